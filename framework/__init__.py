@@ -1,0 +1,1 @@
+"""The benchmark engine: it knows no plugin by name."""
