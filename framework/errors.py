@@ -1,0 +1,39 @@
+"""Errors that speak to the person who runs the benchmark.
+
+A mistake of the user ends the process with exit status 2 and one line, without a traceback. Every
+other exception is ours: a bug, with its traceback, exit status 1.
+"""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["DataError", "UserError"]
+
+
+class UserError(Exception):
+    """The user's mistake, told in one line: what was given, what is allowed.
+
+    Line breaks in the message become spaces, so that one mistake is one line in any log.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
+
+
+class DataError(UserError):
+    """A bad record in a file, told as ``FILE:LINE: what is wrong``.
+
+    `line` counts from 1; ``None`` means the file as a whole, told as ``FILE: what is wrong``.
+    """
+
+    def __init__(self, file: str | os.PathLike[str], line: int | None, problem: str) -> None:
+        self.file = os.fspath(file)
+        self.line = line
+        self.problem = problem
+        place = self.file if line is None else f"{self.file}:{line}"
+        super().__init__(f"{place}: {problem}")
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[str, int | None, str]]:
+        # The default rebuilds from the message alone, which fails on the way back from a worker.
+        return type(self), (self.file, self.line, self.problem)
