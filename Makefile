@@ -43,7 +43,7 @@ test: setup ## run the tests, without the slow and the browser tier
 
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -m "slow and not browser" $(ARGS)
+	$(PYTEST) -m "slow and not browser" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format
@@ -58,3 +58,30 @@ types: setup ## check types
 layers: setup ## check that imports follow the layers
 	$(BIN)/lint-imports
 
+.PHONY: bench
+bench: setup ## run every benchmark; their JSON lines go to runs/benchmarks.jsonl
+	@scripts=(benchmarks/[!_]*.py); \
+	[ -e "$${scripts[0]}" ] || { echo "make bench: no benchmarks/*.py" >&2; exit 1; }; \
+	output=$$(mktemp); gathered=$$(mktemp); trap 'rm -f "$$output" "$$gathered"' EXIT; \
+	for script in "$${scripts[@]}"; do \
+		echo "== $$script"; \
+		$(PY) "$$script" | tee "$$output"; \
+		tail -n 1 "$$output" >> "$$gathered"; \
+	done; \
+	cp "$$gathered" runs/benchmarks.jsonl
+
+.PHONY: ci-extras
+ci-extras: setup ## install Chromium with apt-get where absent and run the browser tests
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
+		apt="env DEBIAN_FRONTEND=noninteractive apt-get -qq"; \
+		[ "$$(id -u)" = 0 ] || apt="sudo -n $$apt"; \
+		echo "ci-extras: installing chromium and chromium-driver"; \
+		{ $$apt update && $$apt install -y --no-install-recommends chromium chromium-driver >/dev/null; } \
+			|| { echo "ci-extras: apt-get could not install chromium and chromium-driver; the browser tests did not run" >&2; exit 1; }; \
+	fi
+	DECISIONBENCH_REQUIRE_BROWSER=1 $(PYTEST) -m browser $(ARGS)
+
+.PHONY: ui
+ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
+	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
+		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" --workers 1
