@@ -1,0 +1,3 @@
+"""What stands between the pipeline and a model: the bound client and the ledger."""
+
+from __future__ import annotations

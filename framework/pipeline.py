@@ -1,0 +1,278 @@
+"""The one path: history, ingest, recall, score, select, assemble, pack, read, score the axes, row.
+
+Protocols drive it and none has a path of its own. A case that fails becomes a row with its error;
+the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar, cast
+
+from framework.canonical import digest
+from framework.contracts import (
+    Arch,
+    ArchContext,
+    Axis,
+    Domain,
+    Judge,
+    Model,
+    Query,
+    Reader,
+    RowKey,
+    Scored,
+)
+from framework.models.client import Ledger, ModelClient, booked
+from framework.packing import pack
+from framework.records import (
+    EMPTY,
+    Answer,
+    Case,
+    Event,
+    Item,
+    MemoryView,
+    Row,
+    TaskCard,
+    Usage,
+)
+from framework.retention import retained
+
+T = TypeVar("T")
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seams:
+    """The three places where a path may be edited (Regimes 3.4); the identity by default.
+
+    score : reorders recalled items. assembly : reorders or drops the selected ones before packing.
+    reader_prompt : named fragments appended to the instruction of the task card.
+    """
+
+    score: Callable[[Query, Sequence[Item]], Sequence[Item]] | None = None
+    assembly: Callable[[Query, Sequence[Item]], Sequence[Item]] | None = None
+    reader_prompt: Mapping[str, str] = EMPTY
+
+
+@dataclass(slots=True)
+class _Memory:
+    """An arm opened on one history: after ingest it only recalls."""
+
+    arch: Arch[Any]
+    usage: Mapping[str, Usage]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    case: Case
+    variant: int
+    sample: int
+
+
+@dataclass(kw_only=True)
+class Pipeline:
+    """One composed path. `arm` is the arch's label in rows; `open_arch` makes an instance of it."""
+
+    domain: Domain[Any]
+    arm: str
+    arch: type[Arch[Any]]
+    arch_settings: Any
+    budget_tokens: int
+    packing: Literal["truncate", "whole"]
+    reader: Reader[Any]
+    model: Model[Any]
+    judge: Judge[Any] | None
+    axes: Sequence[Axis[Any]]
+    seed: int
+    repeats: int = 1
+    seams: Seams = field(default_factory=Seams)
+
+    def __post_init__(self) -> None:
+        self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[_Memory]] = OrderedDict()
+        self._client = ModelClient(self.model)
+        self.draws = self.open_arch("", 0).draws
+
+    @property
+    def limit(self) -> int | None:
+        """The view's budget in tokens; None for an exempt arm."""
+        return None if self.arch.exempt else self.budget_tokens
+
+    def open_arch(self, history_id: str, draw: int) -> Arch[Any]:
+        """A fresh instance of the arch for one history and draw."""
+        context = ArchContext(
+            budget_tokens=self.limit,
+            client=self._client,
+            fields=self.domain.fields if self.arch.knows_schema else (),
+            seed=int(digest([self.seed, history_id])[7:23], 16),
+            draw=draw,
+        )
+        return self.arch(self.arch_settings, context)
+
+    async def rows(
+        self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None
+    ) -> AsyncIterator[tuple[Row, Record]]:
+        """Rows with their records, as they finish, leaving out the keys in `done`.
+
+        At most `model.concurrency` cases are under way; cases are drawn only as places fall free.
+        """
+        jobs = self._jobs(cases, done)
+        pending: set[asyncio.Task[tuple[Row, Record]]] = set()
+        places = max(1, self.model.concurrency)
+        try:
+            while True:
+                while len(pending) < places and (job := next(jobs, None)) is not None:
+                    pending.add(asyncio.create_task(self._run(job, answer, k)))
+                if not pending:
+                    return
+                finished, pending = await asyncio.wait(
+                    pending, return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in finished:
+                    yield task.result()
+        finally:
+            for task in pending:
+                task.cancel()
+
+    def _jobs(self, cases: Iterable[Case], done: frozenset[RowKey]) -> Iterator[_Job]:
+        for case in cases:
+            for variant in range(self.draws):
+                for sample in range(self.repeats):
+                    if (case.id, self.arm, variant, sample, 0) not in done:
+                        yield _Job(case=case, variant=variant, sample=sample)
+
+    async def _run(self, job: _Job, answer: bool, k: int | None) -> tuple[Row, Record]:
+        case = job.case
+        base = Row(
+            case_id=case.id,
+            arm=self.arm,
+            variant=job.variant,
+            sample=job.sample,
+            history_id=case.history_id,
+            stratum=case.stratum,
+            cluster=case.cluster or case.id,
+            tags=case.tags,
+            budget_tokens=self.limit,
+        )
+        try:
+            return await self._measure(base, job, answer, k)
+        except Exception as error:  # whatever a plugin raises, the case is a row and the run goes on
+            message = f"{type(error).__name__}: {error}"
+            return replace(base, error=message), {"error": message}
+
+    async def _measure(
+        self, row: Row, job: _Job, answer: bool, k: int | None
+    ) -> tuple[Row, Record]:
+        case, ledger = job.case, Ledger()
+        memory = await self._memory(case.history_id, job)
+        start = time.perf_counter()
+        query = self._query(case)
+        with booked(ledger, "recall", job.sample):
+            items = await self._recall(memory.arch, query, k)
+        view = pack(items, self.limit, self.packing)
+        recalled = time.perf_counter()
+        response = None
+        if answer:
+            with booked(ledger, "answer", job.sample, keep_prompts=True):
+                response = await self._read(case.task, view)
+        answered = time.perf_counter()
+        kept = retained(case.gold, view)
+        scored = Scored(
+            case=case,
+            domain=self.domain,
+            view=view,
+            answer=response,
+            retained=kept,
+            judge=self.judge,
+            client=self._client,
+        )
+        values: dict[str, float | None] = {}
+        evidence: dict[str, tuple[str, ...]] = {}
+        with booked(ledger, "judge", job.sample, keep_prompts=True):
+            for axis in self.axes:
+                if answer or not axis.needs_answer:
+                    score = await _settled(axis.score(scored))
+                    values.update(score.values)
+                    evidence[axis.name] = score.evidence
+        row = replace(
+            row,
+            axes=values,
+            decision=response.decision if response else "",
+            view_tokens=view.tokens,
+            available_tokens=sum(entry.tokens for entry in view.trace),
+            usage={**ledger.usage(), **memory.usage},
+            timing={
+                "ingest_s": memory.seconds,
+                "recall_s": recalled - start,
+                "answer_s": answered - recalled,
+                "score_s": time.perf_counter() - answered,
+            },
+        )
+        record = {
+            "query": query.text,
+            "view": view.items,
+            "trace": view.trace,
+            "retained": kept,
+            "answer": response,
+            "prompts": ledger.prompts,
+            "evidence": evidence,
+            "arch_report": dict(memory.arch.report()),
+        }
+        return row, record
+
+    def _query(self, case: Case) -> Query:
+        return Query(
+            text="" if self.arch.query == "none" else case.task.query,
+            task=case.task if self.arch.sees_task else None,
+            gold=case.gold if self.arch.sees_gold else None,
+        )
+
+    async def _recall(self, arch: Arch[Any], query: Query, k: int | None) -> Sequence[Item]:
+        # An item holds at least one token, so more than a budget's worth of them can't be packed.
+        most = k if k is not None else (2**31 if self.limit is None else self.limit)
+        items: Sequence[Item] = list(await _settled(arch.recall(query, most)))[:most]
+        if self.seams.score is not None:
+            items = self.seams.score(query, items)
+        if self.seams.assembly is not None:
+            items = self.seams.assembly(query, items)
+        return items
+
+    async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
+        if self.seams.reader_prompt:
+            fragments = "\n".join(self.seams.reader_prompt.values())
+            task = replace(task, instruction=f"{task.instruction}\n{fragments}")
+        return await _settled(self.reader.answer(task, view, self._client))
+
+    async def _memory(self, history_id: str, job: _Job) -> _Memory:
+        """The memory of a history: ingested once, shared by its cases, the last few kept."""
+        key = (history_id, job.variant, job.sample if self.arch.needs_model else 0)
+        task = self._memories.get(key)
+        if task is None:
+            task = asyncio.create_task(self._ingest(history_id, job.variant, key[2]))
+            self._memories[key] = task
+            while len(self._memories) > max(8, 2 * self.model.concurrency):
+                self._memories.popitem(last=False)
+        else:
+            self._memories.move_to_end(key)
+        return await task
+
+    async def _ingest(self, history_id: str, draw: int, sample: int) -> _Memory:
+        ledger = Ledger()
+        arch = self.open_arch(history_id, draw)
+        events: Iterator[Event] = self.domain.history(history_id)
+        if not self.arch.gold_edges:
+            events = (replace(e, edges=()) if e.edges else e for e in events)
+        start = time.perf_counter()
+        with booked(ledger, "ingest", sample):
+            await _settled(arch.ingest(events))
+        return _Memory(arch=arch, usage=ledger.usage(), seconds=time.perf_counter() - start)
+
+
+async def _settled(value: Awaitable[T] | T) -> T:
+    """`value`, awaited where a plugin chose `async def`."""
+    return await value if inspect.isawaitable(value) else cast(T, value)

@@ -1,0 +1,7 @@
+"""The protocols that drive the one path. Importing this package registers them."""
+
+from __future__ import annotations
+
+from framework.protocols import evaluate, retrieve
+
+__all__ = ["evaluate", "retrieve"]

@@ -1,0 +1,34 @@
+"""`protocol=evaluate`: the whole path, from history to scored answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framework.contracts import Pipeline, RowKey, RunProtocol
+from framework.records import Case, Row
+from framework.registry import register
+
+
+@dataclass(frozen=True)
+class EvaluateSettings:
+    """`k`: most items asked of an arm; null for as many as the budget could hold."""
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise ValueError(f"k must be at least 1, not {self.k}")
+
+
+@register("protocol", "evaluate")
+class Evaluate(RunProtocol[EvaluateSettings]):
+    """The whole path: memory, reader, axes and judge."""
+
+    Settings = EvaluateSettings
+
+    def drive(
+        self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
+    ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
+        return pipeline.rows(cases, done, answer=True, k=self.settings.k)

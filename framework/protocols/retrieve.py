@@ -1,0 +1,34 @@
+"""`protocol=retrieve`: the path up to the view. No model answers, so every value is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framework.contracts import Pipeline, RowKey, RunProtocol
+from framework.records import Case, Row
+from framework.registry import register
+
+
+@dataclass(frozen=True)
+class RetrieveSettings:
+    """`k`: length of the ranking asked of an arm."""
+
+    k: int = 100
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"k must be at least 1, not {self.k}")
+
+
+@register("protocol", "retrieve")
+class Retrieve(RunProtocol[RetrieveSettings]):
+    """The path up to the view: axes that need no answer."""
+
+    Settings = RetrieveSettings
+
+    def drive(
+        self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
+    ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
+        return pipeline.rows(cases, done, answer=False, k=self.settings.k)

@@ -1,0 +1,320 @@
+"""The data of the contracts: what flows along the one path.
+
+Every record is frozen, slotted and keyword-only. Nothing here computes; the words are those of
+`docs/architecture.md`. A record that a reader, memory, extractor or author may see never holds a
+record that only axes may see: `Gold` hangs on `Case` alone, and only the axes and the judge get it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+ABSTAIN: Final = "ABSTAIN"
+"""The decision not to decide: refer to a person. It is never in `TaskCard.decisions`."""
+
+EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One entry of a history, in order of arrival.
+
+    `time` is the ISO 8601 date the text itself bears (arrival may be out of that order); `kind` is
+    the domain's word for it (policy, form, letter, ...); `edges` are (relation, target event id).
+    """
+
+    id: str
+    text: str
+    time: str
+    kind: str
+    metadata: Mapping[str, str] = EMPTY
+    edges: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactField:
+    """A field of the public answer form: what is asked for, never its value.
+
+    `type` is one of money, percent, date, score, count, identifier, provision, category. `formula`
+    is a public definition in arithmetic over other fields' keys (`monthly_debt / (income / 12)`),
+    empty when the field is only to be read.
+    """
+
+    key: str
+    label: str
+    type: str
+    aliases: tuple[str, ...] = ()
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCard:
+    """All that anyone is told of the task: the same text for every arm and reader.
+
+    `query` is what an arm is asked with at recall. `verbs` gives the phrase by which a policy names
+    each decision, ABSTAIN included (`DENY` -> `deny`). `amounts` gives, by decision, the public
+    formula of the amount. `notice` says what a notice must hold, empty where none is due.
+    """
+
+    instruction: str
+    query: str
+    decisions: tuple[str, ...] = ()
+    default_decision: str = ""
+    verbs: Mapping[str, str] = EMPTY
+    fields: tuple[FactField, ...] = ()
+    amounts: Mapping[str, str] = EMPTY
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A verbatim stretch of one event's text."""
+
+    source_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldItem:
+    """One thing that must survive: a fact, a rule, a reason, a passage.
+
+    kind : `fact`, `rule`, `reason` or `passage`.
+    key : the field's key for a fact, the rule's code for a rule, else free.
+    type : the value's type (see `FactField.type`), empty for prose.
+    anchors : values all of which must be matched, as typed values, to count as present.
+    bindings : phrases, any one of which in the same sentence binds the anchors to the key.
+    spans : verbatim stretches, any one of which, intact, carries the item.
+    derived_from : ids of items from which the value follows (closure declared by the domain).
+    critical : whether the decision turned on it.
+    """
+
+    id: str
+    kind: str
+    key: str
+    type: str = ""
+    anchors: tuple[str, ...] = ()
+    bindings: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    derived_from: tuple[str, ...] = ()
+    critical: bool = False
+
+    @property
+    def source_ids(self) -> tuple[str, ...]:
+        """Ids of the events that carry the item, without repeats, in span order."""
+        return tuple(dict.fromkeys(span.source_id for span in self.spans))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPoint:
+    """One inference that a correct rationale entails (LongHorizon 3.3).
+
+    `requires`: groups of alternative phrases or values; one of each group must stand in one sentence
+    of the rationale. `forbids`: phrases that, in that sentence, deny the point.
+    """
+
+    id: str
+    text: str
+    requires: tuple[tuple[str, ...], ...]
+    forbids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecklistItem:
+    """One demand of a notice standard, with the provision it comes from.
+
+    The text meets it when one of each group of `requires` (case-insensitive regular expressions)
+    is found and none of `forbids`. `axis` is the axis that counts it (`crr`, `crr_quote`, `crr_fcra`).
+    """
+
+    id: str
+    text: str
+    citation: str
+    requires: tuple[tuple[str, ...], ...] = ()
+    forbids: tuple[str, ...] = ()
+    axis: str = "crr"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standard:
+    """The regulatory standard that a notice is held to (LongHorizon 3.4)."""
+
+    name: str
+    question: str
+    items: tuple[ChecklistItem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A value that was once stated for a field and no longer holds."""
+
+    key: str
+    type: str
+    value: str
+    source_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold:
+    """What is hidden from everything but axes and judges.
+
+    decision : the label that the policy computes; ABSTAIN where the admissible completions differ
+        or the policy refers. `decidable` tells the first from the second: False only for the former.
+    amount, amount_tolerance : the unit of the domain (dollars), None where there is no amount.
+    principal_reasons : the reasons that the policy gives for an adverse decision, as a notice names them.
+    adverse : decisions that need a notice.
+    evidence : ids of events for retrieval axes; `answer` for question answering.
+    injected : (decision that the injected text asks for, event id), empty when none.
+    """
+
+    items: tuple[GoldItem, ...] = ()
+    decision: str = ""
+    decidable: bool = True
+    amount: float | None = None
+    amount_tolerance: float = 0.0
+    reasons: tuple[ReasoningPoint, ...] = ()
+    principal_reasons: tuple[str, ...] = ()
+    all_reasons: tuple[str, ...] = ()
+    provisions: tuple[str, ...] = ()
+    adverse: tuple[str, ...] = ()
+    standard: Standard | None = None
+    governing: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
+    retired: tuple[Retired, ...] = ()
+    evidence: tuple[str, ...] = ()
+    answer: str = ""
+    injected: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One decision asked of one history.
+
+    `stratum` is the primary stratum; `tags` are further ways to cut (form, margin, decision, ...).
+    `cluster` names cases that are not independent (twins, chains, one conversation).
+    """
+
+    id: str
+    history_id: str
+    task: TaskCard
+    gold: Gold
+    stratum: str = "all"
+    cluster: str = ""
+    tags: Mapping[str, str] = EMPTY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What a memory gives back: text, the signals it was ranked by, the events it came from."""
+
+    id: str
+    text: str
+    signals: Mapping[str, float] = field(default_factory=dict)
+    source_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEntry:
+    """What became of one recalled item: its rank (from 1), tokens, in / cut / out, and why."""
+
+    item_id: str
+    rank: int
+    tokens: int
+    tokens_kept: int
+    placed: str
+    why: str
+    signals: Mapping[str, float] = field(default_factory=dict)
+    source_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryView:
+    """What the reader sees. `budget_tokens` is None for an arm that is exempt from the budget."""
+
+    items: tuple[Item, ...]
+    tokens: int
+    budget_tokens: int | None
+    trace: tuple[TraceEntry, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The items' texts, one a line block, as every reader gets them."""
+        return "\n".join(item.text for item in self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a reader gives back; a domain uses the fields it declares.
+
+    `facts` maps a field's key to the value claimed, as text; `reasons` are the principal reasons of
+    the notice; `defaulted` says that the reader could not determine the decision and fell back.
+    """
+
+    decision: str = ""
+    confidence: float | None = None
+    amount: float | None = None
+    rationale: str = ""
+    notice: str = ""
+    facts: Mapping[str, str] = EMPTY
+    reasons: tuple[str, ...] = ()
+    provisions: tuple[str, ...] = ()
+    edit: str = ""
+    text: str = ""
+    defaulted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Calls and tokens of one phase of one case. Dollars at list price and as really paid."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    cost_usd: float = 0.0
+    paid_usd: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisScore:
+    """Values by axis name (None: undefined for this case) and, for people, the evidence."""
+
+    values: Mapping[str, float | None]
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One measurement. The key is (case_id, arm, variant, sample, turn).
+
+    `axes`, `decision`, `view_tokens`, `usage` without seconds and paid dollars, and `error` are
+    measured: byte-identical between a run and its repetition. `timing` is not. `usage["ingest"]` is
+    that of the whole history, shared by its rows. `available_tokens` is what the arm offered: an
+    arm that offered more than the budget could have filled it.
+    """
+
+    case_id: str
+    arm: str
+    variant: int = 0
+    sample: int = 0
+    turn: int = 0
+    history_id: str = ""
+    stratum: str = "all"
+    cluster: str = ""
+    tags: Mapping[str, str] = EMPTY
+    axes: Mapping[str, float | None] = field(default_factory=dict)
+    decision: str = ""
+    view_tokens: int = 0
+    available_tokens: int = 0
+    budget_tokens: int | None = None
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    timing: Mapping[str, float] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int, int, int]:
+        """What makes the row one of a kind within a run."""
+        return (self.case_id, self.arm, self.variant, self.sample, self.turn)

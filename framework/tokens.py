@@ -1,0 +1,63 @@
+"""The budget's unit: a deterministic token counter of our own.
+
+A token is a run of at most eight letters, a run of at most three digits, or one other visible
+character; white space is free. So the count of two texts joined by white space is the sum of their
+counts, and a budget can be checked exactly, with no vocabulary to download. Provider usage, where
+there is any, stands beside it and is never used for the budget.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+TOKENIZER: Final = "decisionbench-v1"
+"""Name of the counter, recorded in every manifest."""
+
+_TOKEN: Final = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SPACE: Final = re.compile(r"\s+")
+
+
+def count_tokens(text: str) -> int:
+    """Number of tokens of `text`.
+
+    >>> count_tokens("Gross annual income: $147,500.")
+    9
+    """
+    return sum(1 for _ in _TOKEN.finditer(text))
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of `text`, in order, without surrounding white space; a line break ends one too.
+
+    A full stop ends a sentence only before white space, so `$8,500.25` and `1002.9` stay whole.
+    """
+    return [part for piece in _SENTENCE_END.split(text) if (part := piece.strip())]
+
+
+def truncate(text: str, limit: int, slack: int = 0) -> str:
+    """The longest start of `text` of at most `limit` tokens, cut at a sentence when that is close.
+
+    The cut is at the last sentence end within the limit when that leaves at most `slack` tokens
+    free, else at the last white space. A word or number is never split.
+    """
+    if limit <= 0:
+        return ""
+    if count_tokens(text) <= limit:
+        return text
+    by_sentence = _longest_start(text, [m.start() for m in _SENTENCE_END.finditer(text)], limit)
+    if limit - count_tokens(by_sentence) <= slack:
+        return by_sentence
+    return _longest_start(text, [m.start() for m in _SPACE.finditer(text)], limit)
+
+
+def _longest_start(text: str, cuts: list[int], limit: int) -> str:
+    low, high = 0, len(cuts)
+    while low < high:
+        middle = (low + high) // 2
+        if count_tokens(text[: cuts[middle]]) <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return text[: cuts[low - 1]].rstrip() if low else ""
