@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from pytest_httpserver import HTTPServer
     from selenium.webdriver import Chrome
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,6 +69,19 @@ def runs_dir(tmp_path: Path) -> Path:
     path = tmp_path / "runs"
     path.mkdir()
     return path
+
+
+@pytest.fixture(scope="session")
+def make_httpserver() -> Iterator[HTTPServer]:
+    """The server behind `httpserver`, one thread a connection.
+
+    The plugin's own has a single thread: a connection that a browser opens ahead and leaves idle
+    holds it, and neither the next request nor the shutdown gets through for two minutes.
+    """
+    from pytest_httpserver import HTTPServer
+
+    with HTTPServer(host="127.0.0.1", threaded=True) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
