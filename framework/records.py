@@ -7,15 +7,39 @@ record that only axes may see: `Gold` hangs on `Case` alone, and only the axes a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
 
 ABSTAIN: Final = "ABSTAIN"
 """The decision not to decide: refer to a person. It is never in `TaskCard.decisions`."""
 
-EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
+
+class _Empty(Mapping[str, str]):
+    """A mapping without keys, hashable (so it may be a field's default) and picklable."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> str:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return hash(_Empty)
+
+    def __repr__(self) -> str:
+        return "{}"
+
+    def __reduce__(self) -> str:
+        return "EMPTY"
+
+
+EMPTY: Final[Mapping[str, str]] = _Empty()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
