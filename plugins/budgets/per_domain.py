@@ -1,0 +1,46 @@
+"""A share of a history's nominal length, chosen by domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from framework.contracts import Budget
+from framework.registry import register
+from plugins.budgets._ratio import check_ratio, share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerDomainSettings:
+    """Settings of `budget=per_domain`.
+
+    ratios : share of `nominal_tokens` by domain name, each above 0 and at most 10.
+    default : the share of a domain that `ratios` does not name.
+    packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
+    """
+
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    default: float = 0.2
+    packing: Literal["truncate", "whole"] = "truncate"
+
+    def __post_init__(self) -> None:
+        check_ratio("default", self.default)
+        for domain, ratio in self.ratios.items():
+            check_ratio(f"ratios.{domain}", ratio)
+
+
+@register("budget", "per_domain")
+class PerDomain(Budget[PerDomainSettings]):
+    """A share of nominal tokens that depends on the domain."""
+
+    Settings = PerDomainSettings
+
+    def tokens(self, domain: str, nominal_tokens: int) -> int:
+        """The domain's share, rounded down. Raises UserError when it is less than one token."""
+        ratio = self.settings.ratios.get(domain, self.settings.default)
+        return share(ratio, nominal_tokens, domain)
+
+    @property
+    def packing(self) -> Literal["truncate", "whole"]:
+        return self.settings.packing
