@@ -7,7 +7,7 @@ import math
 from framework.errors import UserError
 
 MAX_RATIO = 10.0
-"""Largest ratio: ten histories' worth of tokens holds every history and flags a slip of the comma."""
+"""Largest ratio: ten times the nominal length holds every history; more is a slip of the comma."""
 
 
 def check_ratio(name: str, ratio: float) -> None:
@@ -21,10 +21,10 @@ def share(ratio: float, nominal_tokens: int, domain: str) -> int:
 
     Raises UserError when that is less than one token.
     """
-    # 0.07 * 100 is 7.000000000000001 and 0.29 * 100 is 28.999999999999996: both mean what is written.
+    # 0.29 * 100 is 28.999999999999996 in floats, and 29 is meant.
     tokens = math.floor(round(ratio * nominal_tokens, 6))
     if tokens < 1:
         raise UserError(
-            f"budget: {ratio} of the {nominal_tokens} tokens of domain={domain} is less than one token"
+            f"budget: {ratio} of {nominal_tokens} tokens (domain={domain}) is less than one token"
         )
     return tokens
