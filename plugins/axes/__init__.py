@@ -1,0 +1,1 @@
+"""Axes: the measures taken of a view or an answer."""

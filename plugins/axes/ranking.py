@@ -1,0 +1,88 @@
+"""Where the gold evidence stands in what an arm recalled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore, TraceEntry
+from framework.registry import NoSettings, register
+
+NAMES = ("recall_at_2", "recall_at_5", "ndcg_at_10", "mrr", "both_facts")
+
+
+@register("axis", "ranking")
+class Ranking(Axis[NoSettings]):
+    """Recall, nDCG, reciprocal rank and all-recall of the gold evidence among the recalled events.
+
+    All values lie in [0, 1] and concern the arm's ranking alone: the trace holds every recalled
+    item, whether or not the budget let it into the view (for that, see the retention axes). The
+    ranking of items becomes a ranking of events by `ranked_events`.
+
+    recall_at_2, recall_at_5 : share of the evidence among the first 2 or 5 events.
+    ndcg_at_10 : binary gains, discount log2(rank + 1), ideal: all evidence first (Järvelin and
+        Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002, 2.2).
+    mrr : 1 / rank of the first evidence event, at any depth the arm recalled; its mean over cases
+        is the mean reciprocal rank (Voorhees, TREC-8 question answering track, 1999).
+    both_facts : 1 when all evidence is among the first 5 events, else 0: the all-recall AR@5 of
+        HippoRAG (Jiménez Gutiérrez et al., NeurIPS 2024, 5.2 and table 6).
+
+    A case without evidence has no value (None); one for which the arm recalled nothing scores 0.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    needs_answer: ClassVar[bool] = False
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, True)
+    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+
+    def score(self, scored: Scored) -> AxisScore:
+        gold = tuple(dict.fromkeys(scored.case.gold.evidence))
+        if not gold:
+            return AxisScore(values=dict.fromkeys(NAMES))
+        ranking = ranked_events(scored.view.trace)
+        rank_of = {event: rank for rank, event in enumerate(ranking, start=1) if event is not None}
+        ranks = sorted(rank_of[event] for event in gold if event in rank_of)
+        values = {
+            "recall_at_2": recall(ranks, len(gold), 2),
+            "recall_at_5": recall(ranks, len(gold), 5),
+            "ndcg_at_10": ndcg(ranks, len(gold), 10),
+            "mrr": 1 / ranks[0] if ranks else 0.0,
+            "both_facts": float(recall(ranks, len(gold), 5) == 1.0),
+        }
+        places = (f"rank {rank_of[e]}" if e in rank_of else "not recalled" for e in gold)
+        evidence = tuple(f"{event}: {place}" for event, place in zip(gold, places, strict=True))
+        return AxisScore(values=values, evidence=evidence)
+
+
+def ranked_events(trace: Sequence[TraceEntry]) -> list[str | None]:
+    """Event ids by the best-ranked item that came from them, each once; rank is index + 1.
+
+    An item made of several events lists them in its own order. An item that names no source (a
+    summary) stands in the ranking as None: whoever reads down the list passes it, and it is never
+    relevant.
+    """
+    by_rank = sorted(trace, key=lambda entry: entry.rank)
+    seen: set[str] = set()
+    ranking: list[str | None] = []
+    for event in chain.from_iterable(entry.source_ids or (None,) for entry in by_rank):
+        if event is None:
+            ranking.append(None)
+        elif event not in seen:
+            seen.add(event)
+            ranking.append(event)
+    return ranking
+
+
+def recall(ranks: Collection[int], relevant: int, k: int) -> float:
+    """Share of `relevant` events whose rank, where they have one, is at most `k`."""
+    return sum(rank <= k for rank in ranks) / relevant
+
+
+def ndcg(ranks: Collection[int], relevant: int, k: int) -> float:
+    """Discounted cumulative gain of the first `k` over that of all relevant events first."""
+    gain = sum(1 / math.log2(rank + 1) for rank in ranks if rank <= k)
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(relevant, k) + 1))
+    return gain / ideal

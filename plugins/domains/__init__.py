@@ -1,0 +1,1 @@
+"""Domains: histories and the cases asked of them."""
