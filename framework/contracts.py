@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from framework.records import (
@@ -129,7 +130,9 @@ class Model(ABC, Generic[S]):
         self.settings = settings
 
     @abstractmethod
-    async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> tuple[Res, str]:
+    async def run(
+        self, operation: Operation[Req, Res], request: Req, sample: int
+    ) -> tuple[Res, str]:
         """The response and its raw text, for sample index `sample` of the same request."""
 
     @property
@@ -195,7 +198,9 @@ class Domain(ABC, Generic[S]):
             return False
         if gold.amount is None or gold.decision == ABSTAIN:
             return True
-        return answer.amount is not None and abs(answer.amount - gold.amount) <= gold.amount_tolerance
+        return (
+            answer.amount is not None and abs(answer.amount - gold.amount) <= gold.amount_tolerance
+        )
 
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
         """What the policy decides when only these gold items are known; None when not defined.
@@ -305,7 +310,9 @@ class Reader(ABC, Generic[S]):
         self.settings = settings
 
     @abstractmethod
-    def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Awaitable[Answer] | Answer:
+    def answer(
+        self, task: TaskCard, view: MemoryView, client: Client
+    ) -> Awaitable[Answer] | Answer:
         """The answer to the task from the view alone."""
 
 
@@ -361,11 +368,18 @@ class Scored:
 
 
 class Axis(ABC, Generic[S]):
-    """One measure or a family computed together. `names` are the columns it fills."""
+    """One measure or a family computed together. `names` are the columns it fills.
+
+    higher_is_better : by name; None where neither direction is better.
+    findings : names measured without a model; the others are, with a rule-based reader or judge, an
+        instrument check and no evidence about language models (validity.md section 1).
+    """
 
     name: ClassVar[str]
     names: ClassVar[tuple[str, ...]]
     needs_answer: ClassVar[bool] = True
+    higher_is_better: ClassVar[Mapping[str, bool | None]]
+    findings: ClassVar[frozenset[str]] = frozenset()
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:
@@ -404,8 +418,18 @@ class Gate(ABC, Generic[S]):
         """The arch to compare with, a run directory, or None when the gate is open."""
 
     @abstractmethod
-    def decide(self, rows: Sequence[Row], baseline: Sequence[Row], seed: int) -> GateOutcome:
-        """The outcome. A row with an error counts as the worst case."""
+    def decide(
+        self,
+        rows: Sequence[Row],
+        baseline: Sequence[Row],
+        seed: int,
+        floor: Sequence[Row] | None = None,
+    ) -> GateOutcome:
+        """The outcome. A row with an error counts as the worst case.
+
+        `floor` holds the rows of `arch=none` on the same cases, where they were run: a baseline
+        that hardly beats it can't carry a claim of non-inferiority.
+        """
 
 
 class Pipeline(Protocol):
@@ -435,7 +459,12 @@ class RunProtocol(ABC, Generic[S]):
 
 
 class Tracker(ABC, Generic[S]):
-    """Copies a finished run directory to a tracking server. The directory stays the truth."""
+    """Copies finished run and sweep directories to a tracking server. The directory is the truth.
+
+    An upload may be repeated: it finishes what was cut off and makes nothing twice (the ids are
+    kept in `tracking.json` beside the files). Both raise `framework.errors.TrackingError` when the
+    server can't be reached: the run is on disk all the same.
+    """
 
     name: ClassVar[str]
     Settings: ClassVar[type[Any]] = NoSettings
@@ -444,12 +473,9 @@ class Tracker(ABC, Generic[S]):
         self.settings = settings
 
     @abstractmethod
-    def open_sweep(self, directory: str, name: str) -> None:
-        """Create the parent of a sweep before its jobs start."""
+    def upload_run(self, directory: Path, sweep: Path | None) -> str:
+        """Upload a finished run, as a child of its sweep's parent run where there is one."""
 
     @abstractmethod
-    def upload(self, directory: str) -> str:
-        """Upload a finished run or sweep directory, again where it was cut off; returns its id.
-
-        Raises TrackingError when the server can't be reached: the run is on disk all the same.
-        """
+    def upload_sweep(self, directory: Path) -> str:
+        """Upload a sweep's own files and tables to its parent run."""

@@ -13,13 +13,23 @@ percent `33.4%`, `33.4 percent`; date `2026-03-12`, `March 12, 2026`, `12 March 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["TYPES", "Value", "canonical", "contains", "find_values", "parse_value", "same_value"]
+__all__ = [
+    "TYPES",
+    "Value",
+    "canonical",
+    "contains",
+    "find_values",
+    "occurrences",
+    "parse_value",
+    "same_value",
+]
 
 TYPES: Final = frozenset(
     {"money", "percent", "date", "score", "count", "identifier", "provision", "category"}
@@ -209,12 +219,19 @@ def contains(text: str, anchor: str, type: str) -> bool:
     matched by a bare number (`Visits: 3` states `3 visits`), never by another unit. Identifiers,
     provisions, categories and prose are matched as words, upper and lower case alike.
     """
+    return next(occurrences(text, anchor, type), None) is not None
+
+
+def occurrences(text: str, anchor: str, type: str) -> Iterator[tuple[int, int]]:
+    """The places `[start, end)` where `text` states `anchor`, in order; see `contains`."""
     if type not in _NUMERIC and type != "date":
-        return _phrase(anchor).search(text) is not None
+        yield from (match.span() for match in _phrase(anchor).finditer(text))
+        return
     wanted = parse_value(anchor, type)
-    if wanted is None:
-        return False
-    return any(_states(value, wanted) for value in find_values(text))
+    if wanted is not None:
+        for value in find_values(text):
+            if _states(value, wanted):
+                yield value.start, value.end
 
 
 def _states(value: Value, wanted: Value) -> bool:

@@ -1,0 +1,18 @@
+"""Which gold items a view holds, which the best view of its size could, with no model asked."""
+
+from __future__ import annotations
+
+from framework.retention.currency import stated_as_current
+from framework.retention.feasible import best_subset, budget_ceiling, gold_tokens
+from framework.retention.retained import closure, facts, required, retained
+
+__all__ = [
+    "best_subset",
+    "budget_ceiling",
+    "closure",
+    "facts",
+    "gold_tokens",
+    "required",
+    "retained",
+    "stated_as_current",
+]
