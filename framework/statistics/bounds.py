@@ -1,0 +1,78 @@
+"""Limits of a paired mean difference that gates and claims of equivalence may rest on.
+
+The bootstrap sees only what was drawn: with two losses in 100 cases it claims a precision that the
+sample does not have, and lets through an arm that is worse by the whole margin several times as
+often as the stated 2.5%. Where few pairs differ these limits come from exact or score methods.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from framework.statistics.bootstrap import MIN_UNITS, FloatArray
+from framework.statistics.intervals import (
+    Interval,
+    clopper_pearson,
+    is_binary,
+    unvaried_limits,
+)
+from framework.statistics.proportions import tango_limits
+
+__all__ = ["decision_bounds"]
+
+
+def decision_bounds(
+    differences: FloatArray, bootstrap: Interval, *, share: bool, level: float = 0.95
+) -> Interval:
+    """Return two limits, each valid at one-sided (1 - level) / 2.
+
+    In this order:
+
+    - No bootstrap interval over fewer than 10 clusters: none here either.
+    - All differences equal, axis in [0, 1]: exact, from what n alike pairs leave unseen. With none
+      discordant the lower limit is -(1 - .025^(1/n)), above -.05 from n = 72.
+    - Binary axis, every case alone: Tango's score limits.
+    - Fewer than 10 units differ, axis in [0, 1]: the Clopper-Pearson limit of the share of losses,
+      each taken as a full loss.
+    - Fewer than 10 units differ, an amount: none.
+    - Otherwise the bootstrap's.
+
+    Args:
+        differences: shape (units,), a - b.
+        bootstrap: their bootstrap interval, which names n and clusters.
+        share: whether the axis lies in [0, 1], so that no difference is beyond 1.
+        level: coverage of the two limits together.
+    """
+    size = len(differences)
+    clustered = bootstrap.n_clusters is not None
+    if size == 0 or (clustered and size < MIN_UNITS):
+        return bootstrap
+    nonzero = int(np.count_nonzero(differences))
+    if share and np.ptp(differences) <= 1e-12:
+        limits = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)
+        return _replaced(bootstrap, limits, "exact (all differences equal)")
+    if share and not clustered and is_binary(np.abs(differences)):
+        wins = int(np.count_nonzero(differences > 0))
+        return _replaced(bootstrap, tango_limits(wins, nonzero - wins, size, level), "tango score")
+    if nonzero >= MIN_UNITS:
+        return bootstrap
+    if share:
+        wins = int(np.count_nonzero(differences > 0))
+        low = -clopper_pearson(nonzero - wins, size, level)[1]
+        high = clopper_pearson(wins, size, level)[1]
+        return _replaced(bootstrap, (low, high), "clopper-pearson of losses (few differ)")
+    reason = f"no bound: {nonzero} units differ, fewer than {MIN_UNITS}"
+    return _replaced(bootstrap, (None, None), reason)
+
+
+def _replaced(
+    bootstrap: Interval, limits: tuple[float | None, float | None], method: str
+) -> Interval:
+    return Interval(
+        mean=bootstrap.mean,
+        low=limits[0],
+        high=limits[1],
+        n=bootstrap.n,
+        n_clusters=bootstrap.n_clusters,
+        method=method,
+    )

@@ -1,0 +1,330 @@
+"""From rows to a comparison table: what the terminal, MLflow, reports and gates all show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from framework.errors import UserError
+from framework.statistics.bootstrap import RESAMPLES
+from framework.statistics.multiplicity import holm
+from framework.statistics.paired import Comparison, compare
+
+__all__ = ["CaseMeans", "ComparisonRow", "case_means", "comparison_table"]
+
+Conclusion = Literal["a better", "b better", "equivalent", "undecided", "cannot conclude"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseMeans:
+    """Rows with repeats averaged within their case.
+
+    Attributes:
+        values: (budget, arm) -> axis -> case id -> mean of the repeats that define the axis; only
+            cases with such a repeat.
+        cases: (budget, arm) -> its case ids, sorted.
+        clusters: case id -> cluster.
+    """
+
+    values: dict[tuple[str, str], dict[str, dict[str, float]]]
+    cases: dict[tuple[str, str], list[str]]
+    clusters: dict[str, str | None]
+
+    def column(self, budget: str, arm: str, axis: str) -> dict[str, float | None]:
+        """Return case id -> mean for every case of the arm, ``None`` where undefined."""
+        defined = self.values[budget, arm].get(axis, {})
+        return {case: defined.get(case) for case in self.cases[budget, arm]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRow:
+    """One pair of arms on one axis at one budget. `dataclasses.asdict` gives plain JSON values.
+
+    Attributes:
+        arm_a: the arm whose advantage is positive delta.
+        arm_b: the other; the baseline where one is declared.
+        budget: the budget's name.
+        axis: the axis's name.
+        mean_a: of a; over cluster means where `n_clusters` is given.
+        mean_b: of b.
+        delta: mean_a - mean_b.
+        ci_low: 95% limit of delta, ``None`` where none is claimed.
+        ci_high: 95% limit of delta, ``None`` where none is claimed.
+        ci_method: of the limits, or why there are none.
+        permutation_p: two-sided sign-flip permutation test: the primary test.
+        permutation_method: exact, or Monte Carlo and its draws.
+        holm_p: permutation_p adjusted over the whole table.
+        mcnemar_p: exact, case by case; descriptive.
+        mcnemar_binarisation: how successes were told.
+        cohens_h: effect size; descriptive.
+        n: pairs of cases that counted.
+        n_clusters: clusters among them, ``None`` when every case stands alone.
+        n_undefined: pairs left out because the axis is undefined on either side.
+        n_discordant: units whose difference is not 0.
+        smallest_p: what permutation_p could reach at best with as many units.
+        smallest_holm_p: what holm_p could reach if every test of the table were at its smallest.
+        conclusion: "a better" or "b better" when holm_p < alpha; "equivalent" when the decision
+            bounds lie within the declared smallest effect, whatever p is; "cannot conclude" when
+            smallest_holm_p >= alpha or there is nothing to test; otherwise "undecided".
+        reason: why nothing can be concluded, else empty.
+    """
+
+    arm_a: str
+    arm_b: str
+    budget: str
+    axis: str
+    mean_a: float | None
+    mean_b: float | None
+    delta: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_method: str
+    permutation_p: float | None
+    permutation_method: str
+    holm_p: float | None
+    mcnemar_p: float | None
+    mcnemar_binarisation: str
+    cohens_h: float | None
+    n: int
+    n_clusters: int | None
+    n_undefined: int
+    n_discordant: int
+    smallest_p: float | None
+    smallest_holm_p: float | None
+    conclusion: Conclusion
+    reason: str
+
+
+def case_means(rows: Iterable[Mapping[str, Any]]) -> CaseMeans:
+    """Average repeats (rows of one budget, arm and case, whatever sample, variant or turn).
+
+    Budgets are never averaged over. A repeat that does not define an axis does not count in its
+    mean.
+
+    Args:
+        rows: mappings with `case_id`, `arm` and `axes` (axis -> number or ``None``), and optionally
+            `budget` (default "") and `cluster` (default ``None``).
+
+    Raises:
+        UserError: one case in two clusters.
+    """
+    repeats: dict[tuple[str, str], dict[str, dict[str, list[float]]]] = {}
+    cases: dict[tuple[str, str], set[str]] = {}
+    clusters: dict[str, str | None] = {}
+    for row in rows:
+        case, cluster = str(row["case_id"]), row.get("cluster")
+        if clusters.setdefault(case, cluster) != cluster:
+            raise UserError(f"case {case} is in two clusters: {clusters[case]} and {cluster}")
+        key = (str(row.get("budget") or ""), str(row["arm"]))
+        cases.setdefault(key, set()).add(case)
+        by_axis = repeats.setdefault(key, {})
+        for axis, value in row["axes"].items():
+            by_case = by_axis.setdefault(axis, {})
+            if value is not None and not math.isnan(value):
+                by_case.setdefault(case, []).append(float(value))
+    return CaseMeans(
+        values={
+            key: {
+                # fsum: the order of repeats must not reach the last bit.
+                axis: {case: math.fsum(found) / len(found) for case, found in by_case.items()}
+                for axis, by_case in by_axis.items()
+            }
+            for key, by_axis in repeats.items()
+        },
+        cases={key: sorted(found) for key, found in cases.items()},
+        clusters=clusters,
+    )
+
+
+def comparison_table(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    seed: int,
+    baseline: str | None = None,
+    axes: Sequence[str] | None = None,
+    amounts: Collection[str] = (),
+    lower_is_better: Collection[str] = (),
+    common_cases: Collection[str] = (),
+    smallest_effect: float | Mapping[str, float] | None = None,
+    resamples: int = RESAMPLES,
+    alpha: float = 0.05,
+) -> list[ComparisonRow]:
+    """Compare arms with each other on the same cases, for each budget and axis.
+
+    The primary test is the sign-flip permutation of mean differences over cases (over clusters when
+    some cluster holds several cases), with Holm's adjustment over every row of the table. The
+    generator of a row comes from the seed and the names in it, so another arm, axis or budget
+    changes no existing interval or raw p; only the Holm columns depend on the family.
+
+    Args:
+        rows: see `case_means`.
+        seed: of the run or sweep.
+        baseline: compare every other arm with this one; ``None`` compares all pairs.
+        axes: which axes, in this order; ``None`` takes all found, sorted by name.
+        amounts: axes that are amounts (tokens, dollars, seconds): no McNemar, no h.
+        lower_is_better: axes where the smaller mean is the better one.
+        common_cases: axes compared only on the cases where all arms of the budget define them, as
+            kappa is, whose cases an arm would otherwise choose by what it retained.
+        smallest_effect: the smallest difference that matters, for all axes or by axis; only axes
+            with one can come out as equivalent.
+        resamples: of each bootstrap, and draws of each Monte Carlo permutation.
+        alpha: of the family.
+
+    Returns:
+        Rows sorted by budget, then axis, then pair.
+
+    Raises:
+        UserError: arms with different cases (`UnpairedCases`), an unknown baseline or axis, one
+            case in two clusters.
+    """
+    means = case_means(rows)
+    compared: list[tuple[_Subject, Comparison]] = []
+    for subject, a, b in _subjects(means, baseline, axes, common_cases):
+        effect = (
+            smallest_effect.get(subject.axis)
+            if isinstance(smallest_effect, Mapping)
+            else smallest_effect
+        )
+        # The pair in sorted order: (a, b) and (b, a) draw the same numbers.
+        names = (subject.budget, subject.axis, *sorted((subject.arm_a, subject.arm_b)))
+        result = compare(
+            a,
+            b,
+            means.clusters,
+            seed=seed,
+            names=names,
+            amount=subject.axis in amounts,
+            smallest_effect=effect,
+            resamples=resamples,
+            alpha=alpha,
+        )
+        compared.append((subject, result))
+    adjusted = _holm_defined([result.permutation.p for _, result in compared])
+    floors = _holm_defined([result.permutation.smallest_p for _, result in compared])
+    return [
+        _table_row(subject, result, holm_p, floor, subject.axis in lower_is_better, alpha)
+        for (subject, result), holm_p, floor in zip(compared, adjusted, floors, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    budget: str
+    axis: str
+    arm_a: str
+    arm_b: str
+
+
+def _subjects(
+    means: CaseMeans,
+    baseline: str | None,
+    axes: Sequence[str] | None,
+    common_cases: Collection[str],
+) -> Iterator[tuple[_Subject, dict[str, float | None], dict[str, float | None]]]:
+    """Yield what is to be compared, each with the values of its two arms."""
+    measured = {axis for by_axis in means.values.values() for axis in by_axis}
+    arms = sorted({arm for _, arm in means.values})
+    unknown = [axis for axis in axes or () if axis not in measured]
+    if unknown:
+        raise UserError(f"no row holds axis {unknown[0]!r}; measured: {_listed(measured)}")
+    if baseline is not None and baseline not in arms:
+        raise UserError(f"baseline {baseline!r} is not among the arms: {_listed(arms)}")
+    for budget in sorted({budget for budget, _ in means.values}):
+        here = [arm for arm in arms if (budget, arm) in means.values]
+        pairs = [
+            (a, b) if baseline is None else (b if a == baseline else a, baseline)
+            for a, b in combinations(here, 2)
+            if baseline is None or baseline in (a, b)
+        ]
+        for axis in sorted(measured) if axes is None else axes:
+            with_axis = {arm for arm in here if axis in means.values[budget, arm]}
+            columns = {arm: means.column(budget, arm, axis) for arm in here}
+            if axis in common_cases:
+                columns = _on_common_cases(columns)
+            for a, b in pairs:
+                if a in with_axis or b in with_axis:
+                    subject = _Subject(budget=budget, axis=axis, arm_a=a, arm_b=b)
+                    yield subject, columns[a], columns[b]
+
+
+def _on_common_cases(
+    columns: dict[str, dict[str, float | None]],
+) -> dict[str, dict[str, float | None]]:
+    """Undefine a case in every arm where any arm has it undefined."""
+    undefined = {case for column in columns.values() for case, v in column.items() if v is None}
+    return {
+        arm: {case: None if case in undefined else v for case, v in column.items()}
+        for arm, column in columns.items()
+    }
+
+
+def _holm_defined(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust the defined p-values; a comparison without one is no test, so not in the family."""
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
+def _table_row(
+    subject: _Subject,
+    result: Comparison,
+    holm_p: float | None,
+    floor: float | None,
+    lower_is_better: bool,
+    alpha: float,
+) -> ComparisonRow:
+    conclusion, reason = _conclude(result, holm_p, floor, lower_is_better, alpha)
+    return ComparisonRow(
+        arm_a=subject.arm_a,
+        arm_b=subject.arm_b,
+        budget=subject.budget,
+        axis=subject.axis,
+        mean_a=result.mean_a,
+        mean_b=result.mean_b,
+        delta=result.delta,
+        ci_low=result.interval.low,
+        ci_high=result.interval.high,
+        ci_method=result.interval.method,
+        permutation_p=result.permutation.p,
+        permutation_method=result.permutation.method,
+        holm_p=holm_p,
+        mcnemar_p=result.mcnemar.p,
+        mcnemar_binarisation=result.mcnemar.binarisation,
+        cohens_h=result.cohens_h,
+        n=result.n,
+        n_clusters=result.n_clusters,
+        n_undefined=result.n_undefined,
+        n_discordant=result.n_discordant,
+        smallest_p=result.permutation.smallest_p,
+        smallest_holm_p=floor,
+        conclusion=conclusion,
+        reason=reason,
+    )
+
+
+def _conclude(
+    result: Comparison,
+    holm_p: float | None,
+    floor: float | None,
+    lower_is_better: bool,
+    alpha: float,
+) -> tuple[Conclusion, str]:
+    if result.delta is None or holm_p is None or floor is None:
+        return "cannot conclude", "no case where both define the axis"
+    if result.equivalent:
+        return "equivalent", ""
+    if holm_p < alpha:
+        return ("a better" if (result.delta > 0) is not lower_is_better else "b better"), ""
+    if floor >= alpha:
+        units = f"{result.n_clusters} clusters" if result.n_clusters else f"{result.n} cases"
+        return "cannot conclude", (
+            f"{units} reach p {result.permutation.smallest_p:.2g} at best "
+            f"({result.permutation.method}), {floor:.2g} after Holm"
+        )
+    return "undecided", ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

@@ -1,0 +1,53 @@
+"""P-values adjusted for how many were looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from framework.statistics.bootstrap import FloatArray
+
+__all__ = ["benjamini_hochberg", "holm"]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return Holm's step-down adjusted p-values, in the order given (Holm 1979).
+
+    Comparing them with alpha keeps the chance of any false rejection in the family at or below
+    alpha, whatever the dependence.
+
+    Raises:
+        ValueError: a p-value outside [0, 1] or NaN.
+    """
+    p, order = _sorted(p_values)
+    steps = p[order] * np.arange(len(p), 0, -1)
+    return _restored(np.maximum.accumulate(steps), order)
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return step-up adjusted p-values, in the order given (Benjamini and Hochberg 1995).
+
+    Comparing them with q keeps the expected share of false rejections at or below q, for
+    independent or positively dependent tests.
+
+    Raises:
+        ValueError: a p-value outside [0, 1] or NaN.
+    """
+    p, order = _sorted(p_values)
+    steps = p[order] * len(p) / np.arange(1, len(p) + 1)
+    return _restored(np.minimum.accumulate(steps[::-1])[::-1], order)
+
+
+def _sorted(p_values: Sequence[float]) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    p = np.asarray(p_values, dtype=np.float64)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise ValueError("a p-value is outside [0, 1]")
+    return p, np.argsort(p, kind="stable")
+
+
+def _restored(adjusted: FloatArray, order: npt.NDArray[np.intp]) -> list[float]:
+    result = np.empty(len(adjusted))
+    result[order] = np.minimum(adjusted, 1.0)
+    return [float(value) for value in result]

@@ -1,0 +1,293 @@
+"""Two arms on the same cases: pairing by case id, and every paired statistic of one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from framework.errors import UserError
+from framework.statistics.bootstrap import (
+    MIN_UNITS,
+    RESAMPLES,
+    FloatArray,
+    bootstrap_means,
+    percentile_limits,
+    unit_means,
+)
+from framework.statistics.bounds import decision_bounds
+from framework.statistics.effects import cohens_h
+from framework.statistics.intervals import (
+    Interval,
+    as_values,
+    bootstrap_limits,
+    is_share,
+    unvaried_limits,
+)
+from framework.statistics.permutation import PermutationTest, sign_flip_test
+from framework.statistics.proportions import McNemar, mcnemar
+from framework.statistics.seeding import generator
+
+__all__ = ["Comparison", "Pairs", "UnpairedCases", "compare", "pair"]
+
+_SHOWN = 3
+
+
+class UnpairedCases(UserError):
+    """Two arms were not measured on the same cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """Values of two arms on the cases where both are defined, sorted by case id.
+
+    Attributes:
+        ids: of the n pairs.
+        a: shape (n,).
+        b: shape (n,).
+        undefined: cases left out because either side is undefined.
+    """
+
+    ids: tuple[str, ...]
+    a: FloatArray
+    b: FloatArray
+    undefined: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Arm a against arm b on one axis.
+
+    With clusters (some cluster holding several cases) means, difference, intervals and permutation
+    are over cluster means; McNemar stays case by case.
+
+    Attributes:
+        mean_a: of a over the pairs.
+        mean_b: of b over the pairs.
+        interval: mean difference a - b with BCa bootstrap limits (or what its method says).
+        percentile: the same with percentile limits.
+        bounds: the same with the limits that decisions rest on; see `decision_bounds`.
+        permutation: the primary test.
+        mcnemar: descriptive.
+        cohens_h: of the two means as proportions; ``None`` for amounts.
+        share: whether the axis lies in [0, 1] and is no amount.
+        n: pairs that counted.
+        n_clusters: clusters among them, ``None`` when every case stands alone.
+        n_undefined: pairs left out because either side is undefined.
+        n_discordant: units (cases or clusters) whose difference is not 0.
+        cannot_conclude: whether even the smallest p that n can reach is at or above alpha.
+        equivalent: whether `bounds` lie within the declared smallest effect; ``None`` without one.
+    """
+
+    mean_a: float | None
+    mean_b: float | None
+    interval: Interval
+    percentile: Interval
+    bounds: Interval
+    permutation: PermutationTest
+    mcnemar: McNemar
+    cohens_h: float | None
+    share: bool
+    n: int
+    n_clusters: int | None
+    n_undefined: int
+    n_discordant: int
+    cannot_conclude: bool
+    equivalent: bool | None
+
+    @property
+    def delta(self) -> float | None:
+        """The mean difference a - b."""
+        return self.interval.mean
+
+
+def pair(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> Pairs:
+    """Pair two arms by case id.
+
+    Args:
+        a: case id -> value; NaN or ``None`` where undefined.
+        b: the same for the other arm.
+
+    Raises:
+        UnpairedCases: a case that only one of them has.
+        ValueError: an infinite value.
+    """
+    if a.keys() != b.keys():
+        sides = (("second", sorted(a.keys() - b.keys())), ("first", sorted(b.keys() - a.keys())))
+        missing = (
+            f"{len(ids)} missing in the {side} ({', '.join(ids[:_SHOWN])}"
+            f"{', ...' if len(ids) > _SHOWN else ''})"
+            for side, ids in sides
+            if ids
+        )
+        raise UnpairedCases(f"arms were measured on different cases: {'; '.join(missing)}")
+    ids = sorted(a)
+    values_a = as_values([a[case] for case in ids])
+    values_b = as_values([b[case] for case in ids])
+    defined = ~(np.isnan(values_a) | np.isnan(values_b))
+    return Pairs(
+        ids=tuple(case for case, counts in zip(ids, defined, strict=True) if counts),
+        a=values_a[defined],
+        b=values_b[defined],
+        undefined=int(np.count_nonzero(~defined)),
+    )
+
+
+def compare(
+    a: Mapping[str, float | None],
+    b: Mapping[str, float | None],
+    clusters: Mapping[str, str | None] | None = None,
+    *,
+    seed: int,
+    names: Sequence[str] = (),
+    amount: bool = False,
+    smallest_effect: float | None = None,
+    resamples: int = RESAMPLES,
+    alpha: float = 0.05,
+) -> Comparison:
+    """Compare two arms on one axis, on the same cases.
+
+    Neither the order of cases nor which arm comes first matters: swapping a and b negates the
+    difference, mirrors the limits and keeps the p-values.
+
+    Args:
+        a: case id -> value; NaN or ``None`` where undefined. Repeats are averaged already.
+        b: the same for the other arm.
+        clusters: case id -> cluster, ``None`` for a case that stands alone.
+        seed: of the run.
+        names: what is compared; with the seed they choose the random generator.
+        amount: whether the axis is an amount (tokens, dollars, seconds), not a proportion.
+        smallest_effect: the smallest difference that matters, if one is declared; above 0.
+        resamples: of the bootstrap, and draws of a Monte Carlo permutation.
+        alpha: two-sided; intervals cover 1 - alpha.
+
+    Raises:
+        UnpairedCases: a case that only one arm has.
+        ValueError: an infinite value, a case that `clusters` does not name, or a smallest effect of
+            0 or less.
+    """
+    if smallest_effect is not None and not smallest_effect > 0:
+        raise ValueError(f"smallest effect {smallest_effect}: not above 0")
+    pairs = pair(a, b)
+    share = not amount and is_share(pairs.a) and is_share(pairs.b)
+    labels = None if clusters is None else _labels(pairs.ids, clusters)
+    units_a, clustered = unit_means(pairs.a, labels)
+    units_b, _ = unit_means(pairs.b, labels)
+    differences = units_a - units_b
+    # Averages of the same repeats in another order differ in the last bits: that is no difference.
+    differences[np.abs(differences) <= 1e-12 * np.maximum(np.abs(units_a), np.abs(units_b))] = 0.0
+
+    level = 1 - alpha
+    interval, percentile = _intervals(
+        differences,
+        n=len(pairs.ids),
+        clustered=clustered,
+        share=share,
+        rng=generator(seed, *names, "bootstrap"),
+        resamples=resamples,
+        level=level,
+    )
+    bounds = decision_bounds(differences, interval, share=share, level=level)
+    permutation = sign_flip_test(
+        _oriented(differences)[0], generator(seed, *names, "permutation"), resamples
+    )
+    mean_a = float(units_a.mean()) if len(units_a) else None
+    mean_b = float(units_b.mean()) if len(units_b) else None
+    return Comparison(
+        mean_a=mean_a,
+        mean_b=mean_b,
+        interval=interval,
+        percentile=percentile,
+        bounds=bounds,
+        permutation=permutation,
+        mcnemar=mcnemar(pairs.a, pairs.b, amount=amount),
+        cohens_h=(
+            cohens_h(mean_a, mean_b)
+            if share and mean_a is not None and mean_b is not None
+            else None
+        ),
+        share=share,
+        n=len(pairs.ids),
+        n_clusters=interval.n_clusters,
+        n_undefined=pairs.undefined,
+        n_discordant=int(np.count_nonzero(differences)),
+        cannot_conclude=permutation.smallest_p is None or permutation.smallest_p >= alpha,
+        equivalent=None if smallest_effect is None else _within(bounds, smallest_effect),
+    )
+
+
+def _labels(ids: Sequence[str], clusters: Mapping[str, str | None]) -> list[str | None]:
+    unknown = [case for case in ids if case not in clusters]
+    if unknown:
+        raise ValueError(f"no cluster given for {len(unknown)} cases ({unknown[0]}, ...)")
+    return [clusters[case] for case in ids]
+
+
+def _intervals(
+    differences: FloatArray,
+    *,
+    n: int,
+    clustered: bool,
+    share: bool,
+    rng: np.random.Generator,
+    resamples: int,
+    level: float,
+) -> tuple[Interval, Interval]:
+    """Return the BCa and the percentile interval, or twice what takes their place."""
+    size = len(differences)
+
+    def build(low: float | None, high: float | None, method: str) -> Interval:
+        return Interval(
+            mean=float(differences.mean()) if size else None,
+            low=low,
+            high=high,
+            n=n,
+            n_clusters=size if clustered else None,
+            method=f"{method} over clusters" if clustered and low is not None else method,
+        )
+
+    if size == 0:
+        settled = build(None, None, "undefined: no cases")
+    elif clustered and size < MIN_UNITS:
+        settled = build(None, None, f"no interval: {size} clusters, fewer than {MIN_UNITS}")
+    elif np.ptp(differences) > 1e-12 * np.max(np.abs(differences)):
+        units, sign = _oriented(differences)
+        (means,) = bootstrap_means([units], rng, resamples)
+        *limits, method = bootstrap_limits(units, means, level)
+        return (
+            build(*_mirrored(limits, sign), method),
+            build(*_mirrored(percentile_limits(means, level), sign), "percentile bootstrap"),
+        )
+    elif share:
+        limits_alike = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)
+        settled = build(*limits_alike, "exact (all differences equal)")
+    else:
+        reason = "one case" if size == 1 else "all differences equal"
+        settled = build(None, None, f"no interval: {reason}")
+    return settled, settled
+
+
+def _oriented(differences: FloatArray) -> tuple[FloatArray, int]:
+    """Turn the sign so that the first nonzero difference is positive: a swap then changes nothing.
+
+    Returns:
+        The turned differences and the sign, 1 or -1, that turns them back.
+    """
+    nonzero = differences[differences != 0]
+    sign = -1 if len(nonzero) and nonzero[0] < 0 else 1
+    return differences * sign, sign
+
+
+def _mirrored(limits: Sequence[float], sign: int) -> tuple[float, float]:
+    low, high = limits
+    return (low, high) if sign > 0 else (-high, -low)
+
+
+def _within(bounds: Interval, effect: float) -> bool:
+    return (
+        bounds.low is not None
+        and bounds.high is not None
+        and -effect < bounds.low
+        and bounds.high < effect
+    )
