@@ -159,11 +159,16 @@ class Provenance:
 
 
 class Domain(ABC, Generic[S]):
-    """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index)."""
+    """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
+
+    `axes` names the axis plugins that apply; `headline` the few axis columns that tables show and
+    sweeps compare: a comparison of everything could conclude nothing.
+    """
 
     name: ClassVar[str]
     provenance: ClassVar[Provenance]
     axes: ClassVar[tuple[str, ...]]
+    headline: ClassVar[tuple[str, ...]]
     protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve")
     Settings: ClassVar[type[Any]] = NoSettings
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["DataError", "UserError"]
+__all__ = ["DataError", "TrackingError", "UserError"]
 
 
 class UserError(Exception):
@@ -37,3 +37,7 @@ class DataError(UserError):
     def __reduce__(self) -> tuple[type[DataError], tuple[str, int | None, str]]:
         # The default rebuilds from the message alone, which fails on the way back from a worker.
         return type(self), (self.file, self.line, self.problem)
+
+
+class TrackingError(Exception):
+    """The tracking server could not be reached or refused; the run directory is complete."""

@@ -10,9 +10,17 @@ import asyncio
 import inspect
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from framework.canonical import digest
 from framework.contracts import (
@@ -130,9 +138,7 @@ class Pipeline:
                     pending.add(asyncio.create_task(self._run(job, answer, k)))
                 if not pending:
                     return
-                finished, pending = await asyncio.wait(
-                    pending, return_when=asyncio.FIRST_COMPLETED
-                )
+                finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
                     yield task.result()
         finally:
@@ -161,7 +167,9 @@ class Pipeline:
         )
         try:
             return await self._measure(base, job, answer, k)
-        except Exception as error:  # whatever a plugin raises, the case is a row and the run goes on
+        except (
+            Exception
+        ) as error:  # whatever a plugin raises, the case is a row and the run goes on
             message = f"{type(error).__name__}: {error}"
             return replace(base, error=message), {"error": message}
 
@@ -275,4 +283,4 @@ class Pipeline:
 
 async def _settled(value: Awaitable[T] | T) -> T:
     """`value`, awaited where a plugin chose `async def`."""
-    return await value if inspect.isawaitable(value) else cast(T, value)
+    return await value if inspect.isawaitable(value) else value

@@ -79,9 +79,7 @@ def booked(
     ledger: Ledger, phase: str, sample: int, *, keep_prompts: bool = False
 ) -> Iterator[None]:
     """Book the calls made inside, in this task, on `ledger` under `phase`."""
-    token = _scope.set(
-        Scope(ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts)
-    )
+    token = _scope.set(Scope(ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts))
     try:
         yield
     finally:

@@ -1,0 +1,172 @@
+"""From a composed configuration to a validated plan: every plugin and setting checked before a run.
+
+A configuration is *identity* (what may change a measured value; digested) or *operational* (caps,
+names, tracking). Two runs of one identity have the same measured rows.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Final
+
+from framework.canonical import digest
+from framework.errors import UserError
+from framework.registry import Plugin, find, identity_of, nearest, settings_of
+
+GROUPS: Final = (
+    "domain",
+    "arch",
+    "budget",
+    "reader",
+    "model",
+    "judge",
+    "gate",
+    "protocol",
+    "tracking",
+)
+OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
+_RESERVED: Final = frozenset({"labels", "hydra"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopLevel:
+    """The top-level keys of a configuration; see conf/config.yaml for what each means."""
+
+    n_cases: int | None = 100
+    seed: int = 7
+    repeats: int = 1
+    resume: str | None = field(default=None, metadata={"operational": True})
+    run_name: str | None = field(default=None, metadata={"operational": True})
+    max_errors: float = field(default=0.1, metadata={"operational": True})
+
+    def __post_init__(self) -> None:
+        if self.n_cases is not None and self.n_cases < 1:
+            raise ValueError(f"n_cases: {self.n_cases} given, at least 1 expected (null for all)")
+        if self.repeats < 1:
+            raise ValueError(f"repeats: {self.repeats} given, at least 1 expected")
+        if self.max_errors < 0:
+            raise ValueError(f"max_errors: {self.max_errors} given, 0 or more expected")
+
+
+_TOP: Final = Plugin(group="run", name="top level", cls=TopLevel, settings=TopLevel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    """One group's choice: the plugin, its settings, and the label that names it in results."""
+
+    plugin: Plugin
+    settings: Any
+    label: str
+
+    def create(self, *args: Any) -> Any:
+        """An instance of the plugin."""
+        return self.plugin.cls(self.settings, *args)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A validated run: what `config.yaml` holds, and what was made of it.
+
+    `config` is plain data; `overrides` are the command line's, kept to compose a gate's baseline.
+    """
+
+    config: Mapping[str, Any]
+    overrides: tuple[str, ...]
+    top: TopLevel
+    parts: Mapping[str, Component]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that may change a measured value or the gate's verdict, as plain data."""
+        top = {
+            f.name: getattr(self.top, f.name)
+            for f in fields(self.top)
+            if not f.metadata.get("operational")
+        }
+        groups = {
+            group: {"plugin": part.plugin.name, **identity_of(part.plugin, part.settings)}
+            for group, part in self.parts.items()
+            if group not in OPERATIONAL_GROUPS
+        }
+        return {**top, **groups}
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the identity: names the job's directory in a sweep."""
+        return digest(self.identity)
+
+    @cached_property
+    def rows_digest(self) -> str:
+        """Digest of the identity without the gate: equal when the measured rows are."""
+        return digest({k: v for k, v in self.identity.items() if k != "gate"})
+
+    def label(self, group: str) -> str:
+        """The name a group's choice bears in results: the option, with overridden settings."""
+        return self.parts[group].label
+
+    @property
+    def name(self) -> str:
+        """A directory name for the run: domain, arm, budget and the start of the digest."""
+        words = [self.label(g) for g in ("domain", "arch", "budget")]
+        safe = "-".join("".join(c if c.isalnum() or c in "_=.," else "_" for c in w) for w in words)
+        return f"{safe[:80]}-{self.digest[7:19]}"
+
+
+def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
+    """The plan of a composed, resolved configuration.
+
+    Raises UserError for an unknown key, plugin or setting, or a value of the wrong type.
+    """
+    top_hints = typing.get_type_hints(TopLevel)
+    for key in config:
+        if key not in GROUPS and key not in top_hints and key not in _RESERVED:
+            allowed = [*GROUPS, *top_hints]
+            raise UserError(f"{key}: no such key{nearest(str(key), allowed)}")
+    try:
+        top = settings_of(_TOP, {k: v for k, v in config.items() if k in top_hints})
+    except UserError as error:
+        raise UserError(_spell_top(str(error))) from None
+    labels: Mapping[str, str] = config.get("labels") or {}
+    parts: dict[str, Component] = {}
+    for group in GROUPS:
+        node = config.get(group)
+        if not isinstance(node, Mapping) or "plugin" not in node:
+            raise UserError(f"{group}: no option chosen; see `python -m framework list {group}`")
+        plugin = find(group, str(node["plugin"]))
+        settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
+        label = labels.get(group, plugin.name)
+        parts[group] = Component(plugin=plugin, settings=settings, label=label)
+    kept = {k: v for k, v in config.items() if k != "hydra"}
+    return Plan(config=kept, overrides=tuple(overrides), top=top, parts=parts)
+
+
+def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:
+    """The plan with top-level operational values replaced, for a resume."""
+    return replace(plan_, top=replace(plan_.top, **changed))
+
+
+def labels(choices: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, str]:
+    """By group, the chosen option and, in parentheses, the settings that were overridden.
+
+    `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`.
+    """
+    found: dict[str, str] = {}
+    for group in GROUPS:
+        changed = [
+            text.lstrip("+").removeprefix(f"{group}.")
+            for text in overrides
+            if text.lstrip("+").startswith(f"{group}.")
+        ]
+        option = str(choices.get(group, "?"))
+        found[group] = f"{option}({','.join(sorted(changed))})" if changed else option
+    return found
+
+
+def _spell_top(message: str) -> str:
+    return (
+        message.replace(" (run=top level)", "").replace("run=top level: ", "").removeprefix("run.")
+    )

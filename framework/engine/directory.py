@@ -1,0 +1,230 @@
+"""A run directory: created whole or not at all, appended to case by case, sealed at the end.
+
+`answers.jsonl` is written before the journal's event of the case, which holds where the answers
+file then ended: after a kill, what stands behind the last such place was never counted and is cut.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from framework.canonical import canonical_bytes, digest, digest_file
+from framework.config import Plan, plan
+from framework.errors import UserError
+from framework.journal import JOURNAL, MANIFEST, Journal, read, seal, stamp_head
+from framework.records import Row
+from framework.rows import from_plain, to_plain, write_parquet
+from framework.tokens import TOKENIZER
+
+ANSWERS: Final = "answers.jsonl"
+CONFIG: Final = "config.yaml"
+ROWS: Final = "rows.parquet"
+SUMMARY: Final = "summary.json"
+UNSEALED: Final = ("tracking.json", "report.*", "figures/*", "baseline/*")
+"""Names that may come or change after the seal: copies and pictures of what is sealed."""
+_PACKAGES: Final = (
+    "hydra-core", "omegaconf", "anthropic", "openai", "rank-bm25", "faiss-cpu", "mlflow", "scipy",
+    "numpy", "pyarrow",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What the journal tells of a run: a pure fold of its events."""
+
+    rows: tuple[Row, ...] = ()
+    answers_end: int = 0
+    started: Mapping[str, Any] | None = None
+    finished: Mapping[str, Any] | None = None
+
+
+class RunDirectory:
+    """One run on disk, open for writing."""
+
+    def __init__(self, path: Path, journal: Journal, state: State) -> None:
+        self.path = path
+        self._journal = journal
+        self._answers = (path / ANSWERS).open("r+b")
+        self._answers.truncate(state.answers_end)
+        self._answers.seek(state.answers_end)
+        self._rows: list[Row] = list(state.rows)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Every row so far."""
+        return self._rows
+
+    @classmethod
+    def create(cls, path: Path, plan_: Plan, data: Mapping[str, Any]) -> RunDirectory:
+        """Make the directory with its configuration, manifest and journal, in one step.
+
+        Raises UserError when it exists already or can't be written.
+        """
+        draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+        try:
+            draft.mkdir(parents=True)
+            if path.exists():
+                draft.rmdir()
+                raise UserError(f"{path} exists already; go on with it by resume={path}")
+            (draft / CONFIG).write_text(_yaml(plan_.config), encoding="utf-8")
+            (draft / MANIFEST).write_text(_pretty(manifest(plan_, data)), encoding="utf-8")
+            (draft / ANSWERS).touch()
+            with Journal.create(draft / JOURNAL) as journal:
+                journal.append(
+                    "run.started",
+                    {
+                        "config": plan_.config,
+                        "overrides": list(plan_.overrides),
+                        "identity": plan_.digest,
+                        "data": data,
+                    },
+                )
+            draft.rename(path)
+        except OSError as error:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise UserError(f"cannot write the run directory {path}: {error.strerror}") from None
+        return cls(path, Journal.open(path / JOURNAL), load_state(path))
+
+    @classmethod
+    def reopen(cls, path: Path) -> RunDirectory:
+        """Go on with a run that was cut off. Raises UserError when it is none or is finished."""
+        journal = Journal.open(path / JOURNAL)
+        state = load_state(path)
+        journal.append("run.resumed", {"rows": len(state.rows)})
+        return cls(path, journal, state)
+
+    def add(self, row: Row, record: Mapping[str, Any]) -> None:
+        """Write a row and its record; both are the kernel's when this returns."""
+        line = {"key": list(row.key), "error": row.error, **record}
+        self._answers.write(canonical_bytes(line) + b"\n")
+        self._answers.flush()
+        self._journal.append(
+            "case.finished", {"row": to_plain(row), "answers_end": self._answers.tell()}
+        )
+        self._rows.append(row)
+
+    def note(self, type_: str, payload: Mapping[str, Any]) -> None:
+        """Write an event that is not a row."""
+        self._journal.append(type_, dict(payload))
+
+    def finish(self, summary: Mapping[str, Any]) -> str:
+        """Write rows and summary, seal the directory, and return the head hash."""
+        self._answers.close()
+        write_parquet(self._rows, self.path / ROWS)
+        _replace(self.path / SUMMARY, _pretty(summary))
+        event = seal(self._journal, {"rows": len(self._rows)}, exclude=UNSEALED)
+        self._journal.close()
+        return event.hash
+
+    def close(self) -> None:
+        """Let go of the files; the run can be resumed."""
+        self._answers.close()
+        self._journal.close()
+
+
+def load_state(path: Path) -> State:
+    """The state of a run, folded from its journal. Raises UserError where there is none."""
+    if not (path / JOURNAL).is_file():
+        raise UserError(f"{path} is not a run directory: it has no {JOURNAL}")
+    rows: list[Row] = []
+    answers_end = 0
+    started: Mapping[str, Any] | None = None
+    finished: Mapping[str, Any] | None = None
+    for event in read(path / JOURNAL):
+        if event.type == "case.finished":
+            rows.append(from_plain(event.payload["row"]))
+            answers_end = event.payload["answers_end"]
+        elif event.type == "run.started":
+            started = event.payload
+        elif event.type == "run.finished":
+            finished = {**event.payload, "hash": event.hash}
+    return State(rows=tuple(rows), answers_end=answers_end, started=started, finished=finished)
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan of a run directory, from its journal."""
+    started = load_state(path).started
+    if started is None:
+        raise UserError(f"{path}: its journal does not begin with run.started")
+    return plan(started["config"], started["overrides"])
+
+
+def repair_head(path: Path, state: State) -> None:
+    """Stamp the head hash of a run that was killed between its last event and the stamp."""
+    if state.finished is not None:
+        stamp_head(path, state.finished["hash"])
+
+
+def read_summary(path: Path) -> dict[str, Any]:
+    """summary.json of a finished run. Raises UserError when there is none."""
+    try:
+        loaded: dict[str, Any] = json.loads((path / SUMMARY).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
+    return loaded
+
+
+def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Versions, digests, seeds and the command line of a run."""
+    return {
+        "identity": plan_.digest,
+        "rows_identity": plan_.rows_digest,
+        "seed": plan_.top.seed,
+        "argv": list(plan_.overrides),
+        "tokenizer": TOKENIZER,
+        "data": dict(data),
+        "plugins": {
+            group: {
+                "name": part.plugin.name,
+                "code": digest_file(_source(part.plugin.cls)),
+            }
+            for group, part in sorted(plan_.parts.items())
+        },
+        "framework": _framework_digest(),
+        "versions": {
+            "python": platform.python_version(),
+            "decisionbench": _version("decisionbench"),
+            **{name: _version(name) for name in _PACKAGES},
+        },
+    }
+
+
+def _framework_digest() -> str:
+    root = Path(__file__).resolve().parent.parent
+    return digest({str(p.relative_to(root)): digest_file(p) for p in sorted(root.rglob("*.py"))})
+
+
+def _source(cls: type[Any]) -> str:
+    return str(sys.modules[cls.__module__].__file__)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _yaml(config: Mapping[str, Any]) -> str:
+    return str(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True))
+
+
+def _pretty(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(path.name + ".draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

@@ -1,0 +1,189 @@
+"""Executing one plan into one run directory, from the start or from where it was cut off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from framework.config import Plan
+from framework.contracts import Budget, Domain, GateOutcome
+from framework.engine.directory import (
+    RunDirectory,
+    load_state,
+    read_summary,
+    repair_head,
+)
+from framework.engine.progress import Progress
+from framework.errors import UserError
+from framework.pipeline import Pipeline
+from framework.records import Row
+from framework.registry import find, settings_of
+from framework.reporting.summary import summarize
+from framework.tokens import count_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of a run: its directory, summary, and whether it was stopped before its end."""
+
+    directory: Path
+    summary: Mapping[str, Any] | None
+    stopped: str = ""
+
+
+class TooManyErrors(Exception):
+    """More cases failed than `max_errors` allows; the run stops and can be resumed."""
+
+
+def execute(
+    plan: Plan,
+    directory: Path,
+    *,
+    baseline: Path | None = None,
+    baseline_none: Path | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run a plan into `directory`; a directory that is there already is gone on with.
+
+    `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
+    Raises UserError where the directory holds another configuration.
+    """
+    domain = plan.parts["domain"].create()
+    if directory.exists():
+        state = load_state(directory)
+        check_same(plan, directory, state.started or {}, domain)
+        if state.finished is not None:
+            repair_head(directory, state)
+            return Outcome(directory=directory, summary=read_summary(directory))
+        run = RunDirectory.reopen(directory)
+    else:
+        run = RunDirectory.create(directory, plan, data_of(domain))
+    try:
+        pipeline = build_pipeline(plan, domain)
+        try:
+            asyncio.run(_drive(plan, pipeline, domain, run, progress or Progress.quiet()))
+        except TooManyErrors as error:
+            run.note("run.stopped", {"reason": str(error)})
+            return Outcome(directory=directory, summary=None, stopped=str(error))
+        gate = judge_gate(plan, run.rows, baseline, baseline_none)
+        summary = summarize(plan, run.rows, gate)
+        run.finish(summary)
+        return Outcome(directory=directory, summary=summary)
+    finally:
+        run.close()
+
+
+def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
+    """The one path of a plan. Raises UserError for parts that do not fit each other."""
+    protocol = plan.parts["protocol"].plugin.name
+    if protocol not in domain.protocols:
+        allowed = ", ".join(domain.protocols)
+        raise UserError(f"protocol={protocol}: domain {plan.label('domain')} allows {allowed}")
+    budget: Budget[Any] = plan.parts["budget"].create()
+    axes = []
+    for name in domain.axes:
+        axis = find("axis", name)
+        axes.append(axis.cls(settings_of(axis, {})))
+    return Pipeline(
+        domain=domain,
+        arm=plan.label("arch"),
+        arch=plan.parts["arch"].plugin.cls,
+        arch_settings=plan.parts["arch"].settings,
+        budget_tokens=budget.tokens(plan.label("domain"), domain.nominal_tokens),
+        packing=budget.packing,
+        reader=plan.parts["reader"].create(),
+        model=plan.parts["model"].create(),
+        judge=plan.parts["judge"].create(),
+        axes=axes,
+        seed=plan.top.seed,
+        repeats=plan.top.repeats,
+    )
+
+
+def check(plan: Plan) -> None:
+    """Find, before anything is written, what can be found wrong with a plan's data and budget.
+
+    Raises UserError for missing or malformed data, an empty domain, or a budget that is too small
+    for any event of the first history.
+    """
+    domain = plan.parts["domain"].create()
+    pipeline = build_pipeline(plan, domain)
+    first = next(iter(domain.cases(1, plan.top.seed)), None)
+    if first is None:
+        raise UserError(f"domain {plan.label('domain')} has no cases")
+    events = islice(domain.history(first.history_id), 200)
+    smallest = min((count_tokens(event.text) for event in events), default=0)
+    if pipeline.limit is not None and pipeline.limit < smallest:
+        raise UserError(
+            f"budget={plan.label('budget')}: {pipeline.limit} tokens, less than the smallest event "
+            f"of the first history ({smallest} tokens)"
+        )
+
+
+def judge_gate(
+    plan: Plan, rows: Any, baseline: Path | None, baseline_none: Path | None
+) -> GateOutcome:
+    """The gate's outcome on the rows of a run; no verdict without a baseline."""
+    part = plan.parts["gate"]
+    gate = part.create()
+    if baseline is None:
+        return GateOutcome(name=part.plugin.name, passed=None, reason="no baseline to compare with")
+    against = list(load_state(baseline).rows)
+    floor = list(load_state(baseline_none).rows) if baseline_none is not None else None
+    outcome: GateOutcome = gate.decide(list(rows), against, plan.top.seed, floor=floor)
+    return outcome
+
+
+def check_same(
+    plan: Plan, directory: Path, started: Mapping[str, Any], domain: Domain[Any]
+) -> None:
+    """Raise UserError unless `directory` was begun with this identity on the same data."""
+    if started.get("identity") != plan.digest:
+        raise UserError(f"{directory} holds a run of another configuration")
+    if started.get("data") != data_of(domain):
+        raise UserError(f"{directory} was begun on other data than the domain now has")
+
+
+def data_of(domain: Domain[Any]) -> dict[str, Any]:
+    """Digest and provenance of a domain's data, for the manifest."""
+    p = domain.provenance
+    return {
+        "digest": domain.digest(),
+        "nominal_tokens": domain.nominal_tokens,
+        "source": p.source,
+        "revision": p.revision,
+        "licence": p.licence,
+        "citation": p.citation,
+    }
+
+
+async def _drive(
+    plan: Plan, pipeline: Pipeline, domain: Domain[Any], run: RunDirectory, progress: Progress
+) -> None:
+    protocol = plan.parts["protocol"].create()
+    done = frozenset(row.key for row in run.rows)
+    errors = sum(1 for row in run.rows if row.error)
+    expected = None
+    if plan.top.n_cases is not None:
+        expected = plan.top.n_cases * pipeline.draws * plan.top.repeats
+    cases = domain.cases(plan.top.n_cases, plan.top.seed)
+    with progress.run(plan.label("arch"), plan.label("budget"), expected, len(done)) as step:
+        try:
+            async for row, record in protocol.drive(pipeline, cases, done):
+                run.add(row, record)
+                step(row)
+                errors += bool(row.error)
+                _stop_on_errors(plan, errors, expected or len(run.rows), row)
+        finally:
+            await pipeline.model.close()
+
+
+def _stop_on_errors(plan: Plan, errors: int, expected: int, row: Row) -> None:
+    allowed = plan.top.max_errors
+    limit = allowed * expected if allowed < 1 else allowed
+    if row.error and errors > limit:
+        raise TooManyErrors(f"{errors} cases failed; the last: {row.error}")

@@ -1,0 +1,3 @@
+"""What people read: summaries and tables made from rows."""
+
+from __future__ import annotations

@@ -1,0 +1,175 @@
+"""summary.json: a run in one page of numbers, made from its rows alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.config import Plan
+from framework.contracts import GateOutcome
+from framework.records import Row
+from framework.registry import plugins
+from framework.statistics.comparison import case_means
+from framework.statistics.intervals import mean_intervals
+
+
+def axis_meta() -> dict[str, dict[str, Any]]:
+    """By axis name: the plugin that fills it, its direction, and finding or instrument check."""
+    meta: dict[str, dict[str, Any]] = {}
+    for plugin in plugins("axis"):
+        for name in plugin.cls.names:
+            meta[name] = {
+                "plugin": plugin.name,
+                "higher_is_better": plugin.cls.higher_is_better.get(name),
+                "finding": name in plugin.cls.findings,
+            }
+    return meta
+
+
+def kind_of(axis: str, meta: Mapping[str, Mapping[str, Any]], model_kind: str) -> str:
+    """`finding` or what kind of instrument the value went through (validity.md section 1)."""
+    if meta.get(axis, {}).get("finding"):
+        return "finding"
+    return "instrument check" if model_kind == "rule-based" else "measured with an LLM"
+
+
+def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, Any]:
+    """The summary of a run. Deterministic in the measured columns, `ledger.seconds` apart."""
+    arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
+    judge = plan.parts["judge"].plugin.cls
+    meta = axis_meta()
+    good = [row for row in rows if not row.error]
+    axes = _axes(good, plan.top.seed)
+    for name, entry in axes.items():
+        entry["kind"] = kind_of(name, meta, model.kind)
+    return {
+        "run": {
+            **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
+            "protocol": plan.label("protocol"),
+            "seed": plan.top.seed,
+            "n_cases": len({row.case_id for row in rows}),
+            "repeats": plan.top.repeats,
+            "digest": plan.digest,
+            "model_kind": model.kind,
+            "judge_kind": judge.kind,
+        },
+        "headline": list(plan.parts["domain"].plugin.cls.headline),
+        "axes": axes,
+        "strata": _strata(good, plan.top.seed),
+        "ledger": _ledger(rows),
+        "fairness": {
+            **_fairness(good),
+            "exempt": arch.exempt,
+            "budget_at": arch.budget_at,
+            "sees_task": arch.sees_task,
+            "knows_schema": arch.knows_schema,
+            "gold_edges": arch.gold_edges,
+            "sees_gold": arch.sees_gold,
+            "query": arch.query,
+            "needs_model": arch.needs_model,
+        },
+        "gate": dataclasses.asdict(gate),
+        "errors": {
+            "n": sum(1 for row in rows if row.error),
+            "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
+        },
+    }
+
+
+def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
+    """Rows as `framework.statistics` takes them."""
+    return [
+        {
+            "case_id": row.case_id,
+            "arm": row.arm,
+            "budget": budget,
+            "cluster": row.cluster,
+            "axes": row.axes,
+        }
+        for row in rows
+    ]
+
+
+def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
+    """Mean, interval, n and method by axis, repeats and draws averaged within their case."""
+    if not rows:
+        return {}
+    means = case_means(as_mappings(rows, ""))
+    (key,) = means.cases
+    cases = means.cases[key]
+    columns = {
+        axis: list(means.column(*key, axis).values())
+        for axis in sorted({name for row in rows for name in row.axes})
+    }
+    clusters = [means.clusters[case] for case in cases]
+    intervals = mean_intervals(columns, clusters, seed=seed)
+    return {
+        axis: {
+            "mean": i.mean,
+            "ci_low": i.low,
+            "ci_high": i.high,
+            "n": i.n,
+            "n_clusters": i.n_clusters,
+            "method": i.method,
+        }
+        for axis, i in intervals.items()
+    }
+
+
+def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
+    """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[f"stratum={row.stratum}"].append(row)
+        for tag, value in row.tags.items():
+            groups[f"{tag}={value}"].append(row)
+    return {name: _axes(group, seed) for name, group in sorted(groups.items())}
+
+
+def _ledger(rows: Sequence[Row]) -> dict[str, Any]:
+    """Calls, tokens and dollars by phase; ingest is counted once a history and sample."""
+    cases = {row.case_id for row in rows}
+    phases: dict[str, Counter[str]] = defaultdict(Counter)
+    seen: set[tuple[str, str, int, int]] = set()
+    for row in sorted(rows, key=lambda row: row.key):
+        for phase, usage in row.usage.items():
+            if phase == "ingest":
+                history = (row.history_id, row.arm, row.variant, row.sample)
+                if history in seen:
+                    continue
+                seen.add(history)
+            for field in dataclasses.fields(usage):
+                phases[phase][field.name] += getattr(usage, field.name)
+    total: Counter[str] = Counter()
+    for counts in phases.values():
+        total.update(counts)
+    out = {phase: _with_per_case(counts, len(cases)) for phase, counts in sorted(phases.items())}
+    out["total"] = _with_per_case(total, len(cases))
+    return out
+
+
+def _with_per_case(counts: Counter[str], n_cases: int) -> dict[str, float]:
+    tokens = counts["tokens_in"] + counts["tokens_out"]
+    return {**counts, "tokens_per_case": tokens / n_cases if n_cases else 0.0}
+
+
+def _fairness(rows: Sequence[Row]) -> dict[str, Any]:
+    """What the budget was and how far views filled it.
+
+    `could_fill` is the share of rows whose arm offered at least the budget: among these, views of
+    two arms that differ by more than 1% were not given the same room.
+    """
+    if not rows:
+        return {"budget_tokens": None, "mean_view_tokens": None, "max_view_tokens": None}
+    budget = rows[0].budget_tokens
+    views = [row.view_tokens for row in rows]
+    filled = [r.view_tokens for r in rows if budget is not None and r.available_tokens >= budget]
+    return {
+        "budget_tokens": budget,
+        "mean_view_tokens": sum(views) / len(views),
+        "max_view_tokens": max(views),
+        "could_fill": len(filled) / len(rows) if budget is not None else None,
+        "mean_view_tokens_could_fill": sum(filled) / len(filled) if filled else None,
+    }

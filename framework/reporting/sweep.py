@@ -1,0 +1,129 @@
+"""sweep.json: the arms of a sweep side by side, and every paired comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from framework.records import Row
+from framework.reporting.summary import as_mappings, axis_meta
+from framework.statistics.comparison import ComparisonRow, comparison_table
+from framework.statistics.correlation import axis_correlations
+
+FAIRNESS_MARGIN: Final = 0.01
+"""Arms that could have filled their budget and differ by more than this share are flagged."""
+COMMON_CASES: Final = ("kappa", "leak", "use_rate")
+"""Axes compared only on the cases where every arm defines them (validity.md section 3)."""
+
+
+def sweep_summary(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    names: Sequence[str],
+    *,
+    seed: int,
+    baseline: str | None = None,
+    axes: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Runs in order with their axes, comparisons on the same cases, correlations and flags.
+
+    Comparisons are made within a domain, budget, reader and model: nothing but the arm differs.
+    Rows with an error are left out of means, and their case is left out of pairs; `errors` says
+    how many. Holm's adjustment is over the comparisons of one group of such runs.
+    """
+    groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for i, summary in enumerate(summaries):
+        groups[_setting(summary)].append(i)
+    comparisons: list[dict[str, Any]] = []
+    flags: list[str] = []
+    for setting, members in groups.items():
+        chosen = axes or _headline(summaries[members[0]])
+        found = compare_runs(
+            [summaries[i] for i in members], [rows[i] for i in members], chosen, seed, baseline
+        )
+        comparisons += [{**_named(setting), **dataclasses.asdict(row)} for row in found]
+        flags += _fairness_flags([summaries[i] for i in members])
+    return {
+        "jobs": [
+            {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
+             "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
+             "headline": s["headline"]}
+            for name, s in zip(names, summaries, strict=True)
+        ],
+        "comparisons": comparisons,
+        "correlation": _correlation(summaries, rows),
+        "fairness_flags": flags,
+    }  # fmt: skip
+
+
+def compare_runs(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    axes: Sequence[str],
+    seed: int,
+    baseline: str | None = None,
+) -> list[ComparisonRow]:
+    """Paired comparisons between the arms of runs that differ in nothing else but the budget."""
+    meta = axis_meta()
+    flat: list[dict[str, Any]] = []
+    for summary, run_rows in zip(summaries, rows, strict=True):
+        flat += as_mappings(run_rows, summary["run"]["budget"])
+    measured = {axis for row in flat for axis in row["axes"]}
+    lower = [a for a in measured if meta.get(a, {}).get("higher_is_better") is False]
+    arms = {row["arm"] for row in flat}
+    if len(arms) < 2:
+        return []
+    return comparison_table(
+        flat,
+        seed=seed,
+        baseline=baseline if baseline in arms else None,
+        axes=[axis for axis in axes if axis in measured],
+        lower_is_better=lower,
+        common_cases=[axis for axis in COMMON_CASES if axis in measured],
+    )
+
+
+def _setting(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    run = summary["run"]
+    return (run["domain"], run["reader"], run["model"], run["judge"], run["protocol"])
+
+
+def _named(setting: tuple[str, ...]) -> dict[str, str]:
+    return dict(zip(("domain", "reader", "model", "judge", "protocol"), setting, strict=True))
+
+
+def _headline(summary: Mapping[str, Any]) -> list[str]:
+    return [axis for axis in summary["headline"] if axis in summary["axes"]]
+
+
+def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Pairs of arms at one budget that were not given the same room."""
+    flags: list[str] = []
+    by_budget: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
+    for summary in summaries:
+        fair = summary["fairness"]
+        tokens = fair.get("mean_view_tokens_could_fill")
+        if not fair["exempt"] and tokens is not None:
+            run = summary["run"]
+            by_budget[run["budget"]].append((run["arch"], tokens, fair["budget_tokens"]))
+    for budget, arms in sorted(by_budget.items()):
+        low, high = min(arms, key=lambda a: a[1]), max(arms, key=lambda a: a[1])
+        if high[1] - low[1] > FAIRNESS_MARGIN * high[2]:
+            flags.append(
+                f"{budget}: mean view of {low[0]} is {low[1]:.1f} tokens, of {high[0]} "
+                f"{high[1]:.1f}, of a budget of {high[2]}, where both could have filled it"
+            )
+    return flags
+
+
+def _correlation(
+    summaries: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Row]]
+) -> dict[str, Any]:
+    """Spearman correlations of the headline axes over all rows of the sweep."""
+    axes = sorted({axis for summary in summaries for axis in _headline(summary)})
+    good = [row for run in rows for row in run if not row.error]
+    matrix = axis_correlations({axis: [row.axes.get(axis) for row in good] for axis in axes})
+    rho = [[None if value != value else float(value) for value in line] for line in matrix.rho]
+    return {"axes": list(matrix.axes), "rho": rho, "n": matrix.n.tolist()}

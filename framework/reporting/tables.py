@@ -1,0 +1,204 @@
+"""Results as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+def print_run(summary: Mapping[str, Any]) -> None:
+    """Print a run's axes with their intervals, its gate and its errors."""
+    console = _console()
+    console.print(run_table(summary))
+    console.print(_caption(summary))
+    _print_gate(console, summary)
+    _print_errors(console, summary["run"]["arch"], summary["errors"])
+
+
+def print_sweep(summary: Mapping[str, Any]) -> None:
+    """Print a sweep: one table a setting and budget, arms in rows, headline axes in columns."""
+    console = _console()
+    jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
+    settings = dict.fromkeys(_setting(job) for job in jobs)
+    for setting in settings:
+        members = [job for job in jobs if _setting(job) == setting]
+        console.print(arms_table(members))
+        console.print(_caption(members[0]))
+    for flag in summary["fairness_flags"]:
+        console.print(f"fairness: {flag}")
+    if summary["comparisons"]:
+        console.print(comparison_table_view(summary["comparisons"]))
+    for job in jobs:
+        _print_gate(console, job)
+        _print_errors(console, job["run"]["arch"], job["errors"])
+
+
+def run_table(summary: Mapping[str, Any]) -> Table:
+    """Axes of one run: mean, 95% interval, n, method, kind."""
+    from rich.table import Table
+
+    run = summary["run"]
+    title = f"{run['domain']}  {run['arch']}  {run['budget']}  n={run['n_cases']}"
+    table = Table(title=title, title_justify="left")
+    for column in ("axis", "mean", "95% interval", "n", "method", "kind"):
+        table.add_column(column, justify="right" if column in ("mean", "n") else "left")
+    headline = [axis for axis in summary["headline"] if axis in summary["axes"]]
+    rest = [axis for axis in summary["axes"] if axis not in headline]
+    for i, axis in enumerate([*headline, *rest]):
+        if i == len(headline):
+            table.add_section()
+        e = summary["axes"][axis]
+        table.add_row(axis, number(e["mean"]), interval(e), str(e["n"]), e["method"], e["kind"])
+    return table
+
+
+def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
+    """Arms of one setting: headline axes with intervals, tokens of the view, what an arm was told."""
+    from rich.table import Table
+
+    run = jobs[0]["run"]
+    title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}  reader {run['reader']}"
+    table = Table(title=title, title_justify="left")
+    headline = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
+    for column in ("arm", *headline, "view tokens", "told"):
+        table.add_column(column)
+    for job in jobs:
+        cells = [_cell(job["axes"].get(axis)) for axis in headline]
+        tokens = job["fairness"].get("mean_view_tokens")
+        view = "" if tokens is None else f"{tokens:.0f}"
+        table.add_row(job["run"]["arch"], *cells, view, told(job["fairness"]))
+    return table
+
+
+def comparison_table_view(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table:
+    """Paired comparisons; the first `limit`, the rest is in comparison.csv."""
+    from rich.table import Table
+
+    more = f" (first {limit} of {len(rows)})" if len(rows) > limit else ""
+    table = Table(title=f"paired on the same cases{more}", title_justify="left")
+    columns = (
+        "budget",
+        "axis",
+        "a",
+        "b",
+        "a - b",
+        "95% interval",
+        "p",
+        "Holm p",
+        "n",
+        "conclusion",
+    )
+    for column in columns:
+        table.add_column(column)
+    for row in rows[:limit]:
+        ci = {"ci_low": row["ci_low"], "ci_high": row["ci_high"]}
+        table.add_row(
+            row["budget"],
+            row["axis"],
+            row["arm_a"],
+            row["arm_b"],
+            signed(row["delta"]),
+            interval(ci),
+            p_value(row["permutation_p"]),
+            p_value(row["holm_p"]),
+            str(row["n"]),
+            row["conclusion"],
+        )
+    return table
+
+
+def told(fairness: Mapping[str, Any]) -> str:
+    """What an arm was told beyond the events and the query, in words."""
+    words = [
+        name.replace("_", " ")
+        for name in ("sees_task", "knows_schema", "gold_edges", "sees_gold", "exempt")
+        if fairness.get(name)
+    ]
+    if fairness.get("query") == "none":
+        words.append("no query")
+    return ", ".join(words)
+
+
+def number(value: float | None) -> str:
+    """`0.834`, or a dash where there is none."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """`+0.034`, or a dash where there is none."""
+    return "-" if value is None else f"{value:+.3f}"
+
+
+def p_value(value: float | None) -> str:
+    """`.0063`, `<.0001`, or a dash where there is none."""
+    if value is None:
+        return "-"
+    return "<.0001" if value < 1e-4 else f"{value:.4f}".lstrip("0") or "0"
+
+
+def interval(entry: Mapping[str, Any]) -> str:
+    """`[.750, .902]`, or a dash where none is claimed."""
+    if entry["ci_low"] is None:
+        return "-"
+    return f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
+
+
+def _cell(entry: Mapping[str, Any] | None) -> str:
+    if entry is None or entry["mean"] is None:
+        return "-"
+    if entry["ci_low"] is None:
+        return f"{entry['mean']:.2f}"
+    return f"{entry['mean']:.2f} [{entry['ci_low']:.2f}, {entry['ci_high']:.2f}]"
+
+
+def _caption(summary: Mapping[str, Any]) -> str:
+    run = summary["run"]
+    if run["model_kind"] != "rule-based" or run["protocol"] == "retrieve":
+        return ""
+    findings = [a for a, e in summary["axes"].items() if e["kind"] == "finding"]
+    shown = [a for a in summary["headline"] if a in findings]
+    named = f" Findings (no model): {', '.join(shown)}." if shown else ""
+    return (
+        f"Reader model: {run['model']} (rule-based). What went through it is an instrument check, "
+        f"not evidence about LLMs.{named}"
+    )
+
+
+def _print_gate(console: Console, summary: Mapping[str, Any]) -> None:
+    gate = summary["gate"]
+    if gate["passed"] is None:
+        return
+    word = "passed" if gate["passed"] else "FAILED"
+    run = summary["run"]
+    console.print(
+        f"gate {gate['name']} for {run['arch']} {run['budget']}: {word}. {gate['reason']}"
+    )
+    for finding in gate["findings"]:
+        console.print("  " + "  ".join(f"{k} {_plain(v)}" for k, v in finding.items()))
+
+
+def _print_errors(console: Console, arm: str, errors: Mapping[str, Any]) -> None:
+    if errors["n"]:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in errors["kinds"].items())
+        console.print(f"errors in {arm}: {errors['n']} rows ({kinds})")
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _setting(job: Mapping[str, Any]) -> tuple[str, ...]:
+    run = job["run"]
+    return (run["domain"], run["budget"], run["reader"], run["model"], run["judge"])
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    console = Console()
+    # Piped output has no width of its own: wide enough that a table's rows stay one line each.
+    return console if console.is_terminal else Console(width=200)

@@ -1,0 +1,102 @@
+"""Rows as plain data and as Parquet: measured columns first, timing columns apart.
+
+A measured column is the same, bit for bit, in a run and in its repetition; timing columns, whose
+names start with `timing_`, and `paid_usd` are not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from framework.canonical import digest
+from framework.records import Row, Usage
+
+KEY: Final = ("case_id", "arm", "variant", "sample", "turn")
+_PLAIN: Final = (
+    *KEY,
+    "history_id",
+    "stratum",
+    "cluster",
+    "decision",
+    "view_tokens",
+    "available_tokens",
+    "budget_tokens",
+    "error",
+)
+_USAGE_MEASURED: Final = ("calls", "tokens_in", "tokens_out", "tokens_cached", "cost_usd")
+
+
+def to_plain(row: Row) -> dict[str, Any]:
+    """The row as JSON data, as the journal holds it."""
+    plain: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    plain["tags"] = dict(row.tags)
+    plain["axes"] = dict(row.axes)
+    plain["usage"] = {phase: dataclasses.asdict(u) for phase, u in row.usage.items()}
+    plain["timing"] = dict(row.timing)
+    return plain
+
+
+def from_plain(plain: Mapping[str, Any]) -> Row:
+    """The row of its JSON data."""
+    usage = {phase: Usage(**u) for phase, u in plain["usage"].items()}
+    return Row(**{**plain, "usage": usage})
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """Rows sorted by key: the order of every file and comparison."""
+    return sorted(rows, key=lambda row: row.key)
+
+
+def measured(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The measured columns of rows, sorted by key: what resume and replay must give again."""
+    return [_flat(row, timing=False) for row in in_order(rows)]
+
+
+def measured_digest(rows: Iterable[Row]) -> str:
+    """Digest of `measured`: equal for a run and its repetition."""
+    return digest(measured(rows))
+
+
+def write_parquet(rows: Sequence[Row], path: Path) -> None:
+    """Write rows, sorted by key, one column a value; absent values are null."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    flat = [_flat(row, timing=True) for row in in_order(rows)]
+    columns: dict[str, list[Any]] = {}
+    names = sorted({name for row in flat for name in row}, key=lambda n: _rank(n, flat))
+    for name in names:
+        columns[name] = [row.get(name) for row in flat]
+    table = pa.table(columns)
+    described = {b"decisionbench.measured": ",".join(n for n in names if is_measured(n)).encode()}
+    draft = path.with_suffix(".draft")
+    pq.write_table(table.replace_schema_metadata(described), draft, compression="zstd")
+    draft.replace(path)
+
+
+def is_measured(column: str) -> bool:
+    """Whether a Parquet column is measured, not timing or spend."""
+    return not column.startswith("timing_") and column != "paid_usd"
+
+
+def _rank(name: str, flat: Sequence[Mapping[str, Any]]) -> tuple[int, int, str]:
+    order = {key: i for i, key in enumerate(flat[0])} if flat else {}
+    return (0 if is_measured(name) else 1, order.get(name, len(order)), name)
+
+
+def _flat(row: Row, *, timing: bool) -> dict[str, Any]:
+    flat: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    flat.update({f"tag_{name}": value for name, value in sorted(row.tags.items())})
+    flat.update({n: None if v is None else float(v) for n, v in sorted(row.axes.items())})
+    for phase, usage in sorted(row.usage.items()):
+        flat.update({f"{phase}_{name}": getattr(usage, name) for name in _USAGE_MEASURED})
+    flat["cost_usd"] = sum(usage.cost_usd for usage in row.usage.values())
+    if timing:
+        flat["paid_usd"] = sum(usage.paid_usd for usage in row.usage.values())
+        for phase, usage in sorted(row.usage.items()):
+            flat[f"timing_{phase}_model_s"] = usage.seconds
+        flat.update({f"timing_{name}": value for name, value in sorted(row.timing.items())})
+    return flat
