@@ -1,8 +1,9 @@
 """Limits of a paired mean difference that gates and claims of equivalence may rest on.
 
-The bootstrap sees only what was drawn: with two losses in 100 cases it claims a precision that the
-sample does not have, and lets through an arm that is worse by the whole margin several times as
-often as the stated 2.5%. Where few pairs differ these limits come from exact or score methods.
+The bootstrap sees only what was drawn, so where few pairs differ it claims a precision that the
+sample does not have: on 72 binary pairs its BCa limit lets through an arm that is worse by the
+whole margin of .05 in up to 4.5% of samples instead of 2.5%. There these limits come from exact or
+score methods.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from framework.statistics.intervals import (
     is_binary,
     unvaried_limits,
 )
-from framework.statistics.proportions import tango_limits
+from framework.statistics.proportions import mcnemar_p, tango_limits
 
 __all__ = ["decision_bounds"]
 
@@ -31,7 +32,8 @@ def decision_bounds(
     - No bootstrap interval over fewer than 10 clusters: none here either.
     - All differences equal, axis in [0, 1]: exact, from what n alike pairs leave unseen. With none
       discordant the lower limit is -(1 - .025^(1/n)), above -.05 from n = 72.
-    - Binary axis, every case alone: Tango's score limits.
+    - Binary axis, every case alone: Tango's score limits; a limit does not pass 0 unless the exact
+      sign test of the discordant pairs does (four wins to none are not yet superiority).
     - Fewer than 10 units differ, axis in [0, 1]: the Clopper-Pearson limit of the share of losses,
       each taken as a full loss.
     - Fewer than 10 units differ, an amount: none.
@@ -53,7 +55,10 @@ def decision_bounds(
         return _replaced(bootstrap, limits, "exact (all differences equal)")
     if share and not clustered and is_binary(np.abs(differences)):
         wins = int(np.count_nonzero(differences > 0))
-        return _replaced(bootstrap, tango_limits(wins, nonzero - wins, size, level), "tango score")
+        low, high = tango_limits(wins, nonzero - wins, size, level)
+        if mcnemar_p(wins, nonzero - wins) > 1 - level:
+            low, high = min(low, 0.0), max(high, 0.0)
+        return _replaced(bootstrap, (low, high), "tango score")
     if nonzero >= MIN_UNITS:
         return bootstrap
     if share:
