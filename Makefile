@@ -16,6 +16,8 @@ PIP_INSTALL := $(PY) -m pip install -qq --disable-pip-version-check -c constrain
 RUN_ARGS ?= +experiment=quickstart
 # Further arguments for pytest, e.g. `make test ARGS="-k budget -x"`.
 ARGS ?=
+# Processes for `make test`; the other tiers run one test at a time, as they measure or kill.
+WORKERS ?= 2
 
 .PHONY: help
 help: ## print this list
@@ -39,7 +41,7 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 
 .PHONY: test
 test: setup ## run the tests, without the slow and the browser tier
-	$(PYTEST) -m "not slow and not browser" $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser" $(ARGS)
 
 .PHONY: slow
 slow: setup ## run the slow tests
