@@ -279,11 +279,11 @@ class Arch(ABC, Generic[S]):
         """At most `k` items, best first. Never changes the memory."""
 
     def report(self) -> Mapping[str, float]:
-        """What the arm measured of itself on this history (a router's accuracy, entries dropped)."""
+        """What the arm measured of itself on this history, as the share of entries dropped."""
         return {}
 
 
-# -------------------------------------------------------------------------- budgets, readers, judges
+# ------------------------------------------------------------------------ budgets, readers, judges
 
 
 class Budget(ABC, Generic[S]):
@@ -395,7 +395,7 @@ class Axis(ABC, Generic[S]):
         """Values for one case. None says that the axis is undefined for it, never 0."""
 
 
-# -------------------------------------------------------------------------- gates, protocols, trackers
+# ---------------------------------------------------------------------- gates, protocols, trackers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

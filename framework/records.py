@@ -135,8 +135,8 @@ class GoldItem:
 class ReasoningPoint:
     """One inference that a correct rationale entails (LongHorizon 3.3).
 
-    `requires`: groups of alternative phrases or values; one of each group must stand in one sentence
-    of the rationale. `forbids`: phrases that, in that sentence, deny the point.
+    `requires`: groups of alternative phrases or values; one of each group must stand in one
+    sentence of the rationale. `forbids`: phrases that, in that sentence, deny the point.
     """
 
     id: str
@@ -150,7 +150,8 @@ class ChecklistItem:
     """One demand of a notice standard, with the provision it comes from.
 
     The text meets it when one of each group of `requires` (case-insensitive regular expressions)
-    is found and none of `forbids`. `axis` is the axis that counts it (`crr`, `crr_quote`, `crr_fcra`).
+    is found and none of `forbids`. `axis` names the axis that counts it: `crr`, `crr_quote` or
+    `crr_fcra`.
     """
 
     id: str
@@ -185,9 +186,10 @@ class Gold:
     """What is hidden from everything but axes and judges.
 
     decision : the label that the policy computes; ABSTAIN where the admissible completions differ
-        or the policy refers. `decidable` tells the first from the second: False only for the former.
+        or the policy refers. `decidable` is False only for the former.
     amount, amount_tolerance : the unit of the domain (dollars), None where there is no amount.
-    principal_reasons : the reasons that the policy gives for an adverse decision, as a notice names them.
+    principal_reasons : the reasons that the policy gives for an adverse decision, in its words.
+    all_reasons : every reason that any rule of the policy could give.
     adverse : decisions that need a notice.
     evidence : ids of events for retrieval axes; `answer` for question answering.
     injected : (decision that the injected text asks for, event id), empty when none.

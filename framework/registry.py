@@ -166,7 +166,7 @@ def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
 
 
 def _coerce(value: Any, hint: Any, where: str) -> Any:
-    """`value` as `hint` (str, int, float, bool, Literal, X | None, tuple[X, ...], Mapping[str, X])."""
+    """`value` as `hint`: a scalar, Literal, X | None, tuple[X, ...] or Mapping[str, X]."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in args:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from framework.canonical import digest
 from framework.compose import compose_plan
 from framework.config import Plan
-from framework.engine.directory import load_state, read_summary
+from framework.engine.directory import load_plan, load_state, read_summary
 from framework.engine.job import (
     FAILED,
     GATE_FAILED,
@@ -126,6 +126,31 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
         dataclasses.replace(job, overrides=tuple(known["overrides"]))
         for job, known in zip(jobs, stored["jobs"], strict=True)
     ]
+
+
+def job_directories(path: Path) -> list[Path]:
+    """The finished jobs of a sweep directory, in its order; empty for any other directory."""
+    if not (path / SWEEP_PLAN).is_file():
+        return []
+    stored = json.loads((path / SWEEP_PLAN).read_text(encoding="utf-8"))
+    jobs = [path / job["name"] for job in stored["jobs"]]
+    return [job for job in jobs if job.is_dir() and load_state(job).finished is not None]
+
+
+def comparable(paths: Sequence[Path]) -> None:
+    """Raise UserError when runs differ in their cases: domain, data, seed or number."""
+    identities = [load_plan(path).identity for path in paths]
+    data = [(load_state(path).started or {}).get("data") for path in paths]
+    for path, identity, its_data in zip(paths[1:], identities[1:], data[1:], strict=True):
+        differ = [
+            key
+            for key in ("domain", "seed", "n_cases", "repeats")
+            if identity[key] != identities[0][key]
+        ]
+        if its_data != data[0]:
+            differ.append("data")
+        if differ:
+            raise UserError(f"{paths[0]} and {path} differ in {', '.join(dict.fromkeys(differ))}")
 
 
 def _create(

@@ -57,7 +57,7 @@ def run_table(summary: Mapping[str, Any]) -> Table:
 
 
 def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
-    """Arms of one setting: headline axes with intervals, tokens of the view, what an arm was told."""
+    """Arms of one setting: headline axes with intervals, view tokens, what an arm was told."""
     from rich.table import Table
 
     run = jobs[0]["run"]

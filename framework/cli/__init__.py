@@ -1,0 +1,71 @@
+"""`python -m framework`: look at plugins, cases, runs and comparisons.
+
+Each command is a function in a module of its own, imported when it is called: `--help` stays fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from framework.errors import UserError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""
+    args = _parser().parse_args(argv)
+    module, function = args.command.split(":")
+    try:
+        status: int = getattr(importlib.import_module(f"framework.cli.{module}"), function)(args)
+        return status
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of our output left, as `head` does: not an error of anyone's.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m framework", description="DecisionBench: plugins, cases, runs, comparisons."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    add = commands.add_parser("list", help="every plugin: group, name, one line, settings")
+    add.add_argument("group", nargs="?", help="only this group")
+    add.set_defaults(command="plugins:list_plugins")
+
+    add = commands.add_parser(
+        "show",
+        help="a case as a person would read it, or what became of it in a run",
+        description="show domain=loan case=3 [overrides]   |   show RUN case=ID [arm=LABEL]",
+    )
+    add.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
+    add.set_defaults(command="show:show")
+
+    add = commands.add_parser("compare", help="paired comparison of runs on the same cases")
+    add.add_argument("runs", nargs="+", metavar="RUN")
+    add.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
+    add.add_argument("--baseline", help="compare every arm with this one only")
+    add.set_defaults(command="runs:compare")
+
+    add = commands.add_parser("verify", help="check a run's journal and files")
+    add.add_argument("run", metavar="RUN")
+    add.add_argument("--head", help="hash that the journal must end with, kept elsewhere")
+    add.set_defaults(command="runs:verify")
+
+    add = commands.add_parser("replay", help="run a finished run again and compare measured rows")
+    add.add_argument("run", metavar="RUN")
+    add.set_defaults(command="runs:replay")
+
+    add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
+    add.add_argument("run", metavar="RUN|SWEEP")
+    add.set_defaults(command="runs:sync")
+    return parser

@@ -1,0 +1,50 @@
+"""`list`: every plugin with its settings and their defaults."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import typing
+from typing import Any
+
+from framework.errors import UserError
+from framework.registry import Plugin, broken, nearest, plugins
+
+
+def list_plugins(args: argparse.Namespace) -> int:
+    """Print plugins by group; exit status 1 when an announced package could not be imported."""
+    found = plugins()
+    groups = sorted({p.group for p in found})
+    if args.group is not None and args.group not in groups:
+        raise UserError(f"no group {args.group!r}{nearest(args.group, groups)}")
+    for group in groups if args.group is None else [args.group]:
+        print(group)
+        for plugin in (p for p in found if p.group == group):
+            print(f"  {plugin.name:<22} {plugin.summary}")
+            for line in _settings(plugin):
+                print(f"  {'':<22}   {line}")
+    for package, why in broken().items():
+        print(f"could not import {package}: {why}", file=sys.stderr)
+    return 1 if broken() else 0
+
+
+def _settings(plugin: Plugin) -> list[str]:
+    hints = typing.get_type_hints(plugin.settings)
+    return [
+        f"{f.name}: {_spell(hints[f.name])} = {_default(f)}"
+        for f in dataclasses.fields(plugin.settings)
+    ]
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    if field.default is not dataclasses.MISSING:
+        return repr(field.default)
+    if field.default_factory is not dataclasses.MISSING:
+        return repr(field.default_factory())
+    return "(required)"
+
+
+def _spell(hint: Any) -> str:
+    text = hint.__name__ if isinstance(hint, type) else str(hint)
+    return text.replace("typing.", "").replace("collections.abc.", "")

@@ -1,0 +1,170 @@
+"""`show`: a case as a person would read it, and what became of it in a run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from framework.errors import UserError
+from framework.records import Case, Event, Gold
+
+
+def show(args: argparse.Namespace) -> int:
+    """Show a case of a domain (`domain=loan case=3`) or of a run (`RUN case=ID`)."""
+    runs = [word for word in args.what if "=" not in word]
+    given = dict(word.split("=", 1) for word in args.what if "=" in word)
+    case = given.pop("case", None)
+    if case is None:
+        raise UserError("show: say which case, as case=3 or case=ID")
+    if runs:
+        _show_in_run(Path(runs[0]), case, given.get("arm"))
+    else:
+        _show_in_domain(case, [f"{key}={value}" for key, value in given.items()])
+    return 0
+
+
+def _show_in_domain(wanted: str, overrides: Sequence[str]) -> None:
+    from framework.compose import compose_plan, composer
+
+    if not any(o.startswith("domain=") for o in overrides):
+        raise UserError("show: say which domain, as domain=loan, or give a run directory")
+    with composer():
+        plan = compose_plan(overrides)
+    domain = plan.parts["domain"].create()
+    case = _pick(domain.cases(None, plan.top.seed), wanted)
+    _print_case(case, domain.history(case.history_id))
+
+
+def _pick(cases: Iterable[Case], wanted: str) -> Case:
+    """The case of an id, or of an index counted from 0."""
+    if wanted.isdigit():
+        found = next(islice(cases, int(wanted), None), None)
+    else:
+        found = next((case for case in islice(cases, 100_000) if case.id == wanted), None)
+    if found is None:
+        raise UserError(f"show: no case {wanted!r}")
+    return found
+
+
+def _print_case(case: Case, events: Iterable[Event]) -> None:
+    print(f"case {case.id}   stratum {case.stratum}   {_pairs(case.tags)}")
+    print(f"\nTASK\n{_wrap(case.task.instruction)}\n\nquery: {_wrap(case.task.query)}")
+    print("\nHISTORY (gold between >> and <<)")
+    marks: dict[str, list[tuple[str, str]]] = {}
+    for item in case.gold.items:
+        for span in item.spans:
+            marks.setdefault(span.source_id, []).append((span.text, item.key or item.id))
+    for event in events:
+        text = event.text
+        for span_text, key in marks.get(event.id, ()):
+            text = text.replace(span_text, f">>{span_text}<<[{key}]", 1)
+        edges = "".join(f"  {relation} -> {target}" for relation, target in event.edges)
+        print(f"\n[{event.id}] {event.kind}{edges}\n{_wrap(text)}")
+    _print_gold(case.gold)
+
+
+def _print_gold(gold: Gold) -> None:
+    print("\nGOLD")
+    if gold.decision:
+        amount = "" if gold.amount is None else f"   amount {gold.amount:,.2f}"
+        open_ = "" if gold.decidable else "   (undecidable from the case)"
+        print(f"decision {gold.decision}{amount}{open_}")
+    for item in gold.items:
+        critical = " *" if item.critical else ""
+        shown = " ".join(item.anchors) or (item.spans[0].text if item.spans else "")
+        derived = f"  from {', '.join(item.derived_from)}" if item.derived_from else ""
+        print(f"  {item.kind:<8} {item.key:<22} {_short(shown, 90)}{derived}{critical}")
+    for point in gold.reasons:
+        print(f"  reason   {point.text}")
+    if gold.principal_reasons:
+        print(f"  principal reasons: {'; '.join(gold.principal_reasons)}")
+    if gold.provisions:
+        print(f"  provisions: {', '.join(gold.provisions)}")
+    for retired in gold.retired:
+        print(f"  retired  {retired.key:<22} {retired.value}")
+    if gold.injected:
+        print(f"  injected {gold.injected[0]} in {gold.injected[1]}")
+    if gold.answer:
+        print(f"  answer   {gold.answer}")
+    print("  (* the decision turned on it)")
+
+
+def _show_in_run(path: Path, case: str, arm: str | None) -> None:
+    from framework.engine.directory import ANSWERS, load_state
+
+    rows = [r for r in load_state(path).rows if r.case_id == case and arm in (None, r.arm)]
+    if not rows:
+        raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
+    keys = {row.key: row for row in rows}
+    for line in (path / ANSWERS).read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        row = keys.get(tuple(record["key"]))
+        if row is None:
+            continue
+        print(f"case {row.case_id}   arm {row.arm}   variant {row.variant}   sample {row.sample}")
+        print(f"stratum {row.stratum}   {_pairs(row.tags)}")
+        if row.error:
+            print(f"ERROR {row.error}")
+            continue
+        _print_view(record, row.view_tokens, row.budget_tokens)
+        _print_answer(record)
+        _print_axes(record, row.axes)
+
+
+def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> None:
+    limit = "no limit" if budget is None else f"of {budget}"
+    print(f"\nVIEW ({tokens} tokens {limit})")
+    for item in record["view"]:
+        print(f"\n[{item['id']}]\n{_wrap(item['text'])}")
+    print("\nRECALLED")
+    for entry in record["trace"]:
+        signals = " ".join(f"{k}={v:.3g}" for k, v in entry["signals"].items())
+        print(
+            f"  {entry['rank']:>4}  {entry['placed']:<3}  {entry['tokens_kept']:>5}"
+            f"/{entry['tokens']:<5} {entry['item_id']:<28} {entry['why']:<32} {signals}"
+        )
+    kept = record["retained"]
+    print(f"\nRETAINED {sum(kept.values())} of {len(kept)} gold items")
+    for item_id, there in kept.items():
+        print(f"  {'yes' if there else 'NO ':<3}  {item_id}")
+
+
+def _print_answer(record: Mapping[str, Any]) -> None:
+    answer = record["answer"]
+    if answer is None:
+        return
+    print(f"\nANSWER {answer['decision'] or answer['text']}", end="")
+    print("   (the declared default: undetermined)" if answer["defaulted"] else "")
+    if answer["amount"] is not None:
+        print(f"amount {answer['amount']:,.2f}")
+    print(_wrap(answer["rationale"]))
+    if answer["notice"]:
+        print(f"\nNOTICE\n{_wrap(answer['notice'])}")
+
+
+def _print_axes(record: Mapping[str, Any], axes: Mapping[str, float | None]) -> None:
+    print("\nAXES")
+    for name, value in axes.items():
+        print(f"  {name:<24} {'-' if value is None else f'{value:.3f}'}")
+    print("\nEVIDENCE")
+    for name, lines in record["evidence"].items():
+        for line in lines:
+            print(f"  {name}: {line}")
+
+
+def _pairs(pairs: Mapping[str, str]) -> str:
+    return "   ".join(f"{key} {value}" for key, value in pairs.items())
+
+
+def _short(text: str, width: int) -> str:
+    return textwrap.shorten(text, width, placeholder=" ...")
+
+
+def _wrap(text: str) -> str:
+    lines = (textwrap.fill(line, 100) for line in text.splitlines())
+    return "\n".join(lines)
