@@ -1,0 +1,1 @@
+"""What plugin authors test with: conformance suites, and stand-ins for what a run provides."""

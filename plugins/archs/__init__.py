@@ -1,0 +1,1 @@
+"""Memory architectures: the arms of a comparison (LongHorizon 5, Depth 5.3)."""

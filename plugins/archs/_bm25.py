@@ -1,0 +1,136 @@
+"""Okapi BM25 as rank-bm25 0.2.2 scores it, from a sparse matrix held by column (CSC).
+
+`rank_bm25.BM25Okapi` looks every query term up in every document's dictionary. Here the weight that
+a term adds to a document is computed once, when the index is built, and a query adds up the columns
+of its terms: the same numbers added in the same order, at the cost of the terms' postings alone.
+
+Known properties of the peer that are kept, since the scores are to be the same: a term in more than
+half of the documents gets a quarter of the average idf (`epsilon`), so that its weight can be
+negative in a small corpus, and a document that matches can score 0 or less. Nothing here filters on
+`score > 0`. An empty corpus, or one without a single term, scores 0 throughout, where the peer
+divides by zero (as it does for an empty document at b = 1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Tokenizer = Literal["words", "split"]
+
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
+
+
+def words(text: str) -> list[str]:
+    """Lower-cased words and figures; a figure keeps its inner commas and points (`147,500`)."""
+    return _WORD.findall(text.lower())
+
+
+TOKENIZERS: Final[Mapping[Tokenizer, Callable[[str], list[str]]]] = {
+    "words": words,
+    "split": str.split,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BM25Settings:
+    """Settings of every arm that ranks by BM25; the numbers are rank-bm25's defaults.
+
+    k1 : saturation of term frequency, at least 0.
+    b : weight of document length, in [0, 1].
+    epsilon : share of the average idf that a term in more than half of the documents gets.
+    tokenizer : rank-bm25 takes lists of tokens and has no tokenizer of its own. `words`: see
+        `words`; `split`: case-sensitive pieces between white space, as in rank-bm25's own examples.
+    """
+
+    k1: float = 1.5
+    b: float = 0.75
+    epsilon: float = 0.25
+    tokenizer: Tokenizer = "words"
+
+    def __post_init__(self) -> None:
+        if not self.k1 >= 0:
+            raise ValueError(f"k1 must be at least 0, {self.k1} given")
+        if not 0 <= self.b <= 1:
+            raise ValueError(f"b must be in [0, 1], {self.b} given")
+
+
+class BM25Index:
+    """Scores of a fixed corpus for any query. Never changes after it is built.
+
+    texts : the documents, in order of arrival; may be empty.
+    """
+
+    def __init__(self, texts: Sequence[str], settings: BM25Settings) -> None:
+        self._tokens = TOKENIZERS[settings.tokenizer]
+        self.size = len(texts)
+        self._columns: dict[str, int] = {}
+        columns: list[int] = []
+        lengths = np.zeros(self.size, dtype=np.int64)
+        for row, text in enumerate(texts):
+            tokens = self._tokens(text)
+            lengths[row] = len(tokens)
+            columns.extend(self._columns.setdefault(t, len(self._columns)) for t in tokens)
+        width = len(self._columns)
+        rows = np.repeat(np.arange(self.size, dtype=np.int64), lengths)
+        cells = np.asarray(columns, dtype=np.int64) * max(1, self.size) + rows
+        cells, counts = np.unique(cells, return_counts=True)
+        column, self._rows = np.divmod(cells, max(1, self.size))
+        documents = np.bincount(column, minlength=width)
+        self._starts = np.concatenate(([0], np.cumsum(documents)))
+        self._weights = np.zeros(0)
+        if width:
+            norm = settings.k1 * (1 - settings.b + settings.b * lengths / lengths.mean())
+            frequency = counts.astype(np.float64)
+            gain = frequency * (settings.k1 + 1) / (frequency + norm[self._rows])
+            self._weights = self._idf(documents, settings.epsilon)[column] * gain
+
+    def _idf(self, documents: NDArray[np.int64], epsilon: float) -> NDArray[np.float64]:
+        idf = np.log(self.size - documents + 0.5) - np.log(documents + 0.5)
+        floor = epsilon * (float(sum(idf.tolist())) / len(idf))  # in the peer's order of addition
+        result: NDArray[np.float64] = np.where(idf < 0, floor, idf)
+        return result
+
+    def scores(self, query: str | None) -> NDArray[np.float64]:
+        """The score of every document, in order of arrival; zeros for an empty query."""
+        scores = np.zeros(self.size)
+        for postings in self._postings(query):
+            scores[self._rows[postings]] += self._weights[postings]
+        return scores
+
+    def matches(self, query: str | None) -> NDArray[np.bool_]:
+        """Whether each document holds a term of the query, whatever it scores."""
+        found = np.zeros(self.size, dtype=np.bool_)
+        for postings in self._postings(query):
+            found[self._rows[postings]] = True
+        return found
+
+    def rank(self, query: str | None, k: int) -> list[tuple[int, float]]:
+        """The `k` best documents as (index, score), best first; ties in order of arrival."""
+        scores = self.scores(query)
+        return [(int(i), float(scores[i])) for i in top(scores, k)]
+
+    def _postings(self, query: str | None) -> list[slice]:
+        columns = (self._columns.get(token) for token in self._tokens(query or ""))
+        return [slice(self._starts[c], self._starts[c + 1]) for c in columns if c is not None]
+
+
+def top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Indices of the `k` highest scores, best first, ties by index, without sorting the rest."""
+    n = len(scores)
+    if k <= 0 or n == 0:
+        return np.zeros(0, dtype=np.int64)
+    if k >= n:
+        return np.argsort(-scores, kind="stable").astype(np.int64)
+    worst = np.partition(scores, n - k)[n - k]
+    above = np.flatnonzero(scores > worst)
+    level = np.flatnonzero(scores == worst)[: k - len(above)]
+    chosen = np.concatenate((above, level))
+    order = np.lexsort((chosen, -scores[chosen]))
+    best: NDArray[np.int64] = chosen[order].astype(np.int64)
+    return best

@@ -1,0 +1,35 @@
+"""Okapi BM25 over events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from framework.contracts import Arch, Query
+from framework.records import Event, Item
+from framework.registry import register
+from plugins.archs._bm25 import BM25Index, BM25Settings
+from plugins.archs._items import event_item, recency
+
+
+@register("arch", "bm25")
+class BM25(Arch[BM25Settings]):
+    """Every event ranked by Okapi BM25 against the task's query (Depth 5.3).
+
+    Scores are those of `rank_bm25.BM25Okapi`; ties stay in order of arrival, and an event that
+    scores 0 or less keeps its place at the end rather than being dropped. The whole store is ranked
+    and packing alone decides how much of it is seen, so the arm fills any budget; `retr_only` has
+    the top-k and the chunks of LongHorizon.
+    """
+
+    Settings = BM25Settings
+
+    def ingest(self, events: Iterable[Event]) -> None:
+        self._events = tuple(events)
+        self._index = BM25Index([event.text for event in self._events], self.settings)
+
+    def recall(self, query: Query, k: int) -> Sequence[Item]:
+        n = len(self._events)
+        return [
+            event_item(self._events[i], {"bm25": score, "rank": rank, "recency": recency(i, n)})
+            for rank, (i, score) in enumerate(self._index.rank(query.text, k), start=1)
+        ]

@@ -1,0 +1,55 @@
+"""The gold's own source spans: the upper bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from framework.contracts import Arch, Query
+from framework.records import Event, Gold, Item, Span
+from framework.registry import NoSettings, register
+
+
+@register("arch", "oracle")
+class Oracle(Arch[NoSettings]):
+    """Exactly the gold's source spans, subject to the budget: the upper bound of what can be kept.
+
+    Any one span carries its item, so the order is: the first span of every critical item, the
+    first span of every other item, then their further spans in the same order. A span within one
+    already given from the same event is left out. Where the gold names evidence events that no
+    span comes from (question answering), those events follow whole. Only events that arrived count.
+    """
+
+    sees_gold = True
+    query = "none"
+
+    def ingest(self, events: Iterable[Event]) -> None:
+        self._texts = {event.id: event.text for event in events}
+
+    def recall(self, query: Query, k: int) -> Sequence[Item]:
+        if query.gold is None:
+            return []
+        items: list[Item] = []
+        seen: dict[str, list[str]] = {}
+        for span in self._wanted(query.gold):
+            given = seen.setdefault(span.source_id, [])
+            if len(items) < k and not any(span.text in text for text in given):
+                given.append(span.text)
+                items.append(
+                    Item(
+                        id=f"{span.source_id}#{len(given)}",
+                        text=span.text,
+                        signals={"rank": len(items) + 1},
+                        source_ids=(span.source_id,),
+                    )
+                )
+        return items
+
+    def _wanted(self, gold: Gold) -> Iterator[Span]:
+        ordered = sorted(gold.items, key=lambda item: not item.critical)
+        spans = [s for item in ordered for s in item.spans[:1]]
+        spans += [s for item in ordered for s in item.spans[1:]]
+        yield from (span for span in spans if span.source_id in self._texts)
+        covered = {span.source_id for span in spans}
+        for source_id in gold.evidence:
+            if source_id in self._texts and source_id not in covered:
+                yield Span(source_id=source_id, text=self._texts[source_id])

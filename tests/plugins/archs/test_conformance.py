@@ -1,0 +1,25 @@
+"""Every shipped arm keeps the laws of an arch."""
+
+from __future__ import annotations
+
+import pytest
+
+from framework.registry import Plugin, plugins, settings_of
+from framework.testing.arch_conformance import check_arch
+
+VARIANTS = {
+    "bm25": [{"tokenizer": "split"}],
+    "retr_only": [{"top_k": 1, "chunk_tokens": 8}],
+    "typed_graph": [{"superseded": "drop"}, {"hops": 0}, {"seeds": 1, "fan_out": 1}],
+    "random_context": [{"draws": 2}],
+}
+CASES = [
+    (plugin, values)
+    for plugin in plugins("arch")
+    for values in [{}, *VARIANTS.get(plugin.name, [])]
+]
+
+
+@pytest.mark.parametrize(("plugin", "values"), CASES, ids=lambda v: getattr(v, "name", str(v)))
+def test_arch_keeps_the_laws(plugin: Plugin, values: dict[str, object]) -> None:
+    check_arch(plugin.cls, settings_of(plugin, values))

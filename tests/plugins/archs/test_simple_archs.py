@@ -1,0 +1,148 @@
+"""The arms that rank by nothing, by chance, by gold or by recency."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+
+import pytest
+
+from framework.contracts import Query
+from framework.records import Gold, GoldItem, Item, Span
+from framework.testing.arch_conformance import settle
+from plugins.archs.full_context import FullContext
+from plugins.archs.last_mention import LastMention, label_of
+from plugins.archs.none import NoMemory
+from plugins.archs.oracle import Oracle
+from plugins.archs.random_context import RandomContext, RandomContextSettings
+from tests.plugins.archs.helpers import event, ids, opened, recall
+
+EVENTS = [event(name, f"note {name}") for name in ("a", "b", "c")]
+
+
+def test_none_has_nothing() -> None:
+    assert recall(opened(NoMemory, EVENTS), "note a") == []
+
+
+def test_full_context_is_everything_in_order_of_arrival() -> None:
+    items = recall(opened(FullContext, EVENTS), "note c")
+    assert ids(items) == ["a", "b", "c"]
+    assert [item.text for item in items] == ["note a", "note b", "note c"]
+    assert [item.signals["recency"] for item in items] == [1 / 3, 2 / 3, 1.0]
+
+
+def test_random_context_draws_every_order_about_equally_often() -> None:
+    seen = Counter(
+        "".join(ids(recall(opened(RandomContext, EVENTS, seed=seed, draw=draw))))
+        for seed in range(60)
+        for draw in range(10)
+    )
+    assert set(seen) == {"".join(p) for p in permutations("abc")}
+    # 600 draws over 6 orders: mean 100, standard deviation 9.1.
+    assert all(60 < n < 140 for n in seen.values())
+
+
+def test_random_context_is_the_same_for_the_same_seed_and_draw() -> None:
+    events = [event(str(i), f"note {i}") for i in range(30)]
+    first = recall(opened(RandomContext, events, seed=3, draw=2))
+    assert recall(opened(RandomContext, events, seed=3, draw=2), "other") == first
+    assert recall(opened(RandomContext, events, seed=2, draw=3)) != first
+
+
+def test_random_context_draws_ten_times_unless_told() -> None:
+    assert opened(RandomContext, []).draws == 10
+    assert opened(RandomContext, [], RandomContextSettings(draws=3)).draws == 3
+    with pytest.raises(ValueError, match="at least 1"):
+        RandomContextSettings(draws=0)
+
+
+def oracle(gold: Gold, k: int = 100) -> list[Item]:
+    events = [event(f"e{i}", f"First of {i}. Second of {i}. Third of {i}.") for i in range(4)]
+    return list(settle(opened(Oracle, events).recall(Query(text="", gold=gold), k)))
+
+
+def span(i: int, text: str) -> Span:
+    return Span(source_id=f"e{i}", text=f"{text} of {i}.")
+
+
+def test_oracle_gives_the_gold_spans_critical_first_and_first_spans_first() -> None:
+    gold = Gold(
+        items=(
+            GoldItem(id="x", kind="fact", key="x", spans=(span(0, "First"), span(1, "First"))),
+            GoldItem(id="y", kind="fact", key="y", spans=(span(2, "Second"),), critical=True),
+            GoldItem(id="z", kind="rule", key="z", spans=(span(2, "Second"), span(3, "Third"))),
+        )
+    )
+    items = oracle(gold)
+    assert [item.text for item in items] == [
+        *("Second of 2.", "First of 0.", "First of 1.", "Third of 3."),
+    ]
+    assert [item.source_ids for item in items] == [("e2",), ("e0",), ("e1",), ("e3",)]
+    assert oracle(gold, 2) == items[:2]
+
+
+def test_oracle_leaves_out_a_span_within_one_already_given_and_what_never_arrived() -> None:
+    gold = Gold(
+        items=(
+            GoldItem(
+                id="x",
+                kind="fact",
+                key="x",
+                spans=(Span(source_id="e0", text="First of 0. Second of 0."),),
+            ),
+            GoldItem(id="y", kind="fact", key="y", spans=(span(0, "Second"), span(9, "First"))),
+        )
+    )
+    assert [item.text for item in oracle(gold)] == ["First of 0. Second of 0."]
+
+
+def test_oracle_gives_evidence_whole_where_no_span_comes_from_it() -> None:
+    gold = Gold(
+        items=(GoldItem(id="x", kind="fact", key="x", spans=(span(0, "First"),)),),
+        evidence=("e0", "e3"),
+    )
+    texts = [item.text for item in oracle(gold)]
+    assert texts == ["First of 0.", "First of 3. Second of 3. Third of 3."]
+
+
+def test_oracle_without_gold_has_nothing() -> None:
+    assert settle(opened(Oracle, EVENTS).recall(Query(text="note"), 5)) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "label"),
+    [
+        ("Credit score: 779", "credit score"),
+        ("The credit  Score is 779.", "credit score"),
+        ("The annual income was $61,000.", "annual income"),
+        ("Correction dated 2026-03-20: the credit score is 610, not 655.", "credit score"),
+        ("The credit score was formerly 655.", "credit score"),
+        ("Earlier paperwork gave the credit score as 655.", "credit score"),
+        ("An income of $61,000 was verified.", "income"),
+        ("UP-1. Deny if the credit score is below 640; reason: credit score.", None),
+        ("2026-03-12 | Appraisal report | Hollis Appraisals", None),
+        ("The applicant called to ask when the office opens.", None),
+    ],
+)
+def test_label_of(sentence: str, label: str | None) -> None:
+    assert label_of(sentence) == label
+
+
+def test_last_mention_keeps_the_last_value_of_a_label_and_puts_the_newest_first() -> None:
+    events = [
+        event("a", "2026-03-01 | Form | Office\nCredit score: 655\nAnnual income: $61,000"),
+        event("b", "2026-03-02 | Letter | Office\nThe credit score is 610. Kind regards."),
+        event("c", "The credit score was formerly 655."),
+    ]
+    items = recall(opened(LastMention, events))
+    assert ids(items) == ["c", "b", "a"]
+    assert [item.text for item in items] == [
+        "The credit score was formerly 655.",
+        "2026-03-02 | Letter | Office\nKind regards.",
+        "2026-03-01 | Form | Office\nAnnual income: $61,000",
+    ]
+
+
+def test_last_mention_drops_an_event_of_which_nothing_is_left() -> None:
+    events = [event("a", "Credit score: 655"), event("b", "Credit score: 610")]
+    assert ids(recall(opened(LastMention, events))) == ["b"]

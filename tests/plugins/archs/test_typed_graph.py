@@ -1,0 +1,199 @@
+"""The typed graph: heads of chains, types that matter, and arms that see no edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from framework.contracts import Arch
+from framework.records import Event
+from framework.registry import plugins
+from plugins.archs._graph import TypedGraph
+from plugins.archs.bm25 import BM25
+from plugins.archs.typed_graph import TypedGraphMemory, TypedGraphSettings
+from tests.plugins.archs.helpers import event, ids, opened, recall
+
+NOISE = [event(f"n{i}", f"the parking lot number {i} is closed today") for i in range(12)]
+
+
+def chain(length: int) -> list[Event]:
+    """Decisions m1 .. m<length>, each superseding the one before; only m1 speaks of the task."""
+    oldest = event("m1", "export reports as csv with every column", time="2026-01-01")
+    newer = [
+        event(f"m{i}", f"revision {i} of it", ("supersedes", f"m{i - 1}"), time=f"2026-01-0{i}")
+        for i in range(2, length + 1)
+    ]
+    return [oldest, *newer, *NOISE]
+
+
+def recalled(events: list[Event], query: str, **settings: Any) -> list[str]:
+    return ids(recall(opened(TypedGraphMemory, events, TypedGraphSettings(**settings)), query))
+
+
+def relabelled(events: list[Event], names: dict[str, str]) -> list[Event]:
+    return [replace(e, edges=tuple((names.get(r, r), t) for r, t in e.edges)) for e in events]
+
+
+@pytest.mark.parametrize("length", range(2, 7))
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_head_of_a_chain_comes_first(length: int, backwards: bool) -> None:
+    events = chain(length)[::-1] if backwards else chain(length)
+    order = recalled(events, "csv export of reports")
+    assert order[0] == f"m{length}"
+    old = [f"m{i}" for i in range(1, length)]
+    assert set(order[-len(old) :]) == set(old)
+    assert len(order) == len(events)
+    dropped = recalled(events, "csv export of reports", superseded="drop")
+    assert dropped == order[: -len(old)]
+
+
+@pytest.mark.parametrize("length", range(2, 7))
+def test_relabelled_or_rewired_chains_lose_the_head(length: int) -> None:
+    events = chain(length)
+    query = "csv export of reports"
+    assert recalled(relabelled(events, {"supersedes": "cites"}), query)[0] == "m1"
+    rewired = [replace(e, edges=tuple((r, "n3") for r, _ in e.edges)) for e in events]
+    assert recalled(rewired, query)[0] == "m1"
+
+
+def governed() -> list[Event]:
+    """A task's seed with two neighbours by different relations, and one two hops away."""
+    return [
+        event("seed", "export reports as csv", ("constrains", "rule"), ("cites", "manual")),
+        event("rule", "keep personal data out", ("implements", "law")),
+        event("manual", "how the printer works"),
+        event("law", "retention of personal data is regulated"),
+        *NOISE,
+    ]
+
+
+def test_typed_neighbours_follow_their_seed_in_order_of_weight() -> None:
+    assert recalled(governed(), "csv reports", seeds=1)[:4] == ["seed", "rule", "law", "manual"]
+
+
+def test_swapping_two_relations_changes_the_order() -> None:
+    swapped = relabelled(governed(), {"constrains": "cites", "cites": "constrains"})
+    assert recalled(swapped, "csv reports", seeds=1)[:4] == ["seed", "manual", "rule", "law"]
+    renamed = relabelled(governed(), {"constrains": "other1", "cites": "other2"})
+    assert recalled(renamed, "csv reports", seeds=1)[:3] == ["seed", "rule", "manual"]
+
+
+def test_hops_bound_the_search_and_zero_weight_closes_a_relation() -> None:
+    near = TypedGraphSettings(seeds=1, hops=1)
+    hop1 = recall(opened(TypedGraphMemory, governed(), near), "csv")
+    assert {i.id: i.signals["hop"] for i in hop1 if "hop" in i.signals} == {
+        "seed": 0,
+        "rule": 1,
+        "manual": 1,
+    }
+    closed = TypedGraphSettings(seeds=1, relations={"cites": 0.6}, other=0.0)
+    items = recall(opened(TypedGraphMemory, governed(), closed), "csv")
+    assert [i.id for i in items if "hop" in i.signals] == ["seed", "manual"]
+
+
+def test_what_cited_the_old_decision_leads_to_the_new_one() -> None:
+    events = [
+        event("letter", "about the csv export", ("cites", "old")),
+        event("old", "first version", time="2026-01-01"),
+        event("new", "second version", ("supersedes", "old"), time="2026-01-02"),
+        *NOISE,
+    ]
+    assert recalled(events, "csv", seeds=1)[:2] == ["letter", "new"]
+
+
+def test_of_two_successors_the_later_dated_holds_whatever_arrived_first() -> None:
+    late = event("late", "z", ("supersedes", "old"), time="2026-03-20")
+    early = event("early", "z", ("supersedes", "old"), time="2026-03-10")
+    old = event("old", "csv", time="2026-03-01")
+    for events in ([old, early, late], [late, early, old]):
+        graph = TypedGraph(events, {}, 1.0, 8)
+        assert graph.head("old") == "late"
+        assert graph.head("early") == "early"
+
+
+def test_a_ring_of_supersession_has_one_head() -> None:
+    events = [
+        event("a", "x", ("supersedes", "c"), time="2026-01-01"),
+        event("b", "x", ("supersedes", "a"), time="2026-01-02"),
+        event("c", "x", ("supersedes", "b"), time="2026-01-03"),
+    ]
+    graph = TypedGraph(events, {}, 1.0, 8)
+    assert {graph.head(name) for name in "abc"} == {"c"}
+    assert graph.superseded == 2
+
+
+def test_edges_to_nowhere_are_counted_and_dropped() -> None:
+    events = [event("a", "csv", ("cites", "gone"), ("supersedes", "lost"), ("cites", "a"))]
+    arch = opened(TypedGraphMemory, events)
+    assert arch.report() == {"edges": 3, "dangling_edges": 3, "superseded": 0}
+    assert ids(recall(arch, "csv")) == ["a"]
+
+
+def test_fan_out_bounds_the_edges_followed() -> None:
+    hub = event("hub", "csv hub", *(("cites", f"n{i}") for i in range(12)))
+    settings = TypedGraphSettings(seeds=1, fan_out=3)
+    items = recall(opened(TypedGraphMemory, [hub, *NOISE], settings), "csv")
+    assert [i.id for i in items if "hop" in i.signals] == ["hub", "n0", "n1", "n2"]
+
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from(["csv", "report", "law", "data", "x", "y"]), max_size=6).map(" ".join),
+    min_size=1,
+    max_size=10,
+)
+
+
+@given(TEXTS, st.sampled_from(["csv law", "report", "x y data", ""]), st.integers(0, 12))
+def test_without_edges_it_is_bm25(texts: list[str], query: str, k: int) -> None:
+    events = [event(str(i), text) for i, text in enumerate(texts)]
+    ours = recall(opened(TypedGraphMemory, events), query, k)
+    assert ids(ours) == ids(recall(opened(BM25, events), query, k))
+
+
+@given(st.data())
+def test_any_edges_give_every_event_once(data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, 8))
+    names = st.integers(0, n).map(str)  # one name too many: an edge to nowhere
+    relations = st.sampled_from(["supersedes", "cites", "supports", "unheard_of"])
+    edges = data.draw(st.lists(st.tuples(names, relations, names), max_size=20))
+    events = [
+        event(
+            str(i),
+            data.draw(st.sampled_from(["csv", "law csv", "x"])),
+            *((r, t) for s, r, t in edges if s == str(i)),
+            time=f"2026-01-0{data.draw(st.integers(1, 3))}",
+        )
+        for i in range(n)
+    ]
+    order = recalled(events, "csv")
+    assert sorted(order) == sorted(e.id for e in events)
+    graph = TypedGraph(events, {}, 1.0, 8)
+    current = [name for name in order if graph.head(name) == name]
+    assert order[: len(current)] == current
+    assert recalled(events, "csv", superseded="drop") == current
+
+
+@pytest.mark.parametrize(
+    "arch",
+    [p.cls for p in plugins("arch") if not p.cls.gold_edges and not p.cls.needs_model],
+    ids=lambda arch: arch.name,
+)
+def test_edge_blind_arms_are_the_same_with_edges_and_without(arch: type[Arch[Any]]) -> None:
+    for events in (chain(4), governed()):
+        bare = [replace(e, edges=()) for e in events]
+        for query in ("csv export of reports", ""):
+            with_edges = recall(opened(arch, events, budget=30), query)
+            assert recall(opened(arch, bare, budget=30), query) == with_edges
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"seeds": 0}, {"hops": -1}, {"fan_out": 0}, {"other": 1.5}, {"relations": {"cites": -0.1}}],
+)
+def test_settings_out_of_range_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        TypedGraphSettings(**bad)
