@@ -88,6 +88,8 @@ def encode(
 def decode(line: bytes, *, seq: int, prev_hash: str) -> JournalEvent:
     """Return the event of a line that must be number `seq` after the event hashed `prev_hash`.
 
+    `line` includes its line end.
+
     Raises LineError where it is not.
     """
     try:
@@ -95,7 +97,7 @@ def decode(line: bytes, *, seq: int, prev_hash: str) -> JournalEvent:
     except (ValueError, RecursionError) as error:
         raise LineError("not JSON", parsed=False) from error
     head = _HEAD.match(line)
-    if head is None or not line.endswith(b"\n"):
+    if head is None:
         raise LineError("edited: not the form of an event")
     content = line[: head.start(1)] + line[head.end(1) : -1]
     if digest_bytes(content).encode() != head[2]:

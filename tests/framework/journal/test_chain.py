@@ -158,6 +158,9 @@ def test_finds_a_swap_of_any_two_lines(finished: Path) -> None:
             finished.write_bytes(join(swapped))
             verdict = verify(finished)
             assert (verdict.ok, verdict.intact, verdict.at_line) == (False, False, first + 1)
+            assert verdict.problem == (
+                f"lines dropped, doubled or moved: event {second} where {first} is due"
+            )
 
 
 def test_finds_any_line_doubled_dropped_or_blank(finished: Path) -> None:
