@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -12,7 +12,7 @@ from framework.records import Gold, GoldItem, MemoryView
 from framework.retention.currency import stated_as_current, stated_as_fact
 from framework.values import contains, find_values, occurrences
 
-__all__ = ["closure", "facts", "intact", "required", "retained"]
+__all__ = ["binds", "claims", "closure", "facts", "intact", "required", "retained"]
 
 
 def retained(gold: Gold, view: MemoryView) -> dict[str, bool]:
@@ -108,21 +108,51 @@ def _statements(text: str) -> tuple[_Statement, ...]:
     return tuple(found)
 
 
-def _stated(item: GoldItem, said: Sequence[_Statement]) -> bool:
-    is_fact = item.kind == "fact"
-    current = stated_as_fact if is_fact else stated_as_current
-    names = [(name.casefold(), name) for name in (*item.bindings, item.key) if name]
+def _stated(item: GoldItem, said: Iterable[_Statement]) -> bool:
+    names = [name for name in (*item.bindings, item.key) if name]
+    anchors = [(anchor, _type(item, anchor)) for anchor in item.anchors]
+    current = stated_as_fact if item.kind == "fact" else stated_as_current
+    # A threshold in a rule does not state the fact that the rule is about.
+    may_be_rule = item.kind != "fact"
+    return any(
+        all(
+            any(current(statement.text, *place) for place in occurrences(statement.text, *anchor))
+            for anchor in anchors
+        )
+        for statement in _naming(names, said)
+        if may_be_rule or not statement.is_rule
+    )
+
+
+def binds(text: str, value: str, type: str, names: Sequence[str]) -> bool:
+    """Whether one sentence or line has the value, in any standing, and a name of its fact."""
+    return any(
+        contains(said.text, value, type)
+        for said in _naming(names, _statements(text))
+        if not said.is_rule
+    )
+
+
+def claims(text: str, value: str, type: str, names: Sequence[str]) -> str:
+    """The first sentence or line of `text` that states the value as the fact's current one.
+
+    Empty when none does. `names` are the words for the fact, one of which the sentence must have.
+    """
+    for said in _naming(names, _statements(text)):
+        places = occurrences(said.text, value, type)
+        if not said.is_rule and any(stated_as_fact(said.text, *place) for place in places):
+            return said.text
+    return ""
+
+
+def _naming(names: Sequence[str], said: Iterable[_Statement]) -> Iterator[_Statement]:
+    """The statements that have one of the names, as whole words."""
+    folded = [(name.casefold(), name) for name in names]
     for statement in said:
-        text, folded = statement.text, statement.folded
-        # A threshold in a rule does not state the fact that the rule is about.
-        if is_fact and statement.is_rule:
-            continue
-        if any(fold in folded and contains(text, name, "") for fold, name in names) and all(
-            any(current(text, *place) for place in occurrences(text, anchor, _type(item, anchor)))
-            for anchor in item.anchors
+        if any(
+            fold in statement.folded and contains(statement.text, name, "") for fold, name in folded
         ):
-            return True
-    return False
+            yield statement
 
 
 def _type(item: GoldItem, anchor: str) -> str:

@@ -1,0 +1,54 @@
+"""What several axes ask of an answer: what it claims, whether it commits, what a judge says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Mapping
+from typing import Final, TypeVar
+
+from framework.contracts import Scored
+from framework.records import ABSTAIN, Answer, GoldItem
+from framework.values import contains, same_value
+
+T = TypeVar("T")
+
+HIGHER: Final = True
+LOWER: Final = False
+
+
+def committed(answer: Answer) -> bool:
+    """Whether the answer decides. No decision at all is no commitment."""
+    return answer.decision not in ("", ABSTAIN)
+
+
+def states_fact(answer: Answer, item: GoldItem) -> bool:
+    """Whether the value claimed for the item's key is the gold value, by typed equality.
+
+    One value a key: a claim that names two is wrong.
+    """
+    claim = answer.facts.get(item.key)
+    if claim is None:
+        return False
+    if len(item.anchors) == 1:
+        return same_value(claim, item.anchors[0], item.type)
+    return all(contains(claim, anchor, item.type) for anchor in item.anchors)
+
+
+def share(part: int, whole: int) -> float | None:
+    """Part of whole; None of nothing."""
+    return part / whole if whole else None
+
+
+def succeeded(scored: Scored, answer: Answer) -> bool:
+    """The success of the case, as its domain defines it."""
+    return bool(scored.domain.success(answer, scored.case.gold))
+
+
+def undefined(names: tuple[str, ...]) -> Mapping[str, float | None]:
+    """No value for any of `names`."""
+    return dict.fromkeys(names)
+
+
+async def settled(value: Awaitable[T] | T) -> T:
+    """`value`, awaited where a judge chose `async def`."""
+    return await value if inspect.isawaitable(value) else value

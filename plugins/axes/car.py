@@ -1,0 +1,68 @@
+"""Whether the answer commits where it should, and abstains where it should."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import ABSTAIN, AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, committed, succeeded, undefined
+
+NAMES = (
+    "commit_rate",
+    "conditional_accuracy",
+    "commit_all_accuracy",
+    "abstention_case",
+    "abstention_view",
+)
+
+
+@register("axis", "car")
+class CAR(Axis[NoSettings]):
+    """Calibrated abstention: coverage, accuracy where committed, and abstaining when it is right.
+
+    Each value is 0 or 1 for a case; means over cases are the paper's quantities (LongHorizon 3.5
+    and 7.2). Accuracy is the domain's success. Higher is better but for `commit_rate`, which has no
+    better direction.
+
+    commit_rate : 1 when the answer decides: |C| / N.
+    conditional_accuracy : success, None where not committed: sum over C / |C|.
+    commit_all_accuracy : success and committed: sum over C / N, so an abstention counts as wrong.
+    abstention_case : abstained exactly when the gold decision is to abstain.
+    abstention_view : abstained exactly when the policy, applied to what the view held, can not
+        decide or refers (validity.md section 2); None where the domain does not compute that.
+
+    A case without a gold decision has no value.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        **dict.fromkeys(NAMES, HIGHER),
+        "commit_rate": None,
+    }
+
+    def score(self, scored: Scored) -> AxisScore:
+        answer, gold = scored.answer, scored.case.gold
+        if answer is None or not gold.decision:
+            return AxisScore(values=undefined(NAMES))
+        commits = committed(answer)
+        success = succeeded(scored, answer)
+        held = frozenset(id for id, kept in scored.retained.items() if kept)
+        from_view = scored.domain.decision_from(scored.case, held)
+        values = {
+            "commit_rate": float(commits),
+            "conditional_accuracy": float(success) if commits else None,
+            "commit_all_accuracy": float(success and commits),
+            "abstention_case": float((gold.decision == ABSTAIN) != commits),
+            "abstention_view": None
+            if from_view is None
+            else float((from_view == ABSTAIN) != commits),
+        }
+        evidence = (
+            f"{'committed' if commits else 'abstained'}; gold {gold.decision}"
+            f"{'' if gold.decidable else ' (open in the record)'}; "
+            f"from what the view held: {from_view or 'not computed'}",
+        )
+        return AxisScore(values=values, evidence=evidence)

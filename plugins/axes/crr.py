@@ -1,0 +1,124 @@
+"""Whether an adverse decision comes with a notice that the regulatory standard accepts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored, Verdict
+from framework.records import Answer, AxisScore, Gold
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, LOWER, settled, share, succeeded, undefined
+
+NAMES = (
+    "crr",
+    "crr_published",
+    "crr_quote",
+    "crr_fcra",
+    "wrongful_adverse",
+    "reason_precision",
+    "reason_recall",
+)
+
+
+@register("axis", "crr")
+class CRR(Axis[NoSettings]):
+    """Compliance reconstruction: the notice meets the standard, from the answer alone.
+
+    The judge audits decision, rationale and notice against the standard's checklist (LongHorizon
+    3.4; 12 CFR 1002.9 for loans). Values lie in [0, 1], higher is better, but lower for
+    `wrongful_adverse`.
+
+    crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
+        checklist is met and no reason is stated that was not a principal one; else 0, so a wrong
+        decision and an abstention are 0.
+    crr_quote : as crr, for the items that ask for verbatim provisions; None where the standard has
+        none.
+    crr_fcra : as crr, for the items of FCRA 615(a); None where the standard has none.
+    crr_published : the paper's convention, over all cases: 1 for every decision that is not
+        adverse, right or wrong; for an adverse one 1 when the checklist is met.
+    wrongful_adverse : over the other cases: 1 when the answer is adverse all the same.
+    reason_precision, reason_recall : of the reasons stated, against the gold's principal reasons,
+        over gold-adverse cases; precision is None when no reason is stated. Stated are the answer's
+        reasons and those of the policy that the notice names. A decision that is not adverse
+        states none.
+
+    A domain without adverse decisions has no value; without a judge the audits have none.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        **dict.fromkeys(NAMES, HIGHER),
+        "wrongful_adverse": LOWER,
+    }
+
+    async def score(self, scored: Scored) -> AxisScore:
+        answer, gold, judge = scored.answer, scored.case.gold, scored.judge
+        values = dict(undefined(NAMES))
+        if answer is None or not gold.adverse:
+            return AxisScore(values=values)
+        is_adverse = answer.decision in gold.adverse
+        right = succeeded(scored, answer)
+        verdicts: Sequence[Verdict] | None = None
+        if is_adverse and judge is not None and gold.standard is not None:
+            verdicts = await settled(judge.audit(answer, gold.standard, scored.client))
+        evidence = [_line(verdict) for verdict in verdicts or ()]
+        if not is_adverse:
+            values["crr_published"] = 1.0
+        elif verdicts is not None:
+            values["crr_published"] = float(_met(verdicts, gold, "crr"))
+        if gold.decision not in gold.adverse:
+            values["wrongful_adverse"] = float(is_adverse)
+            return AxisScore(values=values, evidence=tuple(evidence))
+
+        stated = _stated(answer, gold) if is_adverse else frozenset()
+        principal = frozenset(map(_folded, gold.principal_reasons))
+        false = stated - principal
+        values["reason_precision"] = share(len(stated & principal), len(stated))
+        values["reason_recall"] = share(len(stated & principal), len(principal))
+        if judge is not None and gold.standard is not None:
+            for name in ("crr", "crr_quote", "crr_fcra"):
+                if any(item.axis == name for item in gold.standard.items):
+                    met = right and verdicts is not None and _met(verdicts, gold, name)
+                    values[name] = float(met and not (name == "crr" and false))
+        evidence += [
+            f"decision: gold {gold.decision}, given {answer.decision or 'none'}: "
+            f"{'right' if right else 'wrong'}",
+            f"reasons stated that were principal: {_listed(stated & principal)}; "
+            f"principal but not stated: {_listed(principal - stated)}; "
+            f"stated but not principal: {_listed(false)}",
+        ]
+        return AxisScore(values=values, evidence=tuple(evidence))
+
+
+def _met(verdicts: Sequence[Verdict], gold: Gold, axis: str) -> bool:
+    met = {verdict.id: verdict.met for verdict in verdicts}
+    items = gold.standard.items if gold.standard is not None else ()
+    return all(met[item.id] for item in items if item.axis == axis)
+
+
+def _stated(answer: Answer, gold: Gold) -> frozenset[str]:
+    """The reasons that the answer lists and those of the policy that its notice names.
+
+    Of reasons one of which is part of another the longest counts where it stands.
+    """
+    listed = {folded for reason in answer.reasons if (folded := _folded(reason))}
+    known = {_folded(reason) for reason in (*gold.all_reasons, *gold.principal_reasons)} - {""}
+    if not known:
+        return frozenset(listed)
+    longest_first = sorted(known, key=lambda reason: (-len(reason), reason))
+    phrase = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)")
+    return frozenset(listed | set(phrase.findall(_folded(answer.notice))))
+
+
+def _folded(reason: str) -> str:
+    return " ".join(reason.casefold().split()).strip(" .;")
+
+
+def _listed(reasons: Iterable[str]) -> str:
+    return "; ".join(sorted(reasons)) or "none"
+
+
+def _line(verdict: Verdict) -> str:
+    return f"{verdict.id}: {'met' if verdict.met else 'not met'} ({verdict.evidence})"

@@ -1,0 +1,52 @@
+"""Whether the decision is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, succeeded, undefined
+
+NAMES = ("eda", "decision_accuracy")
+
+
+@register("axis", "eda")
+class EDA(Axis[NoSettings]):
+    """Decision accuracy: the label, and the amount where the decision has one.
+
+    Each value is 0 or 1, higher is better (LongHorizon 3.1, with strict labels: `PARTIAL PAY` is
+    not `PAY` and an empty decision is wrong). A gold decision to abstain is a label like any other.
+
+    eda : the domain's success: the label exactly, the amount within the gold's tolerance.
+    decision_accuracy : the label alone.
+
+    A case without a gold decision has no value.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
+
+    def score(self, scored: Scored) -> AxisScore:
+        gold, answer = scored.case.gold, scored.answer
+        if answer is None or not gold.decision:
+            return AxisScore(values=undefined(NAMES))
+        right = answer.decision == gold.decision
+        success = succeeded(scored, answer)
+        evidence = [
+            f"decision: gold {gold.decision}, given {answer.decision or 'none'}: {_word(right)}"
+        ]
+        if gold.amount is not None:
+            given = "none" if answer.amount is None else f"{answer.amount:,.2f}"
+            evidence.append(
+                f"amount: gold {gold.amount:,.2f} within {gold.amount_tolerance:,.2f}, "
+                f"given {given}: {_word(success)} with its label"
+            )
+        values = {"eda": float(success), "decision_accuracy": float(right)}
+        return AxisScore(values=values, evidence=tuple(evidence))
+
+
+def _word(right: bool) -> str:
+    return "right" if right else "wrong"

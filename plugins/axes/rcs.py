@@ -1,0 +1,39 @@
+"""Whether the rationale entails the inferences that lead to the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, settled, undefined
+
+NAMES = ("rcs",)
+
+
+@register("axis", "rcs")
+class RCS(Axis[NoSettings]):
+    """Reasoning coherence: share of the gold reasoning points that the judge finds entailed.
+
+    In [0, 1], higher is better: (1/m) sum of E(rationale entails r_j) (LongHorizon 3.3). The judge
+    sees the whole rationale and the points, never the arm. None without points or without a judge.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {"rcs": HIGHER}
+
+    async def score(self, scored: Scored) -> AxisScore:
+        answer, points, judge = scored.answer, scored.case.gold.reasons, scored.judge
+        if answer is None or judge is None or not points:
+            return AxisScore(values=undefined(NAMES))
+        verdicts = await settled(judge.entail(answer.rationale, points, scored.client))
+        met = {verdict.id: verdict for verdict in verdicts}
+        evidence = tuple(
+            f"{'entailed' if met[point.id].met else 'not entailed'}: {point.text}"
+            + (f' ("{met[point.id].evidence}")' if met[point.id].evidence else "")
+            for point in points
+        )
+        value = sum(met[point.id].met for point in points) / len(points)
+        return AxisScore(values={"rcs": value}, evidence=evidence)

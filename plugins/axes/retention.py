@@ -1,0 +1,75 @@
+"""What the view held of the gold, with no model asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+from framework.retention import budget_ceiling, facts, gold_tokens, required
+from plugins.axes._answers import HIGHER, share, undefined
+
+NAMES = (
+    "retained",
+    "retained_critical",
+    "p_ret",
+    "surface_ceiling",
+    "budget_ceiling",
+    "gold_tokens",
+)
+
+
+@register("axis", "retention")
+class Retention(Axis[NoSettings]):
+    """Retention of gold items in the view, and what the budget admits at best.
+
+    Model-free: findings about the arm. Shares lie in [0, 1], higher is better. When an item counts
+    as retained is told by `framework.retention.retained`.
+
+    retained : share of all gold items in the view.
+    retained_critical : share of the items that the decision turned on.
+    p_ret : 1 when all required items (the critical ones; all, where none is marked) are in the
+        view, else 0; its mean is P_ret of Depth's P = P_ret kappa + (1 - P_ret) leak.
+    surface_ceiling : share of the facts in the view: the FRP that no reader passes but by guessing.
+    budget_ceiling : share of the facts in the best view of gold spans under the budget. A property
+        of case and budget, the same for every arm.
+    gold_tokens : tokens of the shortest spans that hold all gold items; the case is feasible when
+        they fit the budget. No better direction.
+
+    Values without their items (no critical item, no fact with a value) are None.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    needs_answer: ClassVar[bool] = False
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        **dict.fromkeys(NAMES, HIGHER),
+        "budget_ceiling": None,
+        "gold_tokens": None,
+    }
+    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+
+    def score(self, scored: Scored) -> AxisScore:
+        gold, kept = scored.case.gold, scored.retained
+        if not gold.items:
+            return AxisScore(values=undefined(NAMES))
+        critical = [kept[item.id] for item in gold.items if item.critical]
+        asked = [kept[item.id] for item in facts(gold)]
+        budget = scored.view.budget_tokens
+        tokens = gold_tokens(gold)
+        values = {
+            "retained": sum(kept[item.id] for item in gold.items) / len(gold.items),
+            "retained_critical": share(sum(critical), len(critical)),
+            "p_ret": float(all(kept[item.id] for item in required(gold))),
+            "surface_ceiling": share(sum(asked), len(asked)),
+            "budget_ceiling": budget_ceiling(gold, budget),
+            "gold_tokens": float(tokens),
+        }
+        evidence = tuple(
+            f"{item.id}{' (critical)' if item.critical else ''}: "
+            f"{'in the view' if kept[item.id] else 'not in the view'}"
+            for item in gold.items
+        )
+        limit = "no budget" if budget is None else f"a budget of {budget}"
+        return AxisScore(values=values, evidence=(*evidence, f"gold: {tokens} tokens, {limit}"))

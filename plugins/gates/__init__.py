@@ -1,0 +1,1 @@
+"""Gates: whether a run passes against its baseline."""

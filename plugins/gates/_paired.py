@@ -1,0 +1,171 @@
+"""What the gates share: a case's value on an axis from its rows, and the gated comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from framework.contracts import GateOutcome
+from framework.errors import UserError
+from framework.records import Row
+from framework.registry import nearest, plugins
+from framework.statistics import Comparison, Decision, compare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSettings:
+    """What is compared and how much may be lost.
+
+    baseline : arch or run directory to compare with; null judges nothing.
+    threshold : what the lower bound of candidate minus baseline must exceed on every axis.
+    axes : the gated axes; each must lie in [0, 1] and have a better direction.
+    alpha : one-sided level of the bound.
+    """
+
+    baseline: str | None = None
+    threshold: float = -0.05
+    axes: tuple[str, ...] = ("eda", "frp", "rcs")
+    alpha: float = 0.025
+
+    def __post_init__(self) -> None:
+        if not self.axes:
+            raise ValueError("gate.axes: no axis given")
+        if len(set(self.axes)) < len(self.axes):
+            raise ValueError("gate.axes: an axis is given twice")
+        if not 0 < self.alpha < 0.5:
+            raise ValueError(f"gate.alpha: {self.alpha} given, a number between 0 and .5 expected")
+        if not -1 < self.threshold < 1:
+            raise ValueError(f"gate.threshold: {self.threshold} given, -1 to 1 expected")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One axis: the paired comparison, what was decided on it, and failed cases on either side."""
+
+    axis: str
+    comparison: Comparison
+    decision: Decision
+    errors: int
+    baseline_errors: int
+
+    def finding(self) -> dict[str, Any]:
+        """The plain data of `GateOutcome.findings`."""
+        c, d = self.comparison, self.decision
+        return {
+            "axis": self.axis,
+            "passed": d.passed,
+            "conclusion": d.conclusion,
+            "mean": c.mean_a,
+            "baseline_mean": c.mean_b,
+            "delta": c.delta,
+            "bound": d.bound,
+            "threshold": d.threshold,
+            "method": d.method,
+            "n": c.n,
+            "n_clusters": c.n_clusters,
+            "n_undefined": c.n_undefined,
+            "n_discordant": c.n_discordant,
+            "errors": self.errors,
+            "baseline_errors": self.baseline_errors,
+            "reason": d.reason,
+        }
+
+
+def nothing_to_judge(name: str) -> GateOutcome:
+    """The outcome without a baseline."""
+    return GateOutcome(name=name, passed=None, reason="no baseline given, so no gate is judged")
+
+
+def judge(
+    rows: Sequence[Row],
+    baseline: Sequence[Row],
+    settings: GateSettings,
+    decide: Callable[[Comparison, bool], Decision],
+    seed: int,
+    label: str = "gate",
+) -> list[Judged]:
+    """Compare on every gated axis and decide.
+
+    A case's value is the mean over its variants and samples. A failed row takes the value that
+    speaks against the claim: the worst for the candidate, the best for the baseline.
+
+    Args:
+        rows: of the candidate.
+        baseline: rows on the same cases.
+        settings: the axes and the level.
+        decide: from a comparison and whether lower is better to a decision.
+        seed: of the run.
+        label: names the comparison's random draws.
+
+    Raises:
+        UserError: an axis that does not exist, has no better direction or is no share, or different
+            cases on the two sides.
+    """
+    clusters = {row.case_id: row.cluster or None for row in (*baseline, *rows)}
+    judged = []
+    for axis in settings.axes:
+        higher = _higher_is_better(axis)
+        worst, best = (0.0, 1.0) if higher else (1.0, 0.0)
+        comparison = compare(
+            _case_values(rows, axis, worst),
+            _case_values(baseline, axis, best),
+            clusters,
+            seed=seed,
+            names=(label, axis),
+            alpha=2 * settings.alpha,
+        )
+        if comparison.n and not comparison.share:
+            raise UserError(f"gate.axes: {axis} is not in [0, 1], so no margin applies to it")
+        judged.append(
+            Judged(
+                axis=axis,
+                comparison=comparison,
+                decision=decide(comparison, not higher),
+                errors=_failed(rows),
+                baseline_errors=_failed(baseline),
+            )
+        )
+    return judged
+
+
+def _failed(rows: Sequence[Row]) -> int:
+    return len({row.case_id for row in rows if row.error})
+
+
+def _higher_is_better(axis: str) -> bool:
+    directions: dict[str, bool | None] = {}
+    for plugin in plugins("axis"):
+        directions.update(plugin.cls.higher_is_better)
+    if axis not in directions:
+        raise UserError(f"gate.axes: no axis {axis!r}{nearest(axis, directions)}")
+    higher = directions[axis]
+    if higher is None:
+        raise UserError(f"gate.axes: {axis} has no better direction, so no gate can judge it")
+    return higher
+
+
+def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, float | None]:
+    """Case id to the mean of its defined values; None where no row has one."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        defined = values.setdefault(row.case_id, [])
+        value = failed if row.error else row.axes.get(axis)
+        if value is not None:
+            defined.append(value)
+    return {case: sum(v) / len(v) if v else None for case, v in values.items()}
+
+
+def summary(judged: Sequence[Judged], word: Literal["not worse", "better"]) -> str:
+    """One line: which axes passed, and why the others did not."""
+    wrong = [j for j in judged if not j.decision.passed]
+    if not wrong:
+        return f"{word} on {', '.join(j.axis for j in judged)}"
+    return "; ".join(f"{j.axis}: {j.decision.conclusion}, {j.decision.reason}" for j in wrong)
+
+
+def findings(
+    judged: Sequence[Judged], extra: Mapping[str, Mapping[str, Any]]
+) -> tuple[Mapping[str, Any], ...]:
+    """Findings by axis, with what else is known of each."""
+    return tuple({**j.finding(), **extra.get(j.axis, {})} for j in judged)

@@ -1,0 +1,1 @@
+"""Judges: who says whether a rationale entails and a notice complies."""
