@@ -79,23 +79,37 @@ def register(group: str, name: str) -> Callable[[type[_T]], type[_T]]:
 
 
 def load_plugins() -> None:
-    """Import every module of every announced package, once. A package that fails is remembered."""
+    """Import every module of every announced package, once. One that fails is remembered.
+
+    A module that fails takes only its own plugins with it.
+    """
     global _loaded
     if _loaded:
         return
     _loaded = True
     importlib.import_module("framework.protocols")
     for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
-        try:
-            root = point.load()
-            for info in pkgutil.walk_packages(getattr(root, "__path__", []), f"{root.__name__}."):
-                importlib.import_module(info.name)
-        except Exception as error:  # a third party's module may fail in any way at import
-            _broken[point.value] = f"{type(error).__name__}: {error}"
+        root = _import(point.module)
+        if root is not None:
+            path = getattr(root, "__path__", [])
+            for info in pkgutil.walk_packages(path, f"{root.__name__}.", onerror=_ignore):
+                _import(info.name)
+
+
+def _import(module: str) -> types.ModuleType | None:
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # a third party's module may fail in any way at import
+        _broken[module] = f"{type(error).__name__}: {error}"
+        return None
+
+
+def _ignore(package: str) -> None:
+    """A package that can't be imported is remembered when its turn comes."""
 
 
 def broken() -> Mapping[str, str]:
-    """Announced packages that could not be imported, with the reason."""
+    """Announced modules that could not be imported, with the reason."""
     load_plugins()
     return dict(_broken)
 

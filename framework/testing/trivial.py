@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from framework.canonical import digest
@@ -26,6 +27,7 @@ from framework.contracts import (
     Req,
     Res,
     Scored,
+    Tracker,
 )
 from framework.records import (
     Answer,
@@ -202,6 +204,21 @@ class TrivialAxis(Axis[Any]):
         return AxisScore(values={"right": float(right)})
 
 
+@register("tracking", "trivial")
+class TrivialTracker(Tracker[Any]):
+    """Uploads nothing and remembers what it was asked to."""
+
+    uploads: ClassVar[list[Path]] = []
+
+    def upload_run(self, directory: Path, sweep: Path | None) -> str:
+        self.uploads.append(directory)
+        return directory.name
+
+    def upload_sweep(self, directory: Path) -> str:
+        self.uploads.append(directory)
+        return directory.name
+
+
 def trivial_plan(**changed: Any) -> Plan:
     """A plan of the trivial plugins; `changed` replaces top-level keys or whole groups."""
     config: dict[str, Any] = {
@@ -211,7 +228,7 @@ def trivial_plan(**changed: Any) -> Plan:
         "judge": {"plugin": "rules"},
         "gate": {"plugin": "noninferiority"},
         "protocol": {"plugin": "evaluate"},
-        "tracking": {"plugin": "none"},
+        "tracking": {"plugin": "trivial"},
     }
     return plan({**config, **changed})
 

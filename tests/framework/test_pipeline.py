@@ -151,7 +151,7 @@ def test_the_seams_edit_the_path_in_their_places() -> None:
     )
     (row,) = run(plan, path)
     assert row.axes["right"] in (0.0, 1.0)
-    assert row.view_tokens == 6  # "Nothing of note on day 1."
+    assert row.view_tokens == 7  # "Nothing of note on day 1."
 
 
 def test_repeats_and_draws_are_rows_of_their_own() -> None:

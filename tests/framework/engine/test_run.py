@@ -1,0 +1,181 @@
+"""Run directories: whole or not at all, resumable at any point, sealed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.engine import run as run_module
+from framework.engine.directory import (
+    ANSWERS,
+    CONFIG,
+    ROWS,
+    SUMMARY,
+    RunDirectory,
+    load_plan,
+    load_state,
+    read_summary,
+)
+from framework.engine.run import check, execute
+from framework.errors import UserError
+from framework.journal import JOURNAL, MANIFEST, verify_run
+from framework.records import Row
+from framework.rows import is_measured, measured_digest
+from framework.testing.trivial import trivial_plan, with_top
+
+
+def test_a_run_directory_is_complete(tmp_path: Path) -> None:
+    plan = trivial_plan(n_cases=5)
+    outcome = execute(plan, tmp_path / "run")
+    names = {path.name for path in outcome.directory.iterdir()}
+    assert names == {ANSWERS, CONFIG, ROWS, SUMMARY, JOURNAL, MANIFEST}
+    assert verify_run(outcome.directory).ok
+    assert load_plan(outcome.directory).digest == plan.digest
+    summary = read_summary(outcome.directory)
+    assert summary["run"]["n_cases"] == 5
+    assert summary["axes"]["right"]["mean"] == 1.0
+    assert summary["axes"]["right"]["kind"] == "instrument check"
+    answers = (outcome.directory / ANSWERS).read_text(encoding="utf-8")
+    records = [json.loads(line) for line in answers.splitlines()]
+    assert [record["key"][0] for record in records] == [f"t{i:06d}" for i in range(5)]
+
+
+def test_rows_are_stored_with_timing_apart(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    outcome = execute(trivial_plan(n_cases=3), tmp_path / "run")
+    table = pq.read_table(outcome.directory / ROWS)
+    assert table.num_rows == 3
+    assert table.column("right").to_pylist() == [1.0, 1.0, 1.0]
+    timing = [name for name in table.column_names if not is_measured(name)]
+    assert set(table.column_names[-len(timing) :]) == set(timing)
+    described = table.schema.metadata[b"decisionbench.measured"].decode().split(",")
+    assert described == [name for name in table.column_names if is_measured(name)]
+
+
+class Killed(BaseException):
+    """Stands for a process that is gone: nothing catches it."""
+
+
+def _kill_at(monkeypatch: pytest.MonkeyPatch, n: int, where: str) -> None:
+    """Make the n-th row's writing die before, between or after its two writes."""
+    written = {"rows": 0}
+    add, append = RunDirectory.add, RunDirectory.note
+
+    def dying_add(self: RunDirectory, row: Row, record: Any) -> None:
+        written["rows"] += 1
+        if written["rows"] == n and where == "before":
+            raise Killed
+        if written["rows"] == n and where == "between":
+            self._answers.write(b'{"key":["t0')  # a torn line of answers, no event
+            self._answers.flush()
+            raise Killed
+        add(self, row, record)
+        if written["rows"] == n:
+            raise Killed
+
+    monkeypatch.setattr(RunDirectory, "add", dying_add)
+    assert append is RunDirectory.note
+
+
+@pytest.mark.parametrize("where", ["before", "between", "after"])
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_a_run_cut_off_anywhere_ends_as_an_undisturbed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, n: int
+) -> None:
+    plan = trivial_plan(n_cases=6)
+    undisturbed = execute(plan, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        _kill_at(patch, n, where)
+        with pytest.raises(Killed):
+            execute(plan, tmp_path / "cut")
+    assert load_state(tmp_path / "cut").finished is None
+    assert "unfinished" in " ".join(verify_run(tmp_path / "cut").problems)
+    execute(plan, tmp_path / "cut")
+    assert verify_run(tmp_path / "cut").ok
+    whole, cut = (load_state(tmp_path / name).rows for name in ("whole", "cut"))
+    assert measured_digest(whole) == measured_digest(cut)
+    answers = [(tmp_path / name / ANSWERS).read_bytes() for name in ("whole", "cut")]
+    assert answers[0] == answers[1]
+    assert read_summary(tmp_path / "cut")["axes"] == undisturbed.summary["axes"]  # type: ignore[index]
+
+
+def test_a_run_killed_before_the_stamp_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = trivial_plan(n_cases=2)
+    execute(plan, tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / MANIFEST).read_text())
+    del manifest["head_hash"]
+    (tmp_path / "run" / MANIFEST).write_text(json.dumps(manifest))
+    assert not verify_run(tmp_path / "run").ok
+    execute(plan, tmp_path / "run")
+    assert verify_run(tmp_path / "run").ok
+
+
+def test_another_configuration_is_refused(tmp_path: Path) -> None:
+    execute(trivial_plan(n_cases=2), tmp_path / "run")
+    with pytest.raises(UserError, match="another configuration"):
+        execute(trivial_plan(n_cases=3), tmp_path / "run")
+
+
+def test_other_data_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = trivial_plan(n_cases=2)
+    execute(plan, tmp_path / "run")
+    monkeypatch.setattr(plan.parts["domain"].plugin.cls, "digest", lambda self: "changed")
+    with pytest.raises(UserError, match="other data"):
+        execute(plan, tmp_path / "run")
+
+
+def test_operational_values_may_change(tmp_path: Path) -> None:
+    plan = trivial_plan(n_cases=2)
+    execute(plan, tmp_path / "run")
+    outcome = execute(with_top(plan, max_errors=0.5, run_name="x"), tmp_path / "run")
+    assert outcome.summary is not None
+
+
+def test_too_many_errors_stop_the_run_and_it_can_be_resumed(tmp_path: Path) -> None:
+    plan = trivial_plan(n_cases=20, reader={"plugin": "trivial", "fail_on": "The number"})
+    outcome = execute(plan, tmp_path / "run")
+    assert outcome.summary is None
+    assert outcome.stopped.startswith("3 cases failed; the last: RuntimeError")
+    outcome = execute(with_top(plan, max_errors=1000), tmp_path / "run")
+    assert outcome.summary is not None
+    assert outcome.summary["errors"] == {"n": 20, "kinds": {"RuntimeError": 20}}
+    assert outcome.summary["axes"] == {}
+
+
+def test_an_unwritable_place_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot write the run directory"):
+        execute(trivial_plan(n_cases=1), tmp_path / "file" / "run")
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not a run directory"):
+        load_state(tmp_path)
+    with pytest.raises(UserError, match="not a finished run"):
+        read_summary(tmp_path)
+
+
+def test_a_budget_too_small_for_any_event_is_found_before_the_run() -> None:
+    with pytest.raises(UserError, match="less than the smallest event"):
+        check(trivial_plan(budget={"plugin": "trivial", "limit": 2}))
+
+
+def test_an_empty_domain_is_found_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = trivial_plan()
+    cls = plan.parts["domain"].plugin.cls
+    monkeypatch.setattr(cls, "cases", lambda self, n, seed: iter(()))
+    with pytest.raises(UserError, match="has no cases"):
+        check(plan)
+
+
+def test_a_protocol_that_the_domain_does_not_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = trivial_plan()
+    monkeypatch.setattr(plan.parts["domain"].plugin.cls, "protocols", ("retrieve",))
+    with pytest.raises(UserError, match="protocol=evaluate: domain trivial allows retrieve"):
+        run_module.check(plan)
