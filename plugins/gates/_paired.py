@@ -72,6 +72,12 @@ class Judged:
         }
 
 
+def check_axes(settings: GateSettings) -> None:
+    """Raise UserError unless every gated axis exists and has a better direction."""
+    for axis in settings.axes:
+        _higher_is_better(axis)
+
+
 def nothing_to_judge(name: str) -> GateOutcome:
     """The outcome without a baseline."""
     return GateOutcome(name=name, passed=None, reason="no baseline given, so no gate is judged")
@@ -99,8 +105,7 @@ def judge(
         label: names the comparison's random draws.
 
     Raises:
-        UserError: an axis that does not exist, has no better direction or is no share, or different
-            cases on the two sides.
+        UserError: an axis that is no share in [0, 1], or different cases on the two sides.
     """
     clusters = {row.case_id: row.cluster or None for row in (*baseline, *rows)}
     judged = []

@@ -10,7 +10,14 @@ from framework import statistics
 from framework.contracts import Gate, GateOutcome
 from framework.records import Row
 from framework.registry import register
-from plugins.gates._paired import GateSettings, findings, judge, nothing_to_judge, summary
+from plugins.gates._paired import (
+    GateSettings,
+    check_axes,
+    findings,
+    judge,
+    nothing_to_judge,
+    summary,
+)
 
 SENSITIVITY: Final = 2.0
 """The baseline's proven effect must be at least this many margins."""
@@ -46,6 +53,10 @@ class Noninferiority(Gate[NoninferioritySettings]):
     """
 
     Settings: ClassVar[type[Any]] = NoninferioritySettings
+
+    def __init__(self, settings: NoninferioritySettings) -> None:
+        super().__init__(settings)
+        check_axes(settings)
 
     @property
     def baseline(self) -> str | None:

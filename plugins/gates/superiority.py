@@ -9,7 +9,14 @@ from framework import statistics
 from framework.contracts import Gate, GateOutcome
 from framework.records import Row
 from framework.registry import register
-from plugins.gates._paired import GateSettings, findings, judge, nothing_to_judge, summary
+from plugins.gates._paired import (
+    GateSettings,
+    check_axes,
+    findings,
+    judge,
+    nothing_to_judge,
+    summary,
+)
 
 
 @register("gate", "superiority")
@@ -22,6 +29,10 @@ class Superiority(Gate[GateSettings]):
     """
 
     Settings: ClassVar[type[Any]] = GateSettings
+
+    def __init__(self, settings: GateSettings) -> None:
+        super().__init__(settings)
+        check_axes(settings)
 
     @property
     def baseline(self) -> str | None:

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from framework.contracts import GateOutcome
+from framework.errors import UserError
+from framework.records import Row
+from framework.registry import find, settings_of
+
+
+def rows(values: Sequence[float | None], axis: str = "eda", arm: str = "a") -> list[Row]:
+    return [Row(case_id=f"c{i:03}", arm=arm, axes={axis: v}) for i, v in enumerate(values)]
+
+
+def gate(name: str, **values: Any) -> Any:
+    plugin = find("gate", name)
+    return plugin.cls(settings_of(plugin, {"baseline": "bm25", "axes": ["eda"], **values}))
+
+
+def decide(
+    name: str,
+    candidate: Sequence[Row],
+    baseline: Sequence[Row],
+    floor: Sequence[Row] | None = None,
+    **values: Any,
+) -> GateOutcome:
+    outcome: GateOutcome = gate(name, **values).decide(candidate, baseline, seed=7, floor=floor)
+    return outcome
+
+
+def only(outcome: GateOutcome) -> Mapping[str, Any]:
+    (finding,) = outcome.findings
+    return finding
+
+
+def test_equal_arms_need_72_cases_for_a_margin_of_five_points() -> None:
+    ones = rows([1.0] * 72)
+    assert decide("noninferiority", ones, ones).passed is True
+    short = decide("noninferiority", ones[:71], ones[:71])
+    assert short.passed is False
+    assert only(short)["conclusion"] == "cannot conclude"
+
+
+def test_the_point_estimate_decides_nothing() -> None:
+    baseline = rows([1.0] * 100)
+    candidate = rows([0.0] * 3 + [1.0] * 97)
+    outcome = decide("noninferiority", candidate, baseline)
+    assert only(outcome)["delta"] == pytest.approx(-0.03)
+    assert outcome.passed is False
+    assert decide("noninferiority", candidate, baseline, threshold=-0.1).passed is True
+
+
+def test_a_worse_arm_fails_and_the_reason_says_on_which_axis() -> None:
+    outcome = decide("noninferiority", rows([0.0] * 100), rows([1.0] * 100))
+    assert outcome.passed is False
+    assert "eda: failed" in outcome.reason
+
+
+def test_a_failed_row_speaks_against_the_claim_on_either_side() -> None:
+    ones = rows([1.0] * 100)
+    failed = [*ones[10:], *(Row(case_id=f"c{i:03}", arm="a", error="timeout") for i in range(10))]
+    outcome = decide("noninferiority", failed, ones)
+    assert outcome.passed is False
+    assert only(outcome)["errors"] == 10
+    assert only(outcome)["mean"] == pytest.approx(0.9)
+    zeros = rows([0.0] * 100)
+    against_failures = decide("superiority", zeros, [*failed[:90], *failed[90:]])
+    assert only(against_failures)["baseline_mean"] == pytest.approx(1.0)
+
+
+def test_lower_is_better_turns_the_claim_and_its_worst_case() -> None:
+    low, high = rows([0.0] * 100, "stale_use"), rows([1.0] * 100, "stale_use")
+    assert decide("superiority", low, high, axes=["stale_use"]).passed is True
+    assert decide("noninferiority", high, low, axes=["stale_use"]).passed is False
+    failed = [Row(case_id=row.case_id, arm="a", error="x") for row in low]
+    assert only(decide("superiority", failed, high, axes=["stale_use"]))["mean"] == 1.0
+
+
+def test_cases_are_paired_by_id_and_repeats_averaged_first() -> None:
+    baseline = rows([float(i % 2) for i in range(100)])
+    doubled = [
+        Row(case_id=row.case_id, arm="a", sample=s, axes=row.axes)
+        for s in (0, 1)
+        for row in reversed(baseline)
+    ]
+    finding = only(decide("noninferiority", doubled, baseline))
+    assert (finding["n"], finding["delta"], finding["n_discordant"]) == (100, 0.0, 0)
+    with pytest.raises(UserError, match="different cases"):
+        decide("noninferiority", doubled[:50], baseline)
+
+
+def test_undefined_cases_are_left_out_and_counted() -> None:
+    baseline = rows([None] * 20 + [1.0] * 80)
+    finding = only(decide("noninferiority", baseline, baseline))
+    assert (finding["n"], finding["n_undefined"]) == (80, 20)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "passed"), [(-0.05, True), (0.0, True), (0.1, True), (0.3, False)]
+)
+def test_superiority_asks_for_more_than_the_threshold_and_than_nothing(
+    threshold: float, passed: bool
+) -> None:
+    better, worse = rows([1.0] * 100), rows([0.0] * 25 + [1.0] * 75)
+    assert decide("superiority", better, worse, threshold=threshold).passed is passed
+    assert decide("superiority", worse, worse, threshold=threshold).passed is False
+
+
+def test_every_gated_axis_must_pass() -> None:
+    def both(eda: float, frp: float) -> list[Row]:
+        axes = {"eda": eda, "frp": frp}
+        return [Row(case_id=f"c{i:03}", arm="a", axes=axes) for i in range(100)]
+
+    outcome = decide("noninferiority", both(1.0, 0.0), both(1.0, 1.0), axes=["eda", "frp"])
+    assert outcome.passed is False
+    assert [finding["passed"] for finding in outcome.findings] == [True, False]
+
+
+def test_a_baseline_that_hardly_beats_no_memory_carries_no_claim() -> None:
+    ones, zeros = rows([1.0] * 100), rows([0.0] * 100)
+    sensitive = decide("noninferiority", ones, ones, floor=zeros)
+    assert sensitive.passed is True
+    assert only(sensitive)["sensitive"] is True
+    weak = decide("noninferiority", ones, ones, floor=rows([0.0] * 5 + [1.0] * 95))
+    assert weak.passed is False
+    assert only(weak)["passed"] is True
+    assert "does not beat arch=none" in weak.reason
+    unchecked = decide("noninferiority", ones, ones)
+    assert only(unchecked)["sensitivity"] == "not checked"
+
+
+@pytest.mark.parametrize("name", ["noninferiority", "superiority"])
+def test_without_a_baseline_nothing_is_judged(name: str) -> None:
+    without = gate(name, baseline=None)
+    assert without.baseline is None
+    assert without.decide(rows([1.0]), [], seed=7).passed is None
+
+
+def test_an_open_gate_passes_what_any_other_stops() -> None:
+    outcome = decide("open", rows([0.0] * 100), rows([1.0] * 100))
+    assert outcome.passed is True
+    assert outcome.findings == ()
+    assert gate("open").baseline is None
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: gate("noninferiority", axes=["eba"]), "eda"),
+        (lambda: gate("noninferiority", axes=["commit_rate"]), "no better direction"),
+        (lambda: gate("noninferiority", axes=[]), "no axis given"),
+        (lambda: gate("noninferiority", axes=["eda", "eda"]), "given twice"),
+        (lambda: gate("noninferiority", threshold=0.0), "superiority"),
+        (lambda: gate("superiority", threshold=2.0), "threshold"),
+        (lambda: gate("superiority", alpha=0.7), "alpha"),
+    ],
+)
+def test_a_users_mistake_is_one_line(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        make()
