@@ -1,0 +1,7 @@
+"""Rule-based reading: from text to what it makes known, for the operations' offline answers."""
+
+from __future__ import annotations
+
+from framework.operations.reading.read import Parsed, Reading, parse, read, reader_of
+
+__all__ = ["Parsed", "Reading", "parse", "read", "reader_of"]
