@@ -1,0 +1,1 @@
+"""Readers: what turns a view into an answer."""

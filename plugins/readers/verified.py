@@ -1,0 +1,60 @@
+"""The verified reader: checks completeness first, else abstains (VM, LongHorizon 7.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from framework.contracts import Client, Reader
+from framework.operations.check_completeness import (
+    CheckCompleteness,
+    CompletenessRequest,
+    Strictness,
+)
+from framework.operations.decide import UNDETERMINED, Decide, DecideRequest
+from framework.records import ABSTAIN, Answer, MemoryView, TaskCard
+from framework.registry import register
+from plugins.readers._answer import answer_of
+
+_CHECK: Final = CheckCompleteness()
+_DECIDE: Final = Decide()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedSettings:
+    """Settings of `reader=verified`.
+
+    strictness : what must be known before it commits (see `CheckCompleteness`).
+    """
+
+    strictness: Strictness = "moderate"
+
+
+@register("reader", "verified")
+class Verified(Reader[VerifiedSettings]):
+    """Commits only on a view that a completeness check passes; otherwise `ABSTAIN`.
+
+    A check that can't be read abstains too, as does a decision left undetermined: the published
+    code committed on both.
+    """
+
+    Settings = VerifiedSettings
+
+    async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
+        request = CompletenessRequest(
+            task=task, view=view.text, strictness=self.settings.strictness
+        )
+        try:
+            check = await client.ask(_CHECK, request)
+        except ValueError as error:
+            return Answer(
+                decision=ABSTAIN, rationale=f"The completeness check could not be read: {error}."
+            )
+        if not check.complete:
+            return Answer(
+                decision=ABSTAIN, rationale=f"The record is incomplete: {'; '.join(check.gaps)}."
+            )
+        response = await client.ask(_DECIDE, DecideRequest(task=task, view=view.text))
+        if response.decision == UNDETERMINED:
+            return replace(answer_of(response, decision=ABSTAIN), notice="", amount=None)
+        return answer_of(response, decision=response.decision)

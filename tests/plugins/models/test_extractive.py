@@ -1,0 +1,65 @@
+"""The rule-based model dispatches, and says what it is."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from framework.contracts import Operation, Profile, Prompt
+from framework.errors import UserError
+from framework.registry import find, settings_of
+from plugins.models.extractive import Extractive, ExtractiveSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Echoed:
+    request: str
+    style: str
+
+
+class Echo(Operation[str, Echoed]):
+    """An operation that no model has heard of."""
+
+    name = "echo"
+
+    def prompt(self, request: str) -> Prompt:
+        raise AssertionError("the rule-based model renders no prompt")
+
+    def parse(self, text: str, request: str) -> Echoed:
+        raise AssertionError("the rule-based model parses nothing")
+
+    def offline(self, request: str, profile: Profile) -> Echoed:
+        return Echoed(request=request, style=profile.style)
+
+
+def test_dispatches_to_any_operation() -> None:
+    model = Extractive(ExtractiveSettings(style="blind"))
+    response, raw = asyncio.run(model.run(Echo(), "hello", 0))
+    assert response == Echoed(request="hello", style="blind")
+    assert raw == '{"request":"hello","style":"blind"}'
+
+
+def test_is_marked_as_rule_based() -> None:
+    assert Extractive.kind == "rule-based"
+    assert Extractive(ExtractiveSettings()).label == "extractive (rule-based, schema)"
+    noisy = ExtractiveSettings(style="noisy", miss_rate=0.1, gullible=True)
+    assert Extractive(noisy).label == "extractive (rule-based, noisy, gullible)"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"style": "clever"},
+        {"style": "noisy", "miss_rate": 1.1},
+        {"style": "noisy", "miss_rate": -0.1},
+        {"style": "noisy", "miss_rate": 0.6, "confuse_rate": 0.6},
+        {"miss_rate": 0.1},
+        {"style": "blind", "confuse_rate": 0.1},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(UserError):
+        settings_of(find("model", "extractive"), values)
