@@ -108,6 +108,10 @@ class Plan:
         """The name a group's choice bears in results: the option, with overridden settings."""
         return self.parts[group].label
 
+    def option(self, group: str) -> str:
+        """The option chosen for a group, without its overridden settings."""
+        return self.label(group).partition("(")[0]
+
     @property
     def name(self) -> str:
         """A directory name for the run: domain, arm, budget and the start of the digest."""
@@ -152,18 +156,24 @@ def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:
 def labels(choices: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, str]:
     """By group, the chosen option and, in parentheses, the settings that were overridden.
 
-    `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`.
+    `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`. Of a path only its last part is shown: a
+    label names a thing, not a place on one machine.
     """
     found: dict[str, str] = {}
     for group in GROUPS:
         changed = [
-            text.lstrip("+").removeprefix(f"{group}.")
+            _last_part(text.lstrip("+").removeprefix(f"{group}."))
             for text in overrides
             if text.lstrip("+").startswith(f"{group}.")
         ]
         option = str(choices.get(group, "?"))
         found[group] = f"{option}({','.join(sorted(changed))})" if changed else option
     return found
+
+
+def _last_part(setting: str) -> str:
+    key, _, value = setting.partition("=")
+    return f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}"
 
 
 def _spell_top(message: str) -> str:

@@ -93,7 +93,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
         arm=plan.label("arch"),
         arch=plan.parts["arch"].plugin.cls,
         arch_settings=plan.parts["arch"].settings,
-        budget_tokens=budget.tokens(plan.label("domain"), domain.nominal_tokens),
+        budget_tokens=budget.tokens(plan.option("domain"), domain.nominal_tokens),
         packing=budget.packing,
         reader=plan.parts["reader"].create(),
         model=plan.parts["model"].create(),

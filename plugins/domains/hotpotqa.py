@@ -93,7 +93,14 @@ class HotpotQA(Domain[HotpotQASettings]):
             "Diverse, Explainable Multi-hop Question Answering. EMNLP 2018."
         ),
     )
-    axes: ClassVar[tuple[str, ...]] = ("ranking",)
+    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention")
+    headline: ClassVar[tuple[str, ...]] = (
+        "recall_at_2",
+        "recall_at_5",
+        "ndcg_at_10",
+        "mrr",
+        "both_facts",
+    )
     protocols: ClassVar[tuple[str, ...]] = ("retrieve",)
     Settings: ClassVar[type[Any]] = HotpotQASettings
 
