@@ -61,7 +61,8 @@ def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
     from rich.table import Table
 
     run = jobs[0]["run"]
-    title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}  reader {run['reader']}"
+    reader = "" if run["protocol"] == "retrieve" else f"  reader {run['reader']}"
+    title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}{reader}"
     table = Table(title=title, title_justify="left")
     headline = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
     for column in ("arm", *headline, "view tokens", "told"):
@@ -75,7 +76,10 @@ def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def comparison_table_view(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table:
-    """Paired comparisons; the first `limit`, the rest is in comparison.csv."""
+    """Paired comparisons; the first `limit`, the rest is in comparison.csv.
+
+    `least p` is the smallest Holm-adjusted p that this many cases could reach in this family.
+    """
     from rich.table import Table
 
     more = f" (first {limit} of {len(rows)})" if len(rows) > limit else ""
@@ -89,6 +93,7 @@ def comparison_table_view(rows: Sequence[Mapping[str, Any]], limit: int = 40) ->
         "95% interval",
         "p",
         "Holm p",
+        "least p",
         "n",
         "conclusion",
     )
@@ -105,6 +110,7 @@ def comparison_table_view(rows: Sequence[Mapping[str, Any]], limit: int = 40) ->
             interval(ci),
             p_value(row["permutation_p"]),
             p_value(row["holm_p"]),
+            p_value(row["smallest_holm_p"]),
             str(row["n"]),
             row["conclusion"],
         )
