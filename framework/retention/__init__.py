@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from framework.retention.currency import stated_as_current
 from framework.retention.feasible import best_subset, budget_ceiling, gold_tokens
-from framework.retention.retained import binds, claims, closure, facts, required, retained
+from framework.retention.items import binds, claims, closure, facts, required, retained
 
 __all__ = [
     "best_subset",

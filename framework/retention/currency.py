@@ -59,8 +59,11 @@ def stated_as_current(sentence: str, start: int, end: int) -> bool:
         elif match.start() >= end:
             high = match.start()
             break
-    for value in find_values(sentence):
-        if value.type == "date":  # "the correction dated D to the L is rescinded" is one clause
+    values = find_values(sentence)
+    is_date = any(value.start == start and value.type == "date" for value in values)
+    for value in values:
+        # A date that is not itself the fact dates the statement: "the correction dated D to the L".
+        if value.type == "date" and not is_date:
             continue
         if value.end <= start:
             low = max(low, value.end)

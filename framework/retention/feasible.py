@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from framework.records import Gold, GoldItem
-from framework.retention.retained import closure, facts, intact
+from framework.retention.items import closure, facts, intact
 from framework.tokens import count_tokens
 
 __all__ = ["EXACT_UP_TO", "best_subset", "budget_ceiling", "gold_tokens"]

@@ -34,7 +34,7 @@ class Retention(Axis[NoSettings]):
         view, else 0; its mean is P_ret of Depth's P = P_ret kappa + (1 - P_ret) leak.
     surface_ceiling : share of the facts in the view: the FRP that no reader passes but by guessing.
     budget_ceiling : share of the facts in the best view of gold spans under the budget. A property
-        of case and budget, the same for every arm.
+        of case and budget, so it has no better direction between arms.
     gold_tokens : tokens of the shortest spans that hold all gold items; the case is feasible when
         they fit the budget. No better direction.
 

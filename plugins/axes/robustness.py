@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
@@ -83,12 +83,12 @@ def _names(gold: Gold) -> dict[str, tuple[str, ...]]:
     return {item.key: (*item.bindings, item.key) for item in gold.items if item.kind == "fact"}
 
 
-def _claimed(answer: Answer, value: Retired, names: Iterable[str]) -> str:
+def _claimed(answer: Answer, value: Retired, names: tuple[str, ...]) -> str:
     """Where the answer claims the retired value as current; empty when nowhere."""
     claim = answer.facts.get(value.key)
     if claim is not None and same_value(claim, value.value, value.type):
         return f"facts ({claim})"
     for place, text in (("rationale", answer.rationale), ("notice", answer.notice)):
-        if sentence := claims(text, value.value, value.type, tuple(names)):
+        if sentence := claims(text, value.value, value.type, names):
             return f'{place} ("{sentence}")'
     return ""

@@ -106,6 +106,22 @@ def test_a_rule_needs_its_code_and_all_its_anchors_and_is_not_its_fact() -> None
     assert holds(RATIO, "A debt ratio of 43% was computed.")
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "UP-3. Investment occupancy calls for denial.",
+        "UP-3 (amended 2026-02-01). Investment occupancy calls for denial.",
+        "Deny if the occupancy is one of investment, vacation or second home; reason: occupancy.",
+    ],
+)
+def test_a_policy_that_names_a_category_does_not_state_the_fact(policy: str) -> None:
+    occupancy = GoldItem(
+        id="o", kind="fact", key="occupancy", type="category", anchors=("investment",)
+    )
+    assert not holds(occupancy, policy)
+    assert holds(occupancy, f"{policy} The occupancy is investment.")
+
+
 def test_what_follows_from_retained_items_is_retained() -> None:
     debt = GoldItem(id="debt", kind="fact", key="debt", type="money", anchors=("$5",))
     ratio = GoldItem(id="ratio", kind="fact", key="r", derived_from=("debt", "fact:income"))
@@ -142,6 +158,14 @@ def test_what_follows_from_retained_items_is_retained() -> None:
 def test_the_standing_of_a_value(sentence: str, current: bool) -> None:
     start = sentence.index("779")
     assert stated_as_current(sentence, start, start + 3) is current
+
+
+def test_the_standing_of_a_date() -> None:
+    sentence = "The date of loss was corrected from 2026-02-06 to 2026-02-09."
+    assert not stated_as_current(sentence, 36, 46)
+    assert stated_as_current(sentence, 50, 60)
+    assert sentence[36:46] == "2026-02-06"
+    assert sentence[50:60] == "2026-02-09"
 
 
 def _fact(name: str, tokens: int, *sources: str) -> GoldItem:

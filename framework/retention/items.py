@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -30,8 +30,12 @@ def retained(gold: Gold, view: MemoryView) -> dict[str, bool]:
     held = {item.id for item in gold.items if any(intact(s.text, text) for s in item.spans)}
     missing = [item for item in gold.items if item.id not in held and item.anchors]
     if missing:
-        said = [statement for item in view.items for statement in _statements(item.text)]
-        held.update(item.id for item in missing if _stated(item, said))
+        folded = text.casefold()
+        texts = [(item.text, item.text.casefold()) for item in view.items]
+        for item in missing:
+            names = _Names.of((*item.bindings, item.key))
+            if names.may_be_in(folded) and _stated(item, names.statements(texts)):
+                held.add(item.id)
     known = closure(gold.items, held)
     return {item.id: item.id in known for item in gold.items}
 
@@ -74,16 +78,48 @@ _RUNS_ON: Final = re.compile(r"(?<=\w)(?=\w)|(?<=\d)(?=[.,]\d|%)|(?<=\d[.,])(?=\
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A sentence or line. `is_rule`: it begins with a provision's code and sets a condition."""
+    """A sentence or line. `coded`: a provision's code leads it, as in a policy's rule."""
 
     text: str
     folded: str
-    is_rule: bool
+    coded: bool
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it sets a condition, so that its values are no statements of facts."""
+        return self.coded or _CONDITION.search(self.text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The words for one thing, with the longest word of each to look for first."""
+
+    names: tuple[str, ...]
+    probes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> _Names:
+        given = tuple(name for name in names if name.strip())
+        return cls(given, tuple(max(name.casefold().split(), key=len) for name in given))
+
+    def may_be_in(self, folded: str) -> bool:
+        return any(probe in folded for probe in self.probes)
+
+    def statements(self, texts: Iterable[tuple[str, str]]) -> Iterator[_Statement]:
+        """The statements of `texts`, given with their casefolded form, that have a name."""
+        for text, folded in texts:
+            if self.may_be_in(folded):
+                for said in _statements(text):
+                    if self.may_be_in(said.folded) and any(
+                        contains(said.text, name, "") for name in self.names
+                    ):
+                        yield said
 
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _AFTER_CODE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?\.\Z")
-_CONDITION: Final = re.compile(r"\b(?:if|where|when|unless)\b", re.IGNORECASE)
+_LONGEST_CODE: Final = 60
+_CONDITION: Final = re.compile(r"\b(?:if|unless|where)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -92,67 +128,67 @@ def _statements(text: str) -> tuple[_Statement, ...]:
     found: list[_Statement] = []
     code = ""
     for part in _SENTENCE_END.split(text):
-        piece = f"{code} {part.strip()}".strip()
-        if not piece:
+        sentence = part.strip()
+        if not sentence:
             continue
-        (value, *_) = find_values(piece) or (None,)
-        coded = value is not None and value.start == 0 and value.type == "provision"
-        if coded and not code and value is not None and _AFTER_CODE.match(piece, value.end):
-            code = piece
+        if not code and _is_code(sentence):
+            code = sentence
             continue
+        whole = f"{code} {sentence}" if code else sentence
+        found.append(_Statement(whole, whole.casefold(), bool(code)))
         code = ""
-        is_rule = coded and _CONDITION.search(piece) is not None
-        found.append(_Statement(piece, piece.casefold(), is_rule))
     if code:
-        found.append(_Statement(code, code.casefold(), False))
+        found.append(_Statement(code, code.casefold(), True))
     return tuple(found)
 
 
+def _is_code(sentence: str) -> bool:
+    """Whether it is a provision's code and a full stop, with at most a remark in brackets."""
+    if len(sentence) > _LONGEST_CODE or not sentence.endswith("."):
+        return False
+    (value, *_) = find_values(sentence) or (None,)
+    return (
+        value is not None
+        and value.type == "provision"
+        and value.start == 0
+        and _AFTER_CODE.match(sentence, value.end) is not None
+    )
+
+
 def _stated(item: GoldItem, said: Iterable[_Statement]) -> bool:
-    names = [name for name in (*item.bindings, item.key) if name]
+    """Whether one of the statements has all the item's anchors, each stated as current."""
     anchors = [(anchor, _type(item, anchor)) for anchor in item.anchors]
-    current = stated_as_fact if item.kind == "fact" else stated_as_current
-    # A threshold in a rule does not state the fact that the rule is about.
-    may_be_rule = item.kind != "fact"
+    is_fact = item.kind == "fact"
+    current = stated_as_fact if is_fact else stated_as_current
     return any(
         all(
             any(current(statement.text, *place) for place in occurrences(statement.text, *anchor))
             for anchor in anchors
         )
-        for statement in _naming(names, said)
-        if may_be_rule or not statement.is_rule
+        for statement in said
+        # A threshold in a rule does not state the fact that the rule is about.
+        if not (is_fact and statement.is_rule)
     )
 
 
-def binds(text: str, value: str, type: str, names: Sequence[str]) -> bool:
+def binds(text: str, value: str, type: str, names: Iterable[str]) -> bool:
     """Whether one sentence or line has the value, in any standing, and a name of its fact."""
     return any(
-        contains(said.text, value, type)
-        for said in _naming(names, _statements(text))
-        if not said.is_rule
+        contains(said.text, value, type) and not said.is_rule
+        for said in _Names.of(names).statements([(text, text.casefold())])
     )
 
 
-def claims(text: str, value: str, type: str, names: Sequence[str]) -> str:
+def claims(text: str, value: str, type: str, names: Iterable[str]) -> str:
     """The first sentence or line of `text` that states the value as the fact's current one.
 
     Empty when none does. `names` are the words for the fact, one of which the sentence must have.
     """
-    for said in _naming(names, _statements(text)):
+    for said in _Names.of(names).statements([(text, text.casefold())]):
         places = occurrences(said.text, value, type)
-        if not said.is_rule and any(stated_as_fact(said.text, *place) for place in places):
+        if any(stated_as_fact(said.text, *place) for place in places) and not said.is_rule:
             return said.text
     return ""
-
-
-def _naming(names: Sequence[str], said: Iterable[_Statement]) -> Iterator[_Statement]:
-    """The statements that have one of the names, as whole words."""
-    folded = [(name.casefold(), name) for name in names]
-    for statement in said:
-        if any(
-            fold in statement.folded and contains(statement.text, name, "") for fold, name in folded
-        ):
-            yield statement
 
 
 def _type(item: GoldItem, anchor: str) -> str:
