@@ -143,6 +143,7 @@ _VALUE: Final = re.compile(
 _MONTH_NUMBERS: Final = {month[:3]: i for i, month in enumerate(_MONTHS, start=1)}
 _PROVISION_CODE: Final = re.compile(r"[A-Z]{1,4}-\d{1,3}\Z")
 _DATE_PARTS: Final = re.compile(r"\d+|[A-Za-z]{3,}")
+_FOLLOWING_WORDS: Final = re.compile(r"(?:[ -]+([a-z]+))+[\s.]*\Z", re.IGNORECASE)
 _SPACES: Final = re.compile(r"\s+")
 _NUMERIC: Final = frozenset({"money", "percent", "score", "count"})
 _NO_DIGIT: Final = re.compile(r"\D*\Z")
@@ -182,7 +183,8 @@ def parse_value(text: str, type: str) -> Value | None:
         distinct = {(value.canonical, value.unit) for value in stated}
         if len(distinct) != 1:
             return None
-        return _with_type(stated[0], type)
+        value = _with_type(stated[0], type)
+        return _with_open_unit(value, text) if type == "count" and not value.unit else value
     if type in ("identifier", "provision"):
         codes = [v for v in find_values(text) if v.type in ("identifier", "provision")]
         if len({code.canonical for code in codes}) > 1:
@@ -254,6 +256,16 @@ def _with_type(value: Value, type: str) -> Value:
     if value.type == type:
         return value
     return Value(type, value.canonical, value.text, value.start, value.end, value.unit)
+
+
+def _with_open_unit(value: Value, text: str) -> Value:
+    """A count in a unit that is none of the usual ones: the last of the words that follow."""
+    words = _FOLLOWING_WORDS.match(text, value.end)
+    if words is None:
+        return value
+    unit = words[1].lower()
+    unit = unit[:-1] if unit.endswith("s") and len(unit) > 3 else unit
+    return Value("count", value.canonical, value.text, value.start, value.end, unit)
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)

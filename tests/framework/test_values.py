@@ -114,6 +114,10 @@ def test_units_differ_only_where_both_are_named() -> None:
     assert same_value("14 day", "14 days", "count")
     assert not same_value("14 months", "14 days", "count")
     assert not same_value("15 days", "14 days", "count")
+    assert same_value("3 stays", "3 inpatient stays", "count")
+    assert not same_value("3 days", "3 inpatient stays", "count")
+    assert not contains("after 3 days", "3 inpatient stays", "count")
+    assert contains("after 3 inpatient stays", "3 inpatient stays", "count")
 
 
 @given(AMOUNTS)
