@@ -1,0 +1,277 @@
+"""The laws of an axis, as one check that any author can run.
+
+    from framework.testing.axis_conformance import check_axis
+
+    def test_my_axis() -> None:
+        check_axis(MyAxis, MySettings())
+
+It scores hand-made cases (views from empty to whole, answers from right to absent), and raises
+AssertionError with the law that failed. Give `scored` to add cases of your own domain. What it
+holds to:
+
+- The columns filled are the columns declared, for every case; values are finite numbers or None.
+- The same case gets the same values, and nothing of it is changed.
+- Declarations are true: an axis that needs no answer scores without one; a finding is measured
+  without a model, so no answer and no judge moves it.
+
+One law no machine can hold: a value that is undefined for a case is None and never 0. Write that
+test yourself, on a case where your axis has nothing to measure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from framework.contracts import Axis, Client, Judge, Scored, Verdict
+from framework.packing import pack
+from framework.records import (
+    ABSTAIN,
+    Answer,
+    AxisScore,
+    Case,
+    ChecklistItem,
+    Event,
+    Gold,
+    GoldItem,
+    Item,
+    MemoryView,
+    ReasoningPoint,
+    Retired,
+    Span,
+    Standard,
+)
+from framework.registry import NoSettings
+from framework.retention import retained
+from framework.testing.arch_conformance import (
+    BUDGET,
+    TASK,
+    NoClient,
+    RuleClient,
+    freeze,
+    history,
+    settle,
+)
+from framework.testing.trivial import TrivialDomain, TrivialSettings
+
+_NAME: Final = re.compile(r"[a-z0-9_]+")
+
+
+class YesJudge(Judge[NoSettings]):
+    """Finds every demand met, so that an axis that asks a judge has one to ask."""
+
+    kind = "rule-based"
+
+    def entail(
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Client
+    ) -> Sequence[Verdict]:
+        return [Verdict(id=point.id, met=True, evidence=rationale) for point in points]
+
+    def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
+        return [Verdict(id=item.id, met=True, evidence=answer.notice) for item in standard.items]
+
+
+GOLD: Final = Gold(
+    items=(
+        GoldItem(
+            id="income",
+            kind="fact",
+            key="income",
+            type="money",
+            anchors=("$61,000",),
+            bindings=("Annual income",),
+            spans=(Span(source_id="e2", text="Annual income: $61,000."),),
+        ),
+        GoldItem(
+            id="score",
+            kind="fact",
+            key="score",
+            type="score",
+            anchors=("610",),
+            bindings=("credit score",),
+            spans=(
+                Span(
+                    source_id="e6",
+                    text="Correction dated 2026-03-05: the credit score is 610, not 655.",
+                ),
+            ),
+            critical=True,
+        ),
+        GoldItem(
+            id="UP-1",
+            kind="rule",
+            key="UP-1",
+            spans=(
+                Span(
+                    source_id="e1",
+                    text="UP-1. Deny if the credit score is below 640; reason: credit score.",
+                ),
+            ),
+            critical=True,
+        ),
+    ),
+    decision="DENY",
+    reasons=(
+        ReasoningPoint(
+            id="below", text="The score is below 640.", requires=(("610",), ("below",), ("640",))
+        ),
+    ),
+    principal_reasons=("credit score",),
+    all_reasons=("credit score", "income"),
+    provisions=("UP-1",),
+    adverse=("DENY",),
+    standard=Standard(
+        name="notice",
+        question="Does the notice say what was decided, and why?",
+        items=(
+            ChecklistItem(id="action", text="the action", citation="1", requires=(("denied",),)),
+            ChecklistItem(
+                id="quote",
+                text="the provision",
+                citation="2",
+                requires=(("UP-1",),),
+                axis="crr_quote",
+            ),
+        ),
+    ),
+    governing=("e1",),
+    retired=(Retired(key="score", type="score", value="655", source_ids=("e3",)),),
+    evidence=("e1", "e6"),
+    injected=("APPROVE", "e5"),
+)
+"""Gold of `arch_conformance.history`, with something for every kind of axis to look at."""
+
+ANSWERS: Final = (
+    Answer(
+        decision="DENY",
+        confidence=0.9,
+        rationale="The credit score is 610, which is below the 640 of UP-1.",
+        notice="Your application is denied; reason: credit score.",
+        facts={"income": "$61,000", "score": "610"},
+        reasons=("credit score",),
+        provisions=("UP-1",),
+    ),
+    Answer(decision="APPROVE", rationale="The score is 655.", facts={"score": "655"}),
+    Answer(decision="APPROVE", defaulted=True),
+    Answer(decision=ABSTAIN, confidence=0.0),
+    Answer(text="no form at all"),
+)
+"""Right, wrong, fallen back, abstaining, and without a decision."""
+
+
+def cases() -> tuple[Scored, ...]:
+    """Every answer on an empty view, one under a budget and the whole history; also bare gold."""
+    events = history()
+    found = []
+    for gold in (GOLD, replace(GOLD, adverse=("APPROVE",)), Gold(decision="DENY"), Gold()):
+        case = Case(id="c1", history_id="h1", task=TASK, gold=gold, tags={"form": "development"})
+        views = (_view((), BUDGET), _view(events, BUDGET), _view(events, None))
+        found += [
+            _scored(case, view, answer, judge)
+            for view in views
+            for answer in ANSWERS
+            for judge in (YesJudge(NoSettings()), None)
+        ]
+    return tuple(found)
+
+
+def check_axis(axis: type[Axis[Any]], settings: Any, scored: Iterable[Scored] = ()) -> None:
+    """Hold an axis with these settings to every law, on `cases()` and on `scored` too.
+
+    Raises AssertionError naming the first broken. Must not be called from a running event loop.
+    """
+    check_declarations(axis, settings)
+    instance = axis(settings)
+    for one in (*cases(), *scored):
+        check_score(instance, one)
+        check_findings(instance, one)
+
+
+def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
+    """Columns have well-formed, distinct names; directions and findings are of these columns."""
+    assert isinstance(settings, axis.Settings), f"settings are not {axis.Settings.__name__}"
+    assert (axis.__doc__ or "").strip(), "a docstring defines each column, its range and source"
+    assert isinstance(axis.names, tuple), "names is not a tuple"
+    assert axis.names, "names: no columns"
+    assert len(set(axis.names)) == len(axis.names), "names: two columns of one name"
+    bad = [name for name in axis.names if not _NAME.fullmatch(name)]
+    assert not bad, f"names: {', '.join(bad)}: only a to z, 0 to 9 and _ are allowed"
+    directed = set(axis.higher_is_better)
+    assert directed == set(axis.names), (
+        f"higher_is_better must name every column and no other; differing: "
+        f"{', '.join(sorted(directed ^ set(axis.names)))}"
+    )
+    for name, better in axis.higher_is_better.items():
+        assert better in (True, False, None), f"higher_is_better of {name} is {better!r}"
+    strangers = set(axis.findings) - set(axis.names)
+    assert not strangers, f"findings: {', '.join(sorted(strangers))} is no column"
+
+
+def check_score(instance: Axis[Any], scored: Scored) -> None:
+    """The declared columns, finite or None, the same each time, with nothing changed."""
+    before = freeze(_data(scored))
+    score = _ask(instance, scored)
+    assert isinstance(score, AxisScore), f"score gives {type(score).__name__}, not AxisScore"
+    differ = set(score.values) ^ set(instance.names)
+    assert not differ, f"columns filled and declared differ: {', '.join(sorted(differ))}"
+    for name, value in score.values.items():
+        assert value is None or type(value) in (int, float), f"{name} is {value!r}: float or None"
+        assert value is None or math.isfinite(value), f"{name} is {value}"
+    assert isinstance(score.evidence, tuple), "evidence is not a tuple of lines"
+    assert all(isinstance(line, str) for line in score.evidence), "evidence: a line is no text"
+    assert freeze(_data(scored)) == before, "score changed what it was given"
+    again = _ask(type(instance)(instance.settings), scored)
+    assert (dict(again.values), again.evidence) == (dict(score.values), score.evidence), (
+        "the same case got other values"
+    )
+
+
+def check_findings(instance: Axis[Any], scored: Scored) -> None:
+    """A finding is the same for every answer, and without answer and judge where none is needed."""
+    values = _ask(instance, scored).values
+    others = [replace(scored, answer=answer) for answer in ANSWERS]
+    if not instance.needs_answer:
+        others.append(replace(scored, answer=None, judge=None))
+    if instance.needs_answer and not instance.findings:
+        return
+    for other in others:
+        found = _ask(instance, other).values
+        moved = [name for name in sorted(instance.findings) if found[name] != values[name]]
+        assert not moved, (
+            f"{', '.join(moved)} moved with the answer: it is no finding, as the reader has a part"
+        )
+
+
+def _ask(instance: Axis[Any], scored: Scored) -> AxisScore:
+    only_findings = set(instance.findings) == set(instance.names)
+    client: Client = NoClient() if only_findings else RuleClient()
+    return settle(instance.score(replace(scored, client=client)))
+
+
+def _data(scored: Scored) -> Mapping[str, Any]:
+    return {
+        "case": scored.case,
+        "view": scored.view,
+        "answer": scored.answer,
+        "retained": scored.retained,
+    }
+
+
+def _view(events: Sequence[Event], budget: int | None) -> MemoryView:
+    items = [Item(id=e.id, text=e.text, signals={"rank": 1.0}, source_ids=(e.id,)) for e in events]
+    return pack(items, budget, "truncate")
+
+
+def _scored(case: Case, view: MemoryView, answer: Answer, judge: Judge[Any] | None) -> Scored:
+    return Scored(
+        case=case,
+        domain=TrivialDomain(TrivialSettings()),
+        view=view,
+        answer=answer,
+        retained=retained(case.gold, view),
+        judge=judge,
+        client=RuleClient(),
+    )

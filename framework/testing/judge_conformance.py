@@ -1,0 +1,171 @@
+"""The laws of a judge, as one check that any author can run.
+
+    from framework.testing.judge_conformance import check_judge
+
+    def test_my_judge() -> None:
+        check_judge(MyJudge, MySettings())
+
+It asks about hand-made rationales and notices, with a model that answers by rule, and raises
+AssertionError with the law that failed. What it holds to:
+
+- One verdict for each demand, in the order asked, yes or no, with its words; none for none asked.
+- The same question gets the same verdicts, whatever was asked before.
+- A rule-based judge asks no model, and its verdict on one demand does not hang on the others.
+- A judge can't see whose answer it judges: its methods take what the contract says and no more.
+
+Whether the verdicts are right is for a test of your own, on rationales labelled by people.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from framework.contracts import Client, Judge, Verdict
+from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
+from framework.testing.arch_conformance import NoClient, RuleClient, freeze, settle
+
+POINTS: Final = (
+    ReasoningPoint(
+        id="p2",
+        text="The score is below the threshold.",
+        requires=(("credit score",), ("610",), ("below",)),
+        forbids=("not below",),
+    ),
+    ReasoningPoint(id="p1", text="The policy is UP-1.", requires=(("UP-1",),)),
+    ReasoningPoint(
+        id="p3", text="The income suffices.", requires=(("income",), ("enough", "suffices"))
+    ),
+)
+RATIONALES: Final = (
+    "",
+    "The credit score is 610, which is below the 640 of UP-1. Decision: DENY.",
+    "The credit score of 610 is not below the threshold. The income suffices.",
+    "Nothing to the point.",
+)
+STANDARD: Final = Standard(
+    name="notice",
+    question="Does the notice say what was decided, and why?",
+    items=(
+        ChecklistItem(id="why", text="the reason", citation="2", requires=(("credit score",),)),
+        ChecklistItem(
+            id="action",
+            text="the action taken",
+            citation="1",
+            requires=(("denied", "declined"),),
+            forbids=("internal standards",),
+        ),
+    ),
+)
+ANSWERS: Final = (
+    Answer(),
+    Answer(
+        decision="DENY",
+        rationale=RATIONALES[1],
+        notice="Your application is denied; reason: credit score.",
+        reasons=("credit score",),
+        provisions=("UP-1",),
+    ),
+    Answer(decision="DENY", notice="Denied under our internal standards."),
+)
+
+
+def check_judge(judge: type[Judge[Any]], settings: Any) -> None:
+    """Hold a judge with these settings to every law. Raises AssertionError naming the first broken.
+
+    Asks nothing of quality. Must not be called from a running event loop.
+    """
+    check_declarations(judge, settings)
+    check_blind(judge)
+    for rationale in RATIONALES:
+        check_entail(judge, settings, rationale, POINTS)
+    for answer in ANSWERS:
+        check_audit(judge, settings, answer, STANDARD)
+    check_memory(judge, settings)
+
+
+def check_declarations(judge: type[Judge[Any]], settings: Any) -> None:
+    """Kind and settings are of their types."""
+    assert isinstance(settings, judge.Settings), f"settings are not {judge.Settings.__name__}"
+    assert (judge.__doc__ or "").strip(), "a docstring says how it judges, and after which source"
+    assert judge.kind in ("rule-based", "llm"), f"kind is {judge.kind!r}"
+
+
+def check_blind(judge: type[Judge[Any]]) -> None:
+    """The methods take what the contract says: there is no way in for an arm's name."""
+    for name in ("entail", "audit"):
+        given = tuple(inspect.signature(getattr(judge, name)).parameters)
+        allowed = tuple(inspect.signature(getattr(Judge, name)).parameters)
+        assert len(given) == len(allowed), (
+            f"{name} takes {', '.join(given)}; the contract is {', '.join(allowed)}"
+        )
+
+
+def check_entail(
+    judge: type[Judge[Any]], settings: Any, rationale: str, points: Sequence[ReasoningPoint]
+) -> None:
+    """One verdict a point, in order; the same again; for rules, each point by itself."""
+    instance = judge(settings)
+
+    def ask(asked: Sequence[ReasoningPoint]) -> list[Verdict]:
+        return list(settle(instance.entail(rationale, asked, _client(judge))))
+
+    before = freeze(points)
+    verdicts = ask(points)
+    _check_verdicts(verdicts, [point.id for point in points])
+    assert freeze(points) == before, "entail changed the points"
+    assert ask(points) == verdicts, "entail differs when asked again"
+    assert ask(()) == [], "verdicts without points"
+    turned = ask(tuple(reversed(points)))
+    _check_verdicts(turned, [point.id for point in reversed(points)])
+    if judge.kind == "rule-based":
+        assert turned[::-1] == verdicts, "a verdict depends on the order of the points"
+        alone = [verdict for point in points for verdict in ask([point])]
+        assert alone == verdicts, "a verdict depends on the other points"
+
+
+def check_audit(judge: type[Judge[Any]], settings: Any, answer: Answer, standard: Standard) -> None:
+    """One verdict an item of the checklist, in order; the same again; for rules, each by itself."""
+    instance = judge(settings)
+
+    def ask(items: Sequence[ChecklistItem]) -> list[Verdict]:
+        asked = replace(standard, items=tuple(items))
+        return list(settle(instance.audit(answer, asked, _client(judge))))
+
+    before = freeze((answer, standard))
+    verdicts = ask(standard.items)
+    _check_verdicts(verdicts, [item.id for item in standard.items])
+    assert freeze((answer, standard)) == before, "audit changed what it was given"
+    assert ask(standard.items) == verdicts, "audit differs when asked again"
+    assert ask(()) == [], "verdicts without a checklist"
+    if judge.kind == "rule-based":
+        alone = [verdict for item in standard.items for verdict in ask([item])]
+        assert alone == verdicts, "a verdict depends on the other items"
+
+
+def check_memory(judge: type[Judge[Any]], settings: Any) -> None:
+    """One instance judges a whole run: what it judged before has no effect."""
+    used = judge(settings)
+    for rationale in RATIONALES:
+        settle(used.entail(rationale, POINTS, _client(judge)))
+    for answer in ANSWERS:
+        settle(used.audit(answer, STANDARD, _client(judge)))
+    for rationale in RATIONALES:
+        fresh = list(settle(judge(settings).entail(rationale, POINTS, _client(judge))))
+        later = list(settle(used.entail(rationale, POINTS, _client(judge))))
+        assert later == fresh, "a verdict depends on what was judged before"
+
+
+def _check_verdicts(verdicts: Sequence[Verdict], ids: Sequence[str]) -> None:
+    assert all(isinstance(verdict, Verdict) for verdict in verdicts), "a verdict is not a Verdict"
+    given = [verdict.id for verdict in verdicts]
+    assert given == list(ids), f"verdicts on {given}, asked in this order: {list(ids)}"
+    for verdict in verdicts:
+        assert type(verdict.met) is bool, f"the verdict on {verdict.id} is {verdict.met!r}"
+        assert isinstance(verdict.evidence, str), f"the evidence on {verdict.id} is no text"
+
+
+def _client(judge: type[Judge[Any]]) -> Client:
+    return NoClient() if judge.kind == "rule-based" else RuleClient()
