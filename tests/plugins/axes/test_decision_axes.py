@@ -166,9 +166,13 @@ def test_listing_every_reason_loses() -> None:
     assert values("crr", told)["reason_precision"] == 0.5
 
 
-def test_a_reason_within_a_longer_one_is_not_stated_by_it() -> None:
-    told = replace(RIGHT, reasons=(), notice="We deny it because: credit score too low.")
-    assert values("crr", told)["reason_precision"] == 1.0
+@pytest.mark.parametrize("longer", ["credit score too low", "score too low for the product"])
+def test_a_reason_within_a_longer_one_is_not_stated_by_it(longer: str) -> None:
+    gold = replace(
+        DENIAL, principal_reasons=(longer,), all_reasons=("score too low", longer, "low income")
+    )
+    told = replace(RIGHT, reasons=(), notice=f"We deny it because: {longer}.")
+    assert values("crr", told, gold)["reason_precision"] == 1.0
 
 
 def test_a_wrong_amount_is_a_wrong_adverse_decision() -> None:

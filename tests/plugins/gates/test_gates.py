@@ -109,6 +109,12 @@ def test_superiority_asks_for_more_than_the_threshold_and_than_nothing(
     assert decide("superiority", worse, worse, threshold=threshold).passed is False
 
 
+def test_superiority_takes_a_negative_threshold_for_none() -> None:
+    better, worse = rows([1.0] * 400), rows([0.0] * 12 + [1.0] * 388)
+    assert decide("superiority", better, worse, threshold=-0.05).passed is True
+    assert only(decide("superiority", better, worse))["threshold"] == 0.0
+
+
 def test_every_gated_axis_must_pass() -> None:
     def both(eda: float, frp: float) -> list[Row]:
         axes = {"eda": eda, "frp": frp}
@@ -124,7 +130,8 @@ def test_a_baseline_that_hardly_beats_no_memory_carries_no_claim() -> None:
     sensitive = decide("noninferiority", ones, ones, floor=zeros)
     assert sensitive.passed is True
     assert only(sensitive)["sensitive"] is True
-    weak = decide("noninferiority", ones, ones, floor=rows([0.0] * 5 + [1.0] * 95))
+    # The baseline is surely better than no memory, but not by two margins.
+    weak = decide("noninferiority", ones, ones, floor=rows([0.0] * 12 + [1.0] * 88))
     assert weak.passed is False
     assert only(weak)["passed"] is True
     assert "does not beat arch=none" in weak.reason
