@@ -1,0 +1,1 @@
+"""A sample of plugins for DecisionBench, kept outside of its repository."""

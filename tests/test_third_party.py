@@ -1,0 +1,115 @@
+"""A third party's package is found by its entry point and its options by Hydra's search path."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = Path(__file__).resolve().parent / "sample_package"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the sample package was installed into, with no network and no build tools."""
+    source = tmp_path_factory.mktemp("source") / "sample"
+    shutil.copytree(SAMPLE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    target = tmp_path_factory.mktemp("installed")
+    options = ("--no-deps", "--no-index", "--no-build-isolation", "--no-compile", "--target")
+    command = [sys.executable, "-m", "pip", "install", "-q", *options, str(target), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def python(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(installed), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_what_is_installed_is_a_namespace_with_its_options(installed: Path) -> None:
+    assert not (installed / "hydra_plugins" / "__init__.py").exists()
+    assert (installed / "sample_decisionbench/conf/arch/sample_headlines.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "setting"),
+    [
+        ("arch", "sample_headlines", "newest_first: bool = True"),
+        ("domain", "sample_guests", "notes: int = 6"),
+        ("operation", "sample_headline", ""),
+    ],
+)
+def test_its_plugins_are_listed(
+    installed: Path, tmp_path: Path, group: str, name: str, setting: str
+) -> None:
+    listed = python(installed, tmp_path, "-m", "framework", "list", group)
+    assert listed.returncode == 0, listed.stderr
+    assert f"\n  {name} " in listed.stdout
+    assert setting in listed.stdout
+
+
+def test_a_run_of_its_domain_and_arm(installed: Path, tmp_path: Path) -> None:
+    run = python(
+        installed,
+        tmp_path,
+        str(ROOT / "run.py"),
+        *("domain=sample_guests", "arch=sample_headlines", "arch.newest_first=false"),
+        *("budget=absolute", "budget.tokens=60", "n_cases=6", "tracking=none"),
+    )
+    assert run.returncode == 0, run.stderr
+    directory = tmp_path / run.stdout.splitlines()[-1].removeprefix("run: ")
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["run"]["arch"] == "sample_headlines(newest_first=false)"
+    assert summary["errors"]["n"] == 0
+    assert summary["ledger"]["ingest"]["calls"] == 6 * 8
+    # The form and the policy's last sentence lead; the rule itself is not its last sentence.
+    assert summary["axes"]["surface_ceiling"]["mean"] == 1.0
+    assert summary["axes"]["p_ret"]["mean"] == 0.0
+
+
+def test_its_mistakes_are_told_like_ours(installed: Path, tmp_path: Path) -> None:
+    run = python(
+        installed,
+        tmp_path,
+        str(ROOT / "run.py"),
+        *("domain=sample_guests", "+arch.newest=true", "arch=sample_headlines"),
+    )
+    assert run.returncode == 2
+    assert run.stderr.strip().count("\n") == 0
+    assert "did you mean 'newest_first'?" in run.stderr
+
+
+def test_without_the_package_its_options_are_unknown(tmp_path: Path) -> None:
+    run = python(tmp_path, tmp_path, str(ROOT / "run.py"), "domain=sample_guests")
+    assert run.returncode == 2
+    assert "sample_guests" in run.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_its_author_can_run_the_conformance_suites(installed: Path, tmp_path: Path) -> None:
+    checks = (
+        "from framework.testing.arch_conformance import check_arch\n"
+        "from framework.testing.domain_conformance import check_domain\n"
+        "from sample_decisionbench.guests import Guests, GuestsSettings\n"
+        "from sample_decisionbench.headlines import Headlines, HeadlinesSettings\n"
+        "for newest in (True, False):\n"
+        "    check_arch(Headlines, HeadlinesSettings(newest_first=newest))\n"
+        "check_domain(Guests, GuestsSettings())\n"
+        "check_domain(Guests, GuestsSettings(notes=0))\n"
+    )
+    done = python(installed, tmp_path, "-c", checks)
+    assert done.returncode == 0, done.stderr
