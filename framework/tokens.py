@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from framework.sentences import sentence_ends
+
 TOKENIZER: Final = "decisionbench-v1"
 """Name of the counter, recorded in every manifest."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -28,14 +29,6 @@ def count_tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-def sentences(text: str) -> list[str]:
-    """Sentences of `text`, in order, without surrounding white space; a line break ends one too.
-
-    A full stop ends a sentence only before white space, so `$8,500.25` and `1002.9` stay whole.
-    """
-    return [part for piece in _SENTENCE_END.split(text) if (part := piece.strip())]
-
-
 def truncate(text: str, limit: int, slack: int = 0) -> str:
     """The longest start of `text` of at most `limit` tokens, cut at a sentence when that is close.
 
@@ -46,7 +39,7 @@ def truncate(text: str, limit: int, slack: int = 0) -> str:
         return ""
     if count_tokens(text) <= limit:
         return text
-    by_sentence = _longest_start(text, [m.start() for m in _SENTENCE_END.finditer(text)], limit)
+    by_sentence = _longest_start(text, [end for end, _ in sentence_ends(text)], limit)
     if limit - count_tokens(by_sentence) <= slack:
         return by_sentence
     return _longest_start(text, [m.start() for m in _SPACE.finditer(text)], limit)

@@ -130,9 +130,9 @@ def judge_gate(
     """The gate's outcome on the rows of a run; no verdict without a baseline."""
     part = plan.parts["gate"]
     gate = part.create()
-    if baseline is None:
-        return GateOutcome(name=part.plugin.name, passed=None, reason="no baseline to compare with")
-    against = list(load_state(baseline).rows)
+    if baseline is None and gate.baseline is not None:
+        return GateOutcome(name=part.plugin.name, passed=None, reason="this run is the baseline")
+    against = list(load_state(baseline).rows) if baseline is not None else []
     floor = list(load_state(baseline_none).rows) if baseline_none is not None else None
     outcome: GateOutcome = gate.decide(list(rows), against, plan.top.seed, floor=floor)
     return outcome

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from framework.tokens import sentences
+from framework.sentences import sentences
 
 Route = Literal["fact", "reasoning"]
 

@@ -9,7 +9,7 @@ from typing import Final
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import NoSettings, register
-from framework.tokens import sentences
+from framework.sentences import sentences
 from plugins.archs._items import recency
 
 _FORM_LINE: Final = re.compile(r"(?P<label>[A-Za-z][A-Za-z /&'()-]{1,60}):\s*\S")
