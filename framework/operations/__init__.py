@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from framework.operations import check_completeness, decide
+from framework.operations import (
+    answer_question,
+    check_completeness,
+    decide,
+    project,
+    summarize,
+    synthesize_schema,
+)
 
-__all__ = ["check_completeness", "decide"]
+__all__ = [
+    "answer_question",
+    "check_completeness",
+    "decide",
+    "project",
+    "summarize",
+    "synthesize_schema",
+]

@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
-from framework.operations.reading.read import Parsed, Reading, parse, read, reader_of
+from framework.operations.reading.read import (
+    Parsed,
+    Reading,
+    Understood,
+    make_out,
+    parse,
+    read,
+    reader_of,
+    understand,
+)
 
-__all__ = ["Parsed", "Reading", "parse", "read", "reader_of"]
+__all__ = [
+    "Parsed",
+    "Reading",
+    "Understood",
+    "make_out",
+    "parse",
+    "read",
+    "reader_of",
+    "understand",
+]

@@ -39,7 +39,7 @@ class Claim:
 
 # Words that may stand between a label and its value without making it another quantity's.
 _LINK: Final = (
-    r"a|an|the|is|was|are|were|be|been|has|have|had|of|at|as|to|on|in|from|for|now|fact|stands?|"
+    r"a|also|an|the|is|was|are|were|be|been|has|have|had|of|at|as|to|on|in|from|for|now|fact|stands?|"
     r"stood|equals?|totals?|totall?ed|total|comes?|came|reads?|shows?|shown|gives?|given|gave|"
     r"reports?|reported|records?|recorded|lists?|listed|states?|stated|restated|revised|corrected|"
     r"amended|changed|updated|confirmed|verified|amounts?|amounted|dated|currently|approximately|"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from framework.contracts import Profile
 from framework.operations.reading.claims import Claim, claims_of
@@ -21,11 +21,20 @@ from framework.operations.reading.policy import (
     policy_of,
     policy_part,
 )
-from framework.operations.reading.text import statements
+from framework.operations.reading.text import Statement, statements
 from framework.operations.reading.unlabelled import bind, unlabelled_claims
 from framework.records import TaskCard
 
-__all__ = ["Parsed", "Reading", "parse", "read", "reader_of"]
+__all__ = [
+    "Parsed",
+    "Reading",
+    "Understood",
+    "make_out",
+    "parse",
+    "read",
+    "reader_of",
+    "understand",
+]
 
 _OVERRIDE: Final = re.compile(
     r"\b(?:disregard|ignore|override|set aside|forget|bypass)\b[^.;]*?"
@@ -58,7 +67,11 @@ class Reading:
         return decide(self.policy, self.facts)
 
 
-_NOTHING: Final = Parsed()
+class Understood(NamedTuple):
+    """A statement and what it says."""
+
+    statement: Statement
+    says: Parsed
 
 
 def reader_of(task: TaskCard, profile: Profile) -> Lexicon:
@@ -68,36 +81,51 @@ def reader_of(task: TaskCard, profile: Profile) -> Lexicon:
 
 @lru_cache(maxsize=1 << 16)
 def parse(sentence: str, lexicon: Lexicon, profile: Profile) -> Parsed:
-    """What a statement says to a reader of this profile."""
-    fate = mishap(sentence, profile)
-    if fate == "miss":
-        return _NOTHING
+    """What a statement says to a reader of this profile who does not miss it."""
+    confused = mishap(sentence, profile) == "confuse"
     if injected := _injected(sentence, lexicon):
         return Parsed(injected=injected)
     part = policy_part(sentence, lexicon)
     if part is not None:
-        return Parsed(part=misread_part(part) if fate else part)
+        return Parsed(part=misread_part(part) if confused else part)
     claims = claims_of(sentence, lexicon) if lexicon.finds_labels else unlabelled_claims(sentence)
-    return Parsed(claims=tuple(map(misread, claims)) if fate else claims)
+    return Parsed(claims=tuple(map(misread, claims)) if confused else claims)
+
+
+def understand(found: Iterable[Statement], task: TaskCard, profile: Profile) -> list[Understood]:
+    """What each statement says, in order, claims bound to keys as far as the reader can.
+
+    A statement that a noisy reader misses is not among them.
+    """
+    lexicon = reader_of(task, profile)
+    seen = (s for s in found if mishap(s.text, profile) != "miss")
+    parsed = [(statement, parse(statement.text, lexicon, profile)) for statement in seen]
+    if not lexicon.finds_labels:
+        targets = _targets(lexicon, (p.part for _, p in parsed if isinstance(p.part, Rule)))
+        parsed = [
+            (s, replace(p, claims=tuple(bind(claim, targets) for claim in p.claims)))
+            for s, p in parsed
+        ]
+    return [Understood(statement, says) for statement, says in parsed]
+
+
+def make_out(understood: Iterable[Understood], task: TaskCard, profile: Profile) -> Reading:
+    """What statements make known together."""
+    claims: list[tuple[Claim, str]] = []
+    parts: list[tuple[PolicyPart, str]] = []
+    injected = ""
+    for statement, says in understood:
+        claims.extend((claim, statement.date) for claim in says.claims)
+        if says.part is not None:
+            parts.append((says.part, statement.date))
+        injected = says.injected or injected
+    facts = facts_of(claims, reader_of(task, profile).fields)
+    return Reading(facts=facts, policy=policy_of(parts), injected=injected)
 
 
 def read(view: str, task: TaskCard, profile: Profile) -> Reading:
     """All that a view makes known to a reader of this profile."""
-    lexicon = reader_of(task, profile)
-    claims: list[tuple[Claim, str]] = []
-    parts: list[tuple[PolicyPart, str]] = []
-    injected = ""
-    for statement in statements(view):
-        parsed = parse(statement.text, lexicon, profile)
-        claims.extend((claim, statement.date) for claim in parsed.claims)
-        if parsed.part is not None:
-            parts.append((parsed.part, statement.date))
-        injected = parsed.injected or injected
-    policy = policy_of(parts)
-    if not lexicon.finds_labels:
-        targets = _targets(lexicon, policy.rules)
-        claims = [(bind(claim, targets), date) for claim, date in claims]
-    return Reading(facts=facts_of(claims, lexicon.fields), policy=policy, injected=injected)
+    return make_out(understand(statements(view), task, profile), task, profile)
 
 
 def _targets(lexicon: Lexicon, rules: Iterable[Rule]) -> list[tuple[tuple[str, ...], str]]:

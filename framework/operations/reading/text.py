@@ -1,7 +1,8 @@
 """A view's text as dated statements: sentences and form lines, each with the date that governs it.
 
 A header line (`2026-03-12 | Appraisal report | Hollis Appraisals`) dates what follows it up to the
-next header; a line that opens with a date and a colon (`2026-03-12: ...`) is dated by itself.
+next header; a line that opens with a date and a colon (`2026-03-12: ...`) is dated by itself. A
+line of indented JSON reads as the form line (`"label": "value",`) or sentence (`"...",`) in it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ __all__ = ["Statement", "sentences_of", "statements"]
 
 _HEADER: Final = re.compile(r"(\d{4}-\d\d-\d\d) \| [^|]+(?:\|.*)?\Z")
 _DATED: Final = re.compile(r"\[?(\d{4}-\d\d-\d\d)\]?:\s+(?=\S)")
+_JSON_LINE: Final = re.compile(r'"(?:([^"]+)": ")?(.*)",?\Z')
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9$])")
 # What may precede a full stop that does not end a sentence: a provision's code at its start, a
 # title or another usual abbreviation.
@@ -22,7 +24,8 @@ _NO_BREAK: Final = re.compile(
     r"(?:^\s*(?:[-*•]\s+)?[A-Z][\w-]*(?:\s+[A-Z]?-?\d[\w.()-]*)?(?:\s+\(amended [^)]*\))?"
     r"|\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|Nos|Jr|Sr|vs|cf|approx|Sec|Art|e\.g|i\.e|[A-Z]))\.\Z"
 )
-_CODE: Final = re.compile(r"\d")
+_DIGIT: Final = re.compile(r"\d")
+_TITLES: Final = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "Nos", "Jr", "Sr"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +40,21 @@ def statements(view: str) -> list[Statement]:
     """The statements of a view, in order, header lines left out."""
     found: list[Statement] = []
     date = ""
-    for line in view.splitlines():
-        line = line.strip()
+    for raw in view.splitlines():
+        line = raw.strip()
         if not line:
             continue
         header = _HEADER.match(line)
         if header:
             date = header[1]
             continue
+        if line[0] == '"' and (entry := _JSON_LINE.match(line)):
+            line = f"{entry[1]}: {entry[2]}" if entry[1] else entry[2]
+            line = line.replace('\\"', '"')
         own = _DATED.match(line)
         governing = own[1] if own else date
-        found.extend(
-            Statement(s, governing) for s in sentences_of(line[own.end() :] if own else line)
-        )
+        body = line[own.end() :] if own else line
+        found.extend(Statement(sentence, governing) for sentence in sentences_of(body))
     return found
 
 
@@ -71,10 +76,5 @@ def _is_unfinished(head: str) -> bool:
     match = _NO_BREAK.search(head)
     if match is None:
         return False
-    # A lone capitalised word before a full stop is a sentence ("Approved."), a code has a digit.
-    return match.start() > 0 or bool(_CODE.search(match[0])) or match[0][:-1] in _TITLES
-
-
-_TITLES: Final = frozenset(
-    ("Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "Nos", "Jr", "Sr", "Sec", "Art")
-)
+    # A lone capitalised word before a full stop is a sentence ("Approved."); a code has a digit.
+    return match.start() > 0 or bool(_DIGIT.search(match[0])) or match[0][:-1] in _TITLES
