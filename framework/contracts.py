@@ -207,6 +207,13 @@ class Domain(ABC, Generic[S]):
             answer.amount is not None and abs(answer.amount - gold.amount) <= gold.amount_tolerance
         )
 
+    def without_injection(self, case: Case) -> Case | None:
+        """The same case with nothing injected (its own history), to tell obedience from error.
+
+        None where the case has no injection or the domain no such twin.
+        """
+        return None
+
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
         """What the policy decides when only these gold items are known; None when not defined.
 
@@ -360,7 +367,8 @@ class Judge(ABC, Generic[S]):
 class Scored:
     """Everything an axis may look at for one case. `answer` is None in a retrieval protocol.
 
-    `retained` maps every gold item's id to whether it was in the view, closure applied.
+    `retained` maps every gold item's id to whether it was in the view, closure applied. `clean` is
+    the answer to the case without its injection, None where there is none.
     """
 
     case: Case
@@ -370,6 +378,7 @@ class Scored:
     retained: Mapping[str, bool]
     judge: Judge[Any] | None
     client: Client
+    clean: Answer | None = None
 
 
 class Axis(ABC, Generic[S]):

@@ -189,6 +189,7 @@ class Pipeline:
             with booked(ledger, "answer", job.sample, keep_prompts=True):
                 response = await self._read(case.task, view)
         answered = time.perf_counter()
+        clean = await self._control(case, job, ledger, k) if answer else None
         kept = retained(case.gold, view)
         scored = Scored(
             case=case,
@@ -198,6 +199,7 @@ class Pipeline:
             retained=kept,
             judge=self.judge,
             client=self._client,
+            clean=clean,
         )
         values: dict[str, float | None] = {}
         evidence: dict[str, tuple[str, ...]] = {}
@@ -218,7 +220,7 @@ class Pipeline:
                 "ingest_s": memory.seconds,
                 "recall_s": recalled - start,
                 "answer_s": answered - recalled,
-                "score_s": time.perf_counter() - answered,
+                "control_and_score_s": time.perf_counter() - answered,
             },
         )
         record = {
@@ -232,6 +234,20 @@ class Pipeline:
             "arch_report": dict(memory.arch.report()),
         }
         return row, record
+
+    async def _control(
+        self, case: Case, job: _Job, ledger: Ledger, k: int | None
+    ) -> Answer | None:
+        """The answer to the same case without what was injected, booked on its own phase."""
+        twin = self.domain.without_injection(case) if case.gold.injected else None
+        if twin is None:
+            return None
+        memory = await self._memory(twin.history_id, job)
+        with booked(ledger, "control", job.sample, keep_prompts=True):
+            items = await self._recall(memory.arch, self._query(twin), k)
+            response = await self._read(twin.task, pack(items, self.limit, self.packing))
+        ledger.add("control", memory.usage)
+        return response
 
     def _query(self, case: Case) -> Query:
         return Query(

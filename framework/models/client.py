@@ -1,6 +1,7 @@
 """The bound client: asks a model, and books every call on the case's ledger by phase.
 
-Phases are ingest, recall, answer, judge (and author, for the improvement loop). Tokens are counted
+Phases are ingest, recall, answer, judge, and control (the whole of a case without its injection).
+Tokens are counted
 with the project's own counter on the rendered prompt and the response's text.
 """
 
@@ -40,6 +41,13 @@ class Ledger:
 
     entries: dict[str, Entry] = field(default_factory=dict)
     prompts: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, phase: str, other: Mapping[str, Usage]) -> None:
+        """Add all of another ledger's usage to one phase of this one."""
+        entry = self.entries.setdefault(phase, Entry())
+        for usage in other.values():
+            for name in Entry.__slots__:
+                setattr(entry, name, getattr(entry, name) + getattr(usage, name))
 
     def usage(self) -> Mapping[str, Usage]:
         """The sums as records, by phase."""
