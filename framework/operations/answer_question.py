@@ -48,7 +48,6 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _NAME: Final = re.compile(
     r"[^\W\d_a-z][\w'’.-]*(?:\s+(?:(?:of|the|de|la|von|van|and)\s+)?[^\W\d_a-z][\w'’-]*)*"
 )
-_NUMBER: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _YEAR: Final = re.compile(r"\b(?:1\d|20)\d\d\b")
 _QUANTITY: Final = re.compile(
     r"\bhow (?:many|much|long|old|far|tall)\b|\bwhat (?:number|percent)", re.IGNORECASE
@@ -108,11 +107,12 @@ def _best(question: str, found: Sequence[str]) -> str:
 
 def _span(question: str, sentence: str) -> str:
     """What in the sentence the question asks for."""
+    values = find_values(sentence)
     if _TIME.search(question):
-        dates = [value.text for value in find_values(sentence) if value.type == "date"]
+        dates = [value.text for value in values if value.type == "date"]
         spans = dates or _YEAR.findall(sentence)
     elif _QUANTITY.search(question):
-        spans = _NUMBER.findall(sentence)
+        spans = [value.text for value in values if value.type != "date"]
     else:
         spans = [name for name in _NAME.findall(sentence) if set(_words(name))]
     asked = question.casefold()

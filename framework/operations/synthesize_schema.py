@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from framework.contracts import Operation, Profile, Prompt
@@ -157,20 +158,23 @@ def _fit(
     left = limit - _SCAFFOLD_TOKENS
     kept_facts: dict[str, str] = {}
     for label, value in facts.items():
-        left, fits = _take(f'"{label}": "{value}",', left)
-        if fits:
+        tokens = _entry_tokens(label) + _entry_tokens(value)  # a colon is a token as a comma is
+        if tokens <= left:
+            left -= tokens
             kept_facts[label] = value
     kept: dict[str, tuple[str, ...]] = {}
     for slot, entries in slots.items():
         chosen = set()
         for entry in sorted(entries, key=lambda text: (entries[text], tokens_of(text))):
-            left, fits = _take(json.dumps(entry, ensure_ascii=False) + ",", left)
-            if fits:
+            tokens = _entry_tokens(entry)
+            if tokens <= left:
+                left -= tokens
                 chosen.add(entry)
         kept[slot] = tuple(entry for entry in entries if entry in chosen)
     return SynthesizeSchemaResponse(facts=kept_facts, **kept)
 
 
-def _take(entry: str, left: int) -> tuple[int, bool]:
-    tokens = tokens_of(entry)
-    return (left - tokens, True) if tokens <= left else (left, False)
+@lru_cache(maxsize=1 << 16)
+def _entry_tokens(text: str) -> int:
+    """Tokens of a JSON text and the comma after it."""
+    return count_tokens(json.dumps(text, ensure_ascii=False)) + 1

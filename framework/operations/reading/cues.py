@@ -40,7 +40,8 @@ _RESCINDS: Final = re.compile(
     r"(?:rescinded|revoked|withdrawn|cancell?ed|void(?:ed)?|set aside)\b",
     re.IGNORECASE,
 )
-_ANY: Final = re.compile(r"correct|restate|revised to|amended to", re.IGNORECASE)
+# Parts of the words above: a cheap test that rules out almost every sentence.
+_PARTS: Final = ("correct", "restate", "revised", "amended")
 
 
 class Stance(NamedTuple):
@@ -56,7 +57,8 @@ _PLAIN: Final = Stance()
 
 def stance_of(sentence: str, values: tuple[Value, ...]) -> Stance:
     """Whether a sentence corrects or takes back a correction, and the date of that correction."""
-    if not _ANY.search(sentence) or not _CORRECTS.search(sentence):
+    lowered = sentence.lower()
+    if not any(part in lowered for part in _PARTS) or not _CORRECTS.search(sentence):
         return _PLAIN
     rescinds = _RESCINDS.search(sentence) is not None
     dated = next(

@@ -38,6 +38,7 @@ _POLICY: Final = re.compile(
     r"|\b(?:must|shall|may)\s+(?:not\s+)?be\s+\w+(?:ed|en)\s+(?:if|where|when|unless)\b",
     re.IGNORECASE,
 )
+_POLICY_PARTS: Final = ("force", "precedence", "applies", " be ")
 _FILLER: Final = re.compile(
     r"(?:dear|hello|hi|hey|good (?:morning|afternoon|evening|day)|greetings|thanks?|thank you|"
     r"many thanks|sincerely|yours|best|kind|warm|regards|respectfully|cordially|cheers|"
@@ -68,7 +69,10 @@ def salience_of(sentence: str) -> Salience:
     RULE : a provision or another part of a policy, or a correction: what changes other statements.
     STATEMENT : a value or category bound to words. FIGURES : any typed value. FILLER : courtesies.
     """
-    if _PROVISION.match(sentence) or _POLICY.search(sentence):
+    if _PROVISION.match(sentence):
+        return Salience.RULE
+    lowered = sentence.lower()
+    if any(part in lowered for part in _POLICY_PARTS) and _POLICY.search(sentence):
         return Salience.RULE
     values = find_values(sentence)
     stance = stance_of(sentence, values)
