@@ -1,0 +1,437 @@
+"""The documents that a case must have.
+
+They are its policy, the records that state its facts, corrections, the correspondence that settles
+a point, the monitoring form. All in them but values, rules and thresholds is drawn with no regard
+to the label. What they say of each fact and rule is kept as mentions, of which the gold is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from hashlib import blake2b
+from random import Random
+from typing import Final
+
+from framework.records import Event
+from framework.tokens import count_tokens
+from plugins.domains._regulated.noise import damage, misspell
+from plugins.domains._regulated.policy import Value
+from plugins.domains._regulated.sample import Drawn, Revision
+from plugins.domains._regulated.spec import DocumentSpec, PointSpec, Spec
+from plugins.domains._regulated.wording import Words, codes_in_order
+
+CURRENT: Final = "current"
+RETIRED: Final = "retired"
+CONFLICTING: Final = "conflicting"
+
+_SECOND_COPY: Final = 0.35
+_RESTATED: Final = 0.3
+_REMENTIONED: Final = 0.5
+_LATE: Final = 0.5
+_DAMAGED_COPIES: Final = 3
+_TYPO_RATE: Final = 0.2
+_FACTS_AN_EVENT: Final = 4
+_LENGTH: Final = (48, 92)
+"""Tokens that an event is written up to: assumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A verbatim sentence of an event that carries an item (kind, key), and the value in it."""
+
+    kind: str
+    key: str
+    role: str
+    value: Value
+    text: str
+    event_id: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """An event being written. `lines` are (text, whether it is a line of its own)."""
+
+    id: str
+    spec_id: str
+    kind: str
+    title: str
+    author: str
+    day: date
+    arrival: date
+    order: float
+    lines: list[tuple[str, bool]] = field(default_factory=list)
+    edges: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Header and body."""
+        parts = [f"{self.day.isoformat()} | {self.title} | {self.author}\n"]
+        after_line = True
+        for text, own_line in self.lines:
+            if not after_line:
+                parts.append("\n" if own_line else " ")
+            parts.append(text)
+            if own_line:
+                parts.append("\n")
+            after_line = own_line
+        return "".join(parts).rstrip("\n")
+
+    def event(self) -> Event:
+        """The event as it arrives."""
+        return Event(
+            id=self.id,
+            text=self.text,
+            time=self.day.isoformat(),
+            kind=self.kind,
+            metadata={"title": self.title, "author": self.author},
+            edges=tuple(self.edges),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The necessary documents of a case with what they mention; `points` as they were worded."""
+
+    drafts: tuple[Draft, ...]
+    mentions: tuple[Mention, ...]
+    point: PointSpec
+    point_slots: Mapping[str, str]
+    injected_in: str
+    cast: Mapping[str, str]
+
+
+class Writer:
+    """Starts drafts and fills them up with sentences of their type. Shared with the filling."""
+
+    def __init__(
+        self, spec: Spec, drawn: Drawn, identity: str, cast: Mapping[str, str], rng: Random
+    ) -> None:
+        self.spec, self.drawn, self.cast, self.rng = spec, drawn, cast, rng
+        self._identity = identity
+        self._noisy = drawn.plan.stratum == "noisy"
+
+    def id(self, name: str) -> str:
+        """The event's id: opaque, and the same whatever else is written.
+
+        The identity is `history|key`: events of twins sort alike, though the histories differ.
+        """
+        history, _, key = self._identity.partition("|")
+        return f"{history}-{blake2b(f'{key}/{name}'.encode(), digest_size=5).hexdigest()}"
+
+    def start(
+        self,
+        name: str,
+        document: DocumentSpec,
+        day: date | None = None,
+        arrival: date | None = None,
+    ) -> Draft:
+        """An empty draft; `name` makes its id."""
+        rng = self.rng
+        if day is None:
+            day = self.drawn.plan.intake + timedelta(days=rng.randint(*document.days))
+        return Draft(
+            id=self.id(name),
+            spec_id=document.id,
+            kind=document.kind,
+            title=self.say(document.title, day),
+            author=self.say(document.authors[int(rng.random() * len(document.authors))], day),
+            day=day,
+            arrival=arrival or day,
+            order=rng.random(),
+        )
+
+    def fill(self, draft: Draft, sentences: tuple[str, ...], limit: int | None = None) -> int:
+        """Add sentences up to a drawn length, at most `limit` tokens; returns tokens in all.
+
+        Statements already in the draft end up anywhere among them.
+        """
+        aim = self.rng.randint(*_LENGTH)
+        if limit is not None:
+            aim = min(aim, limit)
+        tokens = count_tokens(draft.text)
+        for template in self.rng.sample(sentences, len(sentences)):
+            if tokens >= aim:
+                break
+            text = self.say(template, draft.day)
+            if self._noisy and self.rng.random() < _TYPO_RATE:
+                text = misspell(text, self.rng)
+            cost = count_tokens(text)
+            if limit is not None and tokens + cost > limit:
+                continue
+            draft.lines.insert(int(self.rng.random() * (len(draft.lines) + 1)), (text, False))
+            tokens += cost
+        return tokens
+
+    def say(self, template: str, day: date) -> str:
+        """A sentence of the domain's grammar."""
+        text = self.spec.grammar.say(template, self.rng, day, self.cast)
+        return text[:1].upper() + text[1:]
+
+
+def write(
+    spec: Spec, drawn: Drawn, identity: str, rng: Random, intake: date, *, inject: bool
+) -> Content:
+    """The necessary documents of a case. `inject=False` leaves an injected sentence out."""
+    return _Necessary(spec, drawn, identity, rng, intake).write(inject)
+
+
+class _Necessary:
+    def __init__(self, spec: Spec, drawn: Drawn, identity: str, rng: Random, intake: date) -> None:
+        self.spec, self.drawn, self.rng, self.intake = spec, drawn, rng, intake
+        self.cast = spec.grammar.cast_of(rng, intake)
+        self.words = Words(
+            spec,
+            held_out=drawn.plan.held_out,
+            vary=drawn.plan.stratum == "noisy",
+            rng=rng,
+        )
+        self.writer = Writer(spec, drawn, identity, self.cast, rng)
+        self.drafts: list[Draft] = []
+        self.mentions: list[Mention] = []
+        self.first_of: dict[str, str] = {}
+
+    def write(self, inject: bool) -> Content:
+        self._policy()
+        self._records()
+        for revision in self.drawn.revisions:
+            self._revise(revision)
+        point, slots = self._correspond()
+        self._monitor()
+        if self.drawn.plan.stratum == "noisy":
+            self._damage()
+        injected_in = self._inject(inject) if self.drawn.plan.stratum == "injected" else ""
+        return Content(
+            drafts=tuple(self.drafts),
+            mentions=tuple(self.mentions),
+            point=point,
+            point_slots=slots,
+            injected_in=injected_in,
+            cast=self.cast,
+        )
+
+    # ------------------------------------------------------------------------------------- policy
+
+    def _policy(self) -> None:
+        """The policy in four parts: standing clauses, the rules in two, what is in force."""
+        spec, policy = self.spec.policy, self.drawn.policy
+        self.day = self.intake + timedelta(days=self.rng.randint(*spec.days))
+        self.committee = self.writer.say(self.rng.choice(spec.authors), self.day)
+        olds = {amendment.old.id: amendment.old for amendment in self.drawn.amendments}
+        rules = codes_in_order([olds.get(rule.id, rule) for rule in policy.rules])
+        half = (len(rules) + 1) // 2
+        opening, *clauses = self.rng.sample(spec.clauses, 3)
+        words = self.words
+        self._policy_part(0, [opening, words.general("corrections"), words.general("open")])
+        for n, part in enumerate((rules[:half], rules[half:])):
+            draft = self._policy_part(n + 1, [clauses[n]])
+            for rule in part:
+                text = words.rule(rule)
+                draft.lines.append((text, True))
+                self._mention("rule", rule.id, RETIRED if rule.id in olds else CURRENT, text, draft)
+        draft = self._policy_part(3, [])
+        for key, text in (
+            ("rules_in_force", words.in_force(policy)),
+            ("precedence", words.precedence(policy)),
+            ("remaining", words.remaining(policy)),
+        ):
+            draft.lines.append((text, True))
+            self._mention("passage", key, CURRENT, text, draft)
+        for i, amendment in enumerate(self.drawn.amendments):
+            self._amend(i, amendment.old.id)
+
+    def _policy_part(self, n: int, lines: Sequence[str]) -> Draft:
+        draft = Draft(
+            id=self.writer.id(f"policy/{n}"),
+            spec_id="policy",
+            kind="policy",
+            title=f"{self.spec.policy.title} (part {n + 1} of 4)",
+            author=self.committee,
+            day=self.day,
+            arrival=self.day,
+            order=n / 1000,
+            lines=[(self.writer.say(line, self.day), True) for line in lines],
+        )
+        self.drafts.append(draft)
+        return draft
+
+    def _amend(self, i: int, rule_id: str) -> None:
+        document = self.spec.used("amendment")[0]
+        draft = self.writer.start(f"amendment/{i}", document)
+        new = next(rule for rule in self.drawn.policy.rules if rule.id == rule_id)
+        text = self.words.rule(new, amended=draft.day)
+        opening = self.writer.say(self.rng.choice(document.sentences), draft.day)
+        draft.lines += [(opening, True), (text, True)]
+        old = next(m for m in self.mentions if m.kind == "rule" and m.key == rule_id)
+        draft.edges.append(("supersedes", old.event_id))
+        self._mention("rule", rule_id, CURRENT, text, draft)
+        self.drafts.append(draft)
+
+    # ------------------------------------------------------------------------------------ records
+
+    def _records(self) -> None:
+        """Every stated fact in one record, some in a second; a conflicting value in another."""
+        planned: dict[str, list[tuple[str, Value, str]]] = {}
+        for key in self.spec.facts:
+            if key not in self.drawn.stated:
+                continue
+            for where, value, role in self._copies(key):
+                planned.setdefault(where, []).append((key, value, role))
+        for where in sorted(planned):
+            document = self.spec.documents[where.partition("#")[0]]
+            statements = planned[where]
+            for n in range(0, len(statements), _FACTS_AN_EVENT):
+                draft = self.writer.start(f"record/{where}/{n}", document)
+                for key, value, role in statements[n : n + _FACTS_AN_EVENT]:
+                    self._state(draft, key, value, role)
+                self.writer.fill(draft, document.sentences)
+                self.drafts.append(draft)
+
+    def _copies(self, key: str) -> list[tuple[str, Value, str]]:
+        """(record, value, role) of each statement of a fact before any correction."""
+        fact, drawn = self.spec.facts[key], self.drawn
+        places = list(fact.documents) or [d.id for d in self.spec.used("record")]
+        self.rng.shuffle(places)
+        if len(places) == 1:
+            places.append(f"{places[0]}#second")
+        value, role = drawn.facts[key], CURRENT
+        for revision in drawn.revisions:
+            if revision.key == key and not revision.rescinded:
+                value, role = revision.retired[0], RETIRED
+        if drawn.gap is not None and drawn.gap.key == key and drawn.gap.other is not None:
+            pair = [value, drawn.gap.other]
+            self.rng.shuffle(pair)
+            return [(places[i], pair[i], CONFLICTING) for i in range(2)]
+        second = self.rng.random() < _SECOND_COPY
+        return [(place, value, role) for place in places[: 1 + second]]
+
+    def _state(self, draft: Draft, key: str, value: Value, role: str) -> None:
+        as_line = draft.kind == "form" and self.rng.random() < 0.7
+        text = self.words.line(key, value) if as_line else self.words.fact(key, value)
+        draft.lines.append((text, as_line))
+        self._mention("fact", key, role, text, draft, value)
+        first = self.first_of.setdefault(key, draft.id)
+        if first != draft.id and role == CURRENT:
+            draft.edges.append(("supports", first))
+
+    # ---------------------------------------------------------------------------------- revisions
+
+    def _revise(self, revision: Revision) -> None:
+        """Corrections in order of date; then late mentions of what they retired."""
+        key, current = revision.key, self.drawn.facts[revision.key]
+        documents = self.spec.used("correction")
+        steps = [*revision.retired, current]
+        if revision.rescinded:
+            steps = [current, revision.retired[0]]
+        day = self.intake + timedelta(days=self.rng.randint(*documents[0].days))
+        previous = self.first_of[key]
+        for n in range(1, len(steps)):
+            if n > 1:
+                day += timedelta(days=self.rng.randint(2, 4))
+            draft = self.writer.start(f"correction/{key}/{n}", self.rng.choice(documents), day=day)
+            word = self.words.correction
+            if self.rng.random() < _RESTATED:
+                word = self.words.restatement
+            text = word(key, steps[n], steps[n - 1], day)
+            role = CURRENT if steps[n] == current else RETIRED
+            self._revision_event(draft, key, role, steps[n], text, ("supersedes", previous))
+            previous = draft.id
+        if revision.rescinded:
+            rescinded, day = day, day + timedelta(days=self.rng.randint(2, 4))
+            draft = self.writer.start(f"rescission/{key}", self.rng.choice(documents), day=day)
+            text = self.words.rescission(key, current, rescinded)
+            self._revision_event(draft, key, CURRENT, current, text, ("supersedes", previous))
+        old = revision.retired[0]
+        if self.rng.random() < _REMENTIONED:
+            document = self.rng.choice(self.spec.used("remention"))
+            draft = self.writer.start(f"remention/{key}", document)
+            text = self.words.remention(key, old, draft.day)
+            self._revision_event(draft, key, RETIRED, old, text, ("cites", self.first_of[key]))
+        if not revision.rescinded and self.rng.random() < _LATE:
+            self._arrive_late(key, old, day)
+
+    def _arrive_late(self, key: str, old: Value, after: date) -> None:
+        """An older document that plainly states the retired value arrives after the correction."""
+        places = self.spec.facts[key].documents
+        document = self.spec.documents[self.rng.choice(places)]
+        draft = self.writer.start(
+            f"late/{key}", document, arrival=after + timedelta(days=self.rng.randint(1, 4))
+        )
+        text = self.words.fact(key, old)
+        draft.lines.append((text, False))
+        self._mention("fact", key, RETIRED, text, draft, old)
+        self.writer.fill(draft, document.sentences)
+        self.drafts.append(draft)
+
+    def _revision_event(
+        self, draft: Draft, key: str, role: str, value: Value, text: str, edge: tuple[str, str]
+    ) -> None:
+        draft.lines.append((text, False))
+        draft.edges.append(edge)
+        self._mention("fact", key, role, text, draft, value)
+        self.writer.fill(draft, self.spec.documents[draft.spec_id].sentences)
+        self.drafts.append(draft)
+
+    # -------------------------------------------------------------------------- correspondence etc.
+
+    def _correspond(self) -> tuple[PointSpec, dict[str, str]]:
+        """The round of letters that settles the case's reasoning point."""
+        point = self.rng.choice(self.spec.points)
+        slots = {name: self.rng.choice(values) for name, values in point.slots.items()}
+        asked = self.writer.start("point/request", self.rng.choice(self.spec.used("request")))
+        cast = {**self.cast, **slots}
+        say = self.spec.grammar.say
+        asked.lines.append((say(self.rng.choice(point.requests), self.rng, asked.day, cast), False))
+        self.writer.fill(asked, self.spec.documents[asked.spec_id].sentences)
+        document = self.rng.choice(self.spec.used("reply"))
+        day = asked.day + timedelta(days=self.rng.randint(2, 6))
+        reply = self.writer.start("point/reply", document, day=day)
+        text = say(self.rng.choice(point.replies), self.rng, day, cast)
+        reply.lines.append((text, False))
+        reply.edges += [("cites", asked.id)]
+        self._mention("reason", point.id, CURRENT, text, reply)
+        self.writer.fill(reply, document.sentences)
+        self.drafts += [asked, reply]
+        return point, slots
+
+    def _monitor(self) -> None:
+        """The form on which protected attributes are collected, for monitoring alone."""
+        document = self.spec.used("monitoring")[0]
+        draft = self.writer.start("monitoring", document)
+        self.writer.fill(draft, document.sentences)
+        for name, value in self.drawn.protected.items():
+            label = name.replace("_", " ")
+            draft.lines.append((f"{label[:1].upper()}{label[1:]}: {value}", True))
+        self.drafts.append(draft)
+
+    def _damage(self) -> None:
+        """Badly scanned second copies: they can't be read, and the first copies are intact."""
+        current = [m for m in self.mentions if m.kind == "fact" and m.role == CURRENT]
+        for n, mention in enumerate(self.rng.sample(current, min(_DAMAGED_COPIES, len(current)))):
+            places = self.spec.facts[mention.key].documents
+            document = self.spec.documents[self.rng.choice(places)]
+            draft = self.writer.start(f"damaged/{n}", document)
+            draft.lines.append((damage(mention.text, self.rng), False))
+            draft.edges.append(("cites", mention.event_id))
+            self.writer.fill(draft, document.sentences)
+            self.drafts.append(draft)
+
+    def _inject(self, inject: bool) -> str:
+        """A letter that tries to instruct the reviewer; without the sentence it is a plain one."""
+        document = self.rng.choice(self.spec.used("filler"))
+        draft = self.writer.start("injected", document)
+        self.writer.fill(draft, document.sentences)
+        place = self.rng.randint(0, len(draft.lines))
+        text = self.words.injection(self.drawn.plan.injected)
+        if inject:
+            draft.lines.insert(place, (text, False))
+        self.drafts.append(draft)
+        return draft.id
+
+    def _mention(
+        self, kind: str, key: str, role: str, text: str, draft: Draft, value: Value = ""
+    ) -> None:
+        self.mentions.append(
+            Mention(kind=kind, key=key, role=role, value=value, text=text, event_id=draft.id)
+        )

@@ -1,0 +1,396 @@
+"""What of a case must survive, and what a right answer to it holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from framework.expressions import names
+from framework.records import (
+    ABSTAIN,
+    ChecklistItem,
+    Gold,
+    GoldItem,
+    ReasoningPoint,
+    Retired,
+    Span,
+    Standard,
+)
+from plugins.domains._regulated.documents import CONFLICTING, CURRENT, RETIRED, Content, Mention
+from plugins.domains._regulated.policy import (
+    Condition,
+    Knowledge,
+    Rule,
+    Value,
+    close,
+    compute,
+    walk,
+)
+from plugins.domains._regulated.sample import Drawn
+from plugins.domains._regulated.spec import Spec
+from plugins.domains._regulated.wording import render, threshold_forms, value_forms
+
+PASSAGES: Final = ("rules_in_force", "precedence", "remaining")
+"""Sentences of the policy that are neither facts nor rules, and are needed all the same."""
+
+_NOT: Final = {
+    "above": ("is not above", "does not exceed"),
+    "at or above": ("is not at or above",),
+    "below": ("is not below",),
+    "at or below": ("is not at or below",),
+    "after": ("is not after",),
+    "before": ("is not before",),
+    "one of": ("is not one of",),
+    "not one of": (),
+}
+
+
+def make_gold(spec: Spec, drawn: Drawn, content: Content, *, inject: bool) -> Gold:
+    """The gold of a case."""
+    known = drawn.known(spec.formulas)
+    critical_rules = _critical_rules(drawn, known)
+    critical_facts = {
+        base
+        for rule in critical_rules
+        for condition in rule.conditions
+        for base in (condition.fact, *spec.bases(condition.fact))
+    }
+    adverse = drawn.decision in spec.adverse
+    if drawn.decision in spec.amounts:
+        critical_facts |= _operands(spec, spec.amounts[drawn.decision])
+    items = [
+        *_fact_items(spec, drawn, content.mentions, known, critical_facts),
+        *_rule_items(drawn, content.mentions, critical_rules),
+        *_passage_items(drawn, content.mentions),
+        *_reason_items(content),
+    ]
+    evidence = dict.fromkeys(
+        source for item in items if item.critical for source in item.source_ids
+    )
+    return Gold(
+        items=tuple(items),
+        decision=drawn.decision,
+        decidable=drawn.decidable,
+        amount=_amount(spec, drawn, known),
+        amount_tolerance=spec.tolerance,
+        reasons=tuple(_points(spec, drawn, content, critical_rules)),
+        principal_reasons=tuple(dict.fromkeys(r.reason for r in drawn.winners if adverse)),
+        all_reasons=tuple(dict.fromkeys(r.reason for r in drawn.policy.rules if r.reason)),
+        provisions=tuple(rule.code for rule in drawn.winners if adverse),
+        adverse=spec.adverse,
+        standard=_standard(spec, drawn, content) if adverse else None,
+        retired=tuple(_retired(spec, drawn, content.mentions)),
+        evidence=tuple(evidence),
+        injected=(drawn.plan.injected, content.injected_in)
+        if inject and content.injected_in
+        else None,
+    )
+
+
+def decide_from(spec: Spec, drawn: Drawn, gold: Gold, retained: frozenset[str]) -> str:
+    """The decision when only the items in `retained` are known; ABSTAIN when it is undetermined.
+
+    A rule that is not retained may be true or false. Without the list of rules in force there may
+    be others; without the precedence any order is admissible; without the remaining clause any
+    decision may be what is left.
+    """
+    held = {(item.kind, item.key, i) for i, item in enumerate(gold.items) if item.id in retained}
+    keys = {(kind, key) for kind, key, _ in held}
+    known: dict[str, frozenset[Value]] = {}
+    for item in gold.items:
+        if item.id not in retained or item.key not in spec.facts:
+            continue
+        for value in _item_values(spec, drawn, item):
+            known[item.key] = known.get(item.key, frozenset()) | {value}
+    known = close(known, spec.formulas)
+    policy = drawn.policy
+    statuses = [
+        (rule.decision, rule.status(known) if ("rule", rule.code) in keys else None)
+        for rule in policy.rules
+    ]
+    possible = (*spec.decisions, ABSTAIN)
+    if ("passage", "rules_in_force") not in keys:
+        statuses += [(decision, None) for decision in possible]
+    orders: Iterable[Sequence[str]] = [policy.precedence]
+    if ("passage", "precedence") not in keys:
+        orders = [(first, *(d for d in possible if d != first)) for first in possible]
+    remaining = [policy.remaining] if ("passage", "remaining") in keys else list(possible)
+    found = {
+        outcome for order in orders for rest in remaining for outcome in walk(statuses, order, rest)
+    }
+    return found.pop() if len(found) == 1 else ABSTAIN
+
+
+# ------------------------------------------------------------------------------------------- items
+
+
+def _fact_items(
+    spec: Spec,
+    drawn: Drawn,
+    mentions: Sequence[Mention],
+    known: Knowledge,
+    critical: set[str],
+) -> list[GoldItem]:
+    items = []
+    for key, fact in spec.facts.items():
+        said = [m for m in mentions if m.kind == "fact" and m.key == key]
+        bindings = (*fact.labels, fact.noun, *fact.bindings)
+        if drawn.gap is not None and drawn.gap.key == key:
+            # No value is right: two statements that both must survive for the conflict to show.
+            for n, mention in enumerate(m for m in said if m.role == CONFLICTING):
+                items.append(
+                    GoldItem(
+                        id=f"conflict:{key}:{n + 1}",
+                        kind="passage",
+                        key=key,
+                        type=fact.type,
+                        anchors=(render(fact, mention.value),),
+                        bindings=bindings,
+                        spans=(Span(source_id=mention.event_id, text=mention.text),),
+                        critical=key in critical,
+                    )
+                )
+            continue
+        if len(known.get(key, ())) != 1:
+            continue
+        derived = names(fact.formula) if fact.formula else frozenset()
+        complete = derived and all(len(known.get(name, ())) == 1 for name in derived)
+        items.append(
+            GoldItem(
+                id=f"fact:{key}",
+                kind="fact",
+                key=key,
+                type=fact.type,
+                anchors=(render(fact, drawn.facts[key]),),
+                bindings=bindings,
+                spans=_spans(m for m in said if m.role == CURRENT),
+                derived_from=tuple(f"fact:{name}" for name in sorted(derived)) if complete else (),
+                critical=key in critical,
+            )
+        )
+    return items
+
+
+def _rule_items(
+    drawn: Drawn, mentions: Sequence[Mention], critical: Sequence[Rule]
+) -> list[GoldItem]:
+    items = []
+    ids = {rule.id for rule in critical}
+    for rule in drawn.policy.rules:
+        said = [m for m in mentions if m.kind == "rule" and m.key == rule.id and m.role == CURRENT]
+        items.append(
+            GoldItem(
+                id=f"rule:{rule.code}",
+                kind="rule",
+                key=rule.code,
+                type="",
+                anchors=tuple(_anchors(rule, said)),
+                bindings=(rule.code,),
+                spans=_spans(said),
+                critical=rule.id in ids,
+            )
+        )
+    return items
+
+
+def _anchors(rule: Rule, said: Sequence[Mention]) -> list[str]:
+    """Thresholds as the rule's sentence writes them; the words of a list one by one."""
+    found: list[str] = []
+    for condition in rule.conditions:
+        if isinstance(condition.threshold, tuple):
+            found += condition.threshold
+        else:
+            found.append(str(condition.threshold))
+    return found
+
+
+def _passage_items(drawn: Drawn, mentions: Sequence[Mention]) -> list[GoldItem]:
+    return [
+        GoldItem(id=f"policy:{m.key}", kind="passage", key=m.key, spans=_spans([m]), critical=True)
+        for m in mentions
+        if m.kind == "passage"
+    ]
+
+
+def _reason_items(content: Content) -> list[GoldItem]:
+    return [
+        GoldItem(id=f"reason:{m.key}", kind="reason", key=m.key, spans=_spans([m]))
+        for m in content.mentions
+        if m.kind == "reason"
+    ]
+
+
+def _spans(mentions: Iterable[Mention]) -> tuple[Span, ...]:
+    return tuple(Span(source_id=m.event_id, text=m.text) for m in mentions)
+
+
+def _item_values(spec: Spec, drawn: Drawn, item: GoldItem) -> list[Value]:
+    key = item.key
+    if item.kind == "fact":
+        return [drawn.facts[key]]
+    if drawn.gap is None or drawn.gap.other is None:
+        return []
+    fact = spec.facts[key]
+    pair = (drawn.facts[key], drawn.gap.other)
+    return [value for value in pair if render(fact, value) in item.anchors]
+
+
+def _critical_rules(drawn: Drawn, known: Knowledge) -> list[Rule]:
+    """The rules that the decision turned on.
+
+    Those of the winning decision that fired and all of a higher precedence, which must be known not
+    to fire; for the remaining outcome, all; for an undecidable case, all down to the first that
+    fires for certain.
+    """
+    policy = drawn.policy
+    order = list(policy.precedence)
+    found: list[Rule] = []
+    for decision in order:
+        own = [rule for rule in policy.rules if rule.decision == decision]
+        certain = [rule for rule in own if rule.status(known) is True]
+        if certain:
+            return [*found, *certain]
+        found += own
+    return found
+
+
+def _amount(spec: Spec, drawn: Drawn, known: Knowledge) -> float | None:
+    formula = spec.amounts.get(drawn.decision)
+    if formula is None:
+        return None
+    return compute(formula, drawn.facts)
+
+
+def _operands(spec: Spec, formula: str) -> set[str]:
+    return {base for name in names(formula) for base in (name, *spec.bases(name))}
+
+
+def _retired(spec: Spec, drawn: Drawn, mentions: Sequence[Mention]) -> list[Retired]:
+    found = []
+    for revision in drawn.revisions:
+        fact = spec.facts[revision.key]
+        for value in revision.retired:
+            text = render(fact, value)
+            sources = dict.fromkeys(
+                m.event_id
+                for m in mentions
+                if m.kind == "fact" and m.key == fact.key and m.role == RETIRED and m.value == value
+            )
+            found.append(
+                Retired(key=fact.key, type=fact.type, value=text, source_ids=tuple(sources))
+            )
+    for amendment in drawn.amendments:
+        new = next(rule for rule in drawn.policy.rules if rule.id == amendment.old.id)
+        sources = dict.fromkeys(
+            m.event_id for m in mentions if m.key == new.id and m.role == RETIRED
+        )
+        for old, current in zip(amendment.old.conditions, new.conditions, strict=True):
+            if old.threshold != current.threshold:
+                fact = spec.facts[old.fact]
+                found.append(
+                    Retired(
+                        key=new.code,
+                        type=fact.type,
+                        value=threshold_forms(fact, old.threshold)[0],
+                        source_ids=tuple(sources),
+                    )
+                )
+    return found
+
+
+# ----------------------------------------------------------------------------- reasoning, standard
+
+
+def _points(
+    spec: Spec, drawn: Drawn, content: Content, critical: Sequence[Rule]
+) -> list[ReasoningPoint]:
+    known = drawn.known(spec.formulas)
+    points = []
+    for rule in critical:
+        for i, condition in enumerate(rule.conditions):
+            if len(known.get(condition.fact, ())) == 1:
+                point = _comparison(spec, drawn, rule, condition)
+                points.append(dataclasses.replace(point, id=f"{rule.code}:{i + 1}"))
+    slots = content.point_slots
+    points.append(
+        ReasoningPoint(
+            id=content.point.id,
+            text=_with_slots(content.point.text, slots),
+            requires=tuple(
+                tuple(_with_slots(form, slots) for form in group)
+                for group in content.point.requires
+            ),
+            forbids=content.point.forbids,
+        )
+    )
+    return points
+
+
+def _comparison(spec: Spec, drawn: Drawn, rule: Rule, condition: Condition) -> ReasoningPoint:
+    fact = spec.facts[condition.fact]
+    value = drawn.facts[condition.fact]
+    holds = condition.holds(value)
+    negations = _NOT[condition.comparator]
+    bound = threshold_forms(fact, condition.threshold)[0]
+    stands = f"is {condition.comparator}" if holds else f"is not {condition.comparator}"
+    return ReasoningPoint(
+        id=rule.code,
+        text=f"The {fact.label} of {render(fact, value)} {stands} the {bound} of {rule.code}.",
+        requires=(
+            fact.labels,
+            value_forms(fact, value),
+            (*threshold_forms(fact, condition.threshold), rule.code),
+        ),
+        forbids=negations if holds else (f"is {condition.comparator}",),
+    )
+
+
+def _with_slots(text: str, slots: Mapping[str, str]) -> str:
+    for name, value in slots.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _standard(spec: Spec, drawn: Drawn, content: Content) -> Standard:
+    spans = {m.key: m.text for m in content.mentions if m.kind == "rule" and m.role == CURRENT}
+    each = {
+        "{each_reason}": [rule.reason for rule in drawn.winners],
+        "{each_provision}": [rule.code for rule in drawn.winners],
+        "{each_provision_text}": [spans[rule.id] for rule in drawn.winners],
+    }
+    return Standard(
+        name=spec.standard.name,
+        question=spec.standard.question,
+        items=tuple(_item(spec, drawn, item, each) for item in spec.standard.items),
+    )
+
+
+def _item(
+    spec: Spec, drawn: Drawn, item: ChecklistItem, each: Mapping[str, Sequence[str]]
+) -> ChecklistItem:
+    """The item with what depends on the case filled in: one group for each reason or provision."""
+    groups: list[tuple[str, ...]] = []
+    for group in item.requires:
+        if len(group) == 1 and group[0] in each:
+            groups += [(_literal(text),) for text in dict.fromkeys(each[group[0]])]
+            continue
+        filled: list[str] = []
+        for form in group:
+            match = re.fullmatch(r"\{fact:(\w+)\}", form)
+            if match:
+                fact = spec.facts[match[1]]
+                filled += [_literal(t) for t in value_forms(fact, drawn.facts[fact.key])]
+            else:
+                filled.append(form)
+        groups.append(tuple(filled))
+    return dataclasses.replace(item, requires=tuple(groups))
+
+
+def _literal(text: str) -> str:
+    """A regular expression for `text` as whole words, any white space between them."""
+    words = r"\s+".join(map(re.escape, text.split()))
+    left = r"(?<!\w)" if text[:1].isalnum() else ""
+    right = r"(?![\w])" if text[-1:].isalnum() else ""
+    return left + words + right
