@@ -1,0 +1,59 @@
+"""Uploading what was not uploaded when it ran: a run, a job of a sweep, or a whole sweep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from framework.contracts import Tracker
+from framework.engine.directory import CONFIG, load_plan, load_state
+from framework.engine.sweep import SWEEP, SWEEP_PLAN
+from framework.errors import UserError
+from framework.journal import JOURNAL
+
+NOWHERE: Final = "none"
+"""The tracker that uploads nothing."""
+
+
+def sync(path: Path) -> str:
+    """Upload a finished run or every finished run of a sweep, by the tracker they were run with.
+
+    Returns a line that says what went where; again changes nothing there. Raises UserError for a
+    directory that is neither, holds nothing finished, or was run with `tracking=none`;
+    TrackingError when the server can't be reached.
+    """
+    if (path / SWEEP_PLAN).is_file():
+        return _sync_sweep(path)
+    sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
+    if load_state(path).finished is None:
+        raise UserError(f"{path} is not finished; go on with it by resume={path}")
+    return _tracker(path, path).upload_run(path, sweep)
+
+
+def _sync_sweep(sweep: Path) -> str:
+    """Jobs in their order, then the runs beside them that a gate's baseline needed."""
+    planned = json.loads((sweep / SWEEP_PLAN).read_text(encoding="utf-8"))
+    jobs = [sweep / job["name"] for job in planned["jobs"]]
+    others = [path.parent for path in sorted(sweep.glob(f"*/{CONFIG}"))]
+    present = [p for p in dict.fromkeys([*jobs, *others]) if (p / JOURNAL).is_file()]
+    finished = [path for path in present if load_state(path).finished is not None]
+    if not finished:
+        raise UserError(f"{sweep} has no finished run yet; go on with it by resume={sweep}")
+    for path in finished:
+        _tracker(path, sweep).upload_run(path, sweep)
+    count = f"{len(finished)} of {len(dict.fromkeys([*jobs, *others]))} runs"
+    if not (sweep / SWEEP).is_file():
+        return f"{count}; the sweep itself is not finished: go on with it by resume={sweep}"
+    return f"{count} and their sweep; {_tracker(finished[0], sweep).upload_sweep(sweep)}"
+
+
+def _tracker(run: Path, asked: Path) -> Tracker[Any]:
+    """The tracker of a run's configuration; `asked` is the directory that the user named."""
+    part = load_plan(run).parts["tracking"]
+    if part.plugin.name == NOWHERE:
+        raise UserError(
+            f"{asked} was run with tracking=none; resume={asked} tracking=mlflow uploads it"
+        )
+    tracker: Tracker[Any] = part.create()
+    return tracker

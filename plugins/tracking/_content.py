@@ -1,0 +1,338 @@
+"""What of a finished run or sweep goes to MLflow, as plain data: nothing here knows MLflow.
+
+Names. Parameters: `arch` is the label of results, `arch.plugin` and `arch.k1` are what it stands
+for, `declared.sees_task` what the arm was told. Metrics: `frp`, `frp_ci_low`, `frp_ci_high`,
+`frp_n`; after a slash, which the page makes a section of, `by_stratum/frp.open`,
+`ledger/total/tokens_in`, `fairness/mean_view_tokens`, `errors/n`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from framework.canonical import canonical_json, digest_bytes
+from framework.config import plan
+from framework.engine.directory import ANSWERS, CONFIG, ROWS, SUMMARY, read_summary
+from framework.engine.sweep import COMPARISON, SWEEP, SWEEP_PLAN
+from framework.errors import UserError
+from framework.journal import FINISHED, JOURNAL, MANIFEST
+
+LONGEST_PARAM: Final = 6_000
+"""Characters of a parameter's value that MLflow keeps; it cuts the rest without a word."""
+LONGEST_DATA_DIGEST: Final = 36
+LONGEST_DATA_NAME: Final = 500
+LARGEST_ARTIFACT: Final = 100 * 2**20
+"""Bytes of a file that is still uploaded."""
+MOST_STRATA: Final = 200
+"""Values by stratum that are still uploaded."""
+NOTE: Final = "mlflow.note.content"
+"""The tag that the page of a run shows as its description, in Markdown."""
+_RULE_BASED: Final = (
+    "**Rule-based model: no language model was asked.** Findings were measured without any model; "
+    "everything else is an instrument check and no evidence about language models."
+)
+_UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """What the cases were made from: the domain's label, digest and provenance."""
+
+    name: str
+    digest: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One MLflow run: times are UTC in milliseconds, files are absolute paths.
+
+    `whole` is False for a sweep with jobs that have no result yet.
+    """
+
+    name: str
+    started: int
+    finished: int
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
+    files: Sequence[Path]
+    data: Data | None = None
+    whole: bool = True
+
+
+@dataclass(slots=True)
+class Metrics:
+    """Metrics by a name that MLflow takes. Two sources of one name are kept apart."""
+
+    values: dict[str, float] = field(default_factory=dict)
+    _source: dict[str, str] = field(default_factory=dict)
+
+    def add(self, words: Sequence[str], value: object) -> None:
+        """Add a number under `a/b/c`; what is no number has no metric."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return
+        source = canonical_json(list(words))
+        name = "/".join(_word(word) for word in words)
+        if self._source.setdefault(name, source) != source:
+            name = f"{name}-{digest_bytes(source.encode())[7:13]}"
+        self.values[name] = float(value)
+
+
+def run_upload(directory: Path) -> Upload:
+    """What of a finished run is uploaded. Raises UserError when the run is not finished."""
+    started, finished = _ends(directory)
+    summary = read_summary(directory)
+    files, left_out = _files(directory, (CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS))
+    metrics, strata_left_out = _run_metrics(summary)
+    run = summary["run"]
+    tags = {
+        "head_hash": finished["hash"],
+        "identity": run["digest"],
+        "model_kind": run["model_kind"],
+        "judge_kind": run["judge_kind"],
+        "gate": _gate(summary["gate"]),
+        "directory": directory.name,
+        NOTE: _run_note(summary, [*left_out, *strata_left_out]),
+    }
+    if left_out:
+        tags["artifacts_left_out"] = "; ".join(left_out)
+    if strata_left_out:
+        tags["strata_left_out"] = "; ".join(strata_left_out)
+    return Upload(
+        name=f"{run['arch']} {run['budget']}",
+        started=_milliseconds(started["time"]),
+        finished=_milliseconds(finished["time"]),
+        params=_run_params(started["payload"], summary),
+        metrics=metrics,
+        tags=tags,
+        files=files,
+        data=_data(run["domain"], started["payload"]["data"]),
+    )
+
+
+def sweep_upload(directory: Path) -> Upload:
+    """What of a sweep goes to its parent run. Raises UserError when it has no results yet."""
+    try:
+        sweep = json.loads((directory / SWEEP).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{directory} has no {SWEEP}: no job of it is finished") from None
+    jobs: list[Mapping[str, Any]] = sweep["jobs"]
+    ends = [_ends(directory / job["directory"]) for job in jobs]
+    metrics = Metrics()
+    for job in jobs:
+        for axis in job["headline"]:
+            row = (_setting(job, jobs), job["axes"].get(axis, {}).get("mean"))
+            metrics.add((axis, row[0]), row[1])
+    files, left_out = _files(directory, (SWEEP, COMPARISON, SWEEP_PLAN))
+    kinds = sorted({job["run"]["model_kind"] for job in jobs})
+    tags = {
+        "model_kind": ", ".join(kinds),
+        "directory": directory.name,
+        "fairness_flags": str(len(sweep["fairness_flags"])),
+        NOTE: _sweep_note(sweep, jobs),
+    }
+    if left_out:
+        tags["artifacts_left_out"] = "; ".join(left_out)
+    return Upload(
+        name=directory.name,
+        started=min(_milliseconds(first["time"]) for first, _ in ends),
+        finished=max(_milliseconds(last["time"]) for _, last in ends),
+        params=_common_params(jobs),
+        metrics=metrics.values,
+        tags=tags,
+        files=files,
+        whole={job["directory"] for job in jobs} >= _planned(directory),
+    )
+
+
+def _planned(sweep: Path) -> set[str]:
+    """The names of all jobs of a sweep."""
+    planned = json.loads((sweep / SWEEP_PLAN).read_text(encoding="utf-8"))
+    return {job["name"] for job in planned["jobs"]}
+
+
+def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first and the last event of a finished run's journal, whatever its length."""
+    path = directory / JOURNAL
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+            size = block = file.seek(0, 2)
+            tail = b""
+            for block in (2**16, 2**22, size):
+                file.seek(max(0, size - block))
+                tail = file.read()
+                if b"\n" in tail[:-1] or block >= size:
+                    break
+        last = json.loads(tail.rstrip(b"\n").rpartition(b"\n")[2])
+    except FileNotFoundError:
+        raise UserError(f"{directory} is not a run directory: it has no {JOURNAL}") from None
+    except ValueError:
+        last = {}
+    if last.get("type") != FINISHED:
+        raise UserError(f"{directory} is not finished; go on with it by resume={directory}")
+    return json.loads(first), last
+
+
+def _data(domain: str, data: Mapping[str, Any]) -> Data:
+    provenance = {key: data[key] for key in ("source", "revision", "licence", "citation")}
+    short = data["digest"].removeprefix("sha256:")[:LONGEST_DATA_DIGEST]
+    return Data(name=domain[:LONGEST_DATA_NAME], digest=short, source=canonical_json(provenance))
+
+
+def _milliseconds(time: str) -> int:
+    return int(datetime.fromisoformat(time).timestamp() * 1000)
+
+
+def _run_params(started: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, str]:
+    """Labels, every setting that may change a measured value, and what the arm was told."""
+    plan_ = plan(started["config"], started["overrides"])
+    params: dict[str, str] = {}
+    for key, value in plan_.identity.items():
+        if isinstance(value, Mapping):
+            params[key] = _value(plan_.label(key))
+            params.update({f"{key}.{name}": _value(inner) for name, inner in value.items()})
+        else:
+            params[key] = _value(value)
+    for name, value in summary["fairness"].items():
+        if isinstance(value, (bool, str)):
+            params[f"declared.{name}"] = _value(value)
+    return {"/".join(_word(w) for w in key.split("/")): v for key, v in params.items()}
+
+
+def _common_params(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the jobs of a sweep are made of: one value, or all that were compared."""
+    params = {}
+    for key in jobs[0]["run"]:
+        if key != "digest":
+            values = dict.fromkeys(_value(job["run"][key]) for job in jobs)
+            params[key] = _cut(", ".join(values))
+    return params
+
+
+def _value(value: object) -> str:
+    return _cut(value if isinstance(value, str) else canonical_json(value))
+
+
+def _cut(text: str) -> str:
+    """The text, or where it is too long its digest: the whole is in the artifacts."""
+    if len(text) <= LONGEST_PARAM:
+        return text
+    return f"{digest_bytes(text.encode())} ({len(text)} characters, in full in {CONFIG})"
+
+
+def _run_metrics(summary: Mapping[str, Any]) -> tuple[dict[str, float], list[str]]:
+    metrics = Metrics()
+    axes = summary["axes"]
+    # The page shows metrics in the order in which they came.
+    for axis in dict.fromkeys([*(a for a in summary["headline"] if a in axes), *axes]):
+        entry = axes[axis]
+        if entry["mean"] is not None:
+            metrics.add((axis,), entry["mean"])
+            for part in ("ci_low", "ci_high", "n"):
+                metrics.add((f"{axis}_{part}",), entry[part])
+    for name, value in summary["fairness"].items():
+        metrics.add(("fairness", name), value)
+    for phase, counts in summary["ledger"].items():
+        for name, value in counts.items():
+            metrics.add(("ledger", phase, name), value)
+    metrics.add(("errors", "n"), summary["errors"]["n"])
+    strata = _by_stratum(summary)
+    for words, number in strata[:MOST_STRATA]:
+        metrics.add(words, number)
+    more = len(strata) - MOST_STRATA
+    left_out = [f"{more} of {len(strata)} values by stratum: see {SUMMARY}"] if more > 0 else []
+    return metrics.values, left_out
+
+
+def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float | None]]:
+    """Mean and n of the headline by stratum and tag, where there is more than one group."""
+    groups = [tuple(group.partition("=")[::2]) for group in summary["strata"]]
+    sizes = Counter(tag for tag, _ in groups)
+    return [
+        ((f"by_{tag}", f"{axis}.{value}{suffix}"), axes[axis][part])
+        for (tag, value), axes in zip(groups, summary["strata"].values(), strict=True)
+        for axis in summary["headline"]
+        for suffix, part in (("", "mean"), ("_n", "n"))
+        if sizes[tag] > 1 and axis in axes
+    ]
+
+
+def _word(text: str) -> str:
+    """`text` in letters, digits and `_-. `: every other character is an underscore."""
+    return _UNSAFE.sub("_", text).strip(". ") or "_"
+
+
+def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]]:
+    """The files that are there, and a line for each that is too large to go."""
+    files, left_out = [], []
+    for name in names:
+        path = directory / name
+        if not path.is_file():
+            continue
+        size = path.stat().st_size
+        if size <= LARGEST_ARTIFACT:
+            files.append(path.absolute())
+        else:
+            left_out.append(f"{name} ({size / 2**20:.0f} MiB) is in the run directory only")
+    return files, left_out
+
+
+def _gate(gate: Mapping[str, Any]) -> str:
+    if gate["passed"] is None:
+        return f"{gate['name']}: {gate['reason'] or 'no verdict'}"[:500]
+    return f"{gate['name']}: {'passed' if gate['passed'] else 'failed'}"
+
+
+def _run_note(summary: Mapping[str, Any], left_out: Sequence[str]) -> str:
+    """The headline with its intervals, and what kind of evidence each number is."""
+    lines = [_RULE_BASED, ""] if summary["run"]["model_kind"] == "rule-based" else []
+    lines += ["| axis | mean | 95% interval | n | kind |", "|---|---|---|---|---|"]
+    for axis in summary["headline"]:
+        entry = summary["axes"].get(axis)
+        if entry is not None:
+            low, high = _number(entry["ci_low"]), _number(entry["ci_high"])
+            interval = f"[{low}, {high}]"
+            lines.append(
+                f"| {axis} | {_number(entry['mean'])} | {interval} | {entry['n']} "
+                f"| {entry.get('kind', '')} |"
+            )
+    lines += ["", f"Gate: {_gate(summary['gate'])}. Failed cases: {summary['errors']['n']}."]
+    lines += [f"Left out: {line}." for line in left_out]
+    return "\n".join(lines)
+
+
+def _sweep_note(sweep: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> str:
+    """One line a job with its headline; the paired comparisons are in comparison.csv."""
+    rule_based = any(job["run"]["model_kind"] == "rule-based" for job in jobs)
+    headline = list(dict.fromkeys(axis for job in jobs for axis in job["headline"]))
+    lines = [_RULE_BASED, ""] if rule_based else []
+    lines += [f"| | {' | '.join(headline)} |", "|---" * (len(headline) + 1) + "|"]
+    for job in jobs[:100]:
+        values = [_number(job["axes"].get(axis, {}).get("mean")) for axis in headline]
+        lines.append(f"| {_setting(job, jobs)} | {' | '.join(values)} |")
+    if len(jobs) > 100:
+        lines.append(f"\n{len(jobs) - 100} more in {SWEEP}.")
+    lines += ["", f"Paired comparisons on the same cases: {COMPARISON}."]
+    lines += [f"Not the same room: {flag}." for flag in sweep["fairness_flags"][:20]]
+    return "\n".join(lines)
+
+
+def _setting(job: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> str:
+    """Arm and budget, and what else differs between the jobs."""
+    run = job["run"]
+    groups = ("domain", "reader", "model", "judge", "protocol", "seed", "n_cases", "repeats")
+    also = [g for g in groups if len({str(other["run"][g]) for other in jobs}) > 1]
+    return " ".join(str(run[g]) for g in ("arch", "budget", *also))
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

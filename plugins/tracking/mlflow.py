@@ -1,0 +1,118 @@
+"""MLflow, on a local database or a shared server."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from framework.contracts import Tracker
+from framework.registry import register
+from plugins.tracking._address import check_public, public, resolve
+from plugins.tracking._content import Upload, run_upload, sweep_upload
+from plugins.tracking._record import Record, locked, read_record, write_record
+from plugins.tracking._server import PARENT, Server, connect
+
+FINISHED, FAILED = "FINISHED", "FAILED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MlflowSettings:
+    """Where runs go. None of it can change a measured value.
+
+    uri : a server (http, https) or database (sqlite, postgresql, mysql, mssql), without a password;
+        None for $MLFLOW_TRACKING_URI, else mlruns/mlflow.db in the current directory.
+    experiment : its name; made where there is none.
+    """
+
+    uri: str | None = field(default=None, metadata={"operational": True})
+    experiment: str = field(default="decisionbench", metadata={"operational": True})
+
+    def __post_init__(self) -> None:
+        if self.uri is not None:
+            check_public(self.uri)
+        if not self.experiment.strip():
+            raise ValueError("experiment: empty")
+
+
+@register("tracking", "mlflow")
+class Mlflow(Tracker[MlflowSettings]):
+    """Upload parameters, metrics with interval bounds and artifacts to MLflow.
+
+    A run is found again by the head hash of its journal, a sweep's parent run by a token in
+    `tracking.json`, so that an upload that was cut off is finished by the next one.
+    """
+
+    Settings = MlflowSettings
+
+    def upload_run(self, directory: Path, sweep: Path | None) -> str:
+        upload = run_upload(directory)
+        with connect(resolve(self.settings.uri), self.settings.experiment) as server:
+            parent = _parent(server, sweep, upload.started) if sweep is not None else None
+            with locked(directory):
+                run_id = _run(server, directory, upload, parent)
+        return self._told(server, run_id)
+
+    def upload_sweep(self, directory: Path) -> str:
+        upload = sweep_upload(directory)
+        with connect(resolve(self.settings.uri), self.settings.experiment) as server:
+            run_id = _parent(server, directory, upload.started)
+            with locked(directory):
+                server.fill(run_id, upload, {})
+                server.end(run_id, upload.finished, FINISHED if upload.whole else FAILED)
+                _complete(directory)
+        return self._told(server, run_id)
+
+    def _told(self, server: Server, run_id: str) -> str:
+        return f"{public(server.uri)}: experiment {self.settings.experiment}, run {run_id}"
+
+
+def _run(server: Server, directory: Path, upload: Upload, parent: str | None) -> str:
+    """Make or find the run of a directory, log what may be missing, and end it."""
+    known = read_record(directory)
+    tags = {} if parent is None else {PARENT: parent}
+    run = server.find(known, "head_hash", upload.tags["head_hash"])
+    if run is None:
+        run = server.create(upload.name, upload.started, {**upload.tags, **tags})
+    elif (
+        known is not None
+        and known.complete
+        and known.run_id == run.info.run_id
+        and run.info.status == FINISHED
+        and run.data.tags.get(PARENT) == parent
+    ):
+        return known.run_id
+    run_id = str(run.info.run_id)
+    write_record(directory, _record(server, run_id))
+    server.fill(run_id, upload, tags)
+    server.end(run_id, upload.finished, FINISHED)
+    _complete(directory)
+    return run_id
+
+
+def _parent(server: Server, sweep: Path, started: int) -> str:
+    """The id of a sweep's parent run, made by whichever child comes first."""
+    with locked(sweep):
+        known = read_record(sweep)
+        if known is None or known.uri != public(server.uri) or not known.token:
+            known = dataclasses.replace(_record(server, ""), token=uuid.uuid4().hex)
+            write_record(sweep, known)
+        run = server.find(known, "sweep_token", known.token)
+        if run is None:
+            tags = {"sweep_token": known.token, "directory": sweep.name}
+            run = server.create(sweep.name, started, tags)
+        run_id = str(run.info.run_id)
+        if run_id != known.run_id:
+            write_record(sweep, dataclasses.replace(_record(server, run_id), token=known.token))
+        return run_id
+
+
+def _record(server: Server, run_id: str) -> Record:
+    return Record(uri=public(server.uri), experiment_id=server.experiment_id, run_id=run_id)
+
+
+def _complete(directory: Path) -> None:
+    known = read_record(directory)
+    if known is not None:
+        write_record(directory, dataclasses.replace(known, complete=True))

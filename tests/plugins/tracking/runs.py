@@ -1,0 +1,67 @@
+"""Real run and sweep directories of the trivial plugins, small enough to make in a moment."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from framework.config import Plan
+from framework.contracts import Tracker
+from framework.engine.directory import load_state, read_summary
+from framework.engine.run import execute
+from framework.engine.sweep import SWEEP_PLAN, write_sweep
+from framework.reporting.sweep import sweep_summary
+from framework.testing.trivial import trivial_plan
+
+N_CASES = 12
+
+
+def planned(uri: str | None, arm: str = "trivial", budget: str = "tight", **more: Any) -> Plan:
+    """A plan of one arm under one budget, tracked at `uri`."""
+    return trivial_plan(
+        n_cases=N_CASES,
+        arch={"plugin": arm},
+        budget={"plugin": "trivial", "limit": {"tight": 20, "loose": 200}[budget]},
+        labels={"budget": budget},
+        tracking={"plugin": "mlflow", "uri": uri},
+        **more,
+    )
+
+
+def finished_run(directory: Path, uri: str | None, **more: Any) -> Plan:
+    """Make a finished run directory that was not uploaded."""
+    plan = planned(uri, **more)
+    execute(plan, directory)
+    return plan
+
+
+def finished_sweep(sweep: Path, uri: str | None) -> list[Path]:
+    """Make a finished sweep of two arms under two budgets that was not uploaded."""
+    plans = [planned(uri, arm, budget) for arm in ("trivial", "hostile") for budget in BUDGETS]
+    sweep.mkdir()
+    jobs = [{"name": p.name, "identity": p.digest, "overrides": []} for p in plans]
+    (sweep / SWEEP_PLAN).write_text(json.dumps({"argv": [], "config_name": "", "jobs": jobs}))
+    runs = [execute(p, sweep / p.name).directory for p in plans]
+    write_results(sweep, runs)
+    return runs
+
+
+def write_results(sweep: Path, runs: list[Path]) -> None:
+    """Write sweep.json and comparison.csv over some of the sweep's runs."""
+    summary = sweep_summary(
+        [read_summary(run) for run in runs],
+        [load_state(run).rows for run in runs],
+        [run.name for run in runs],
+        seed=7,
+    )
+    write_sweep(sweep, summary)
+
+
+def tracker(plan: Plan) -> Tracker[Any]:
+    """The tracker of a plan."""
+    made: Tracker[Any] = plan.parts["tracking"].create()
+    return made
+
+
+BUDGETS = ("tight", "loose")

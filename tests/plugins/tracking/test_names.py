@@ -1,0 +1,88 @@
+"""Names that MLflow takes, whatever labels and strata are called."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.tracking._content import MOST_STRATA, Metrics, _run_metrics, _word
+
+
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=3))
+def test_every_metric_has_a_name_that_mlflow_takes(words: list[str]) -> None:
+    from mlflow.utils.validation import _validate_metric_name
+
+    metrics = Metrics()
+    metrics.add(words, 1.0)
+    (name,) = metrics.values
+    _validate_metric_name(name)
+
+
+def test_names_stay_readable() -> None:
+    assert _word("bm25(k1=1.2)") == "bm25_k1_1.2_"
+    assert _word("typed_graph tight") == "typed_graph tight"
+    assert _word("a/b@c[d]") == "a_b_c_d_"
+    assert _word("..") == "_"
+
+
+def test_two_sources_of_one_name_are_kept_apart() -> None:
+    metrics = Metrics()
+    metrics.add(("frp", "a=1"), 0.1)
+    metrics.add(("frp", "a:1"), 0.2)
+    metrics.add(("frp", "a=1"), 0.3)
+    assert sorted(metrics.values.values()) == [0.2, 0.3]
+    assert metrics.values["frp/a_1"] == 0.3
+
+
+@pytest.mark.parametrize("value", [None, True, "text"])
+def test_what_is_no_number_is_no_metric(value: object) -> None:
+    metrics = Metrics()
+    metrics.add(("x",), value)
+    assert metrics.values == {}
+
+
+def _summary(strata: list[str]) -> dict[str, object]:
+    entry = {"mean": 0.5, "ci_low": 0.25, "ci_high": 0.75, "n": 4}
+    undefined = {"mean": None, "ci_low": None, "ci_high": None, "n": 0}
+    axes = {"alpha": entry, "frp": entry, "kappa": undefined}
+    return {
+        "axes": axes,
+        "headline": ["frp", "kappa"],
+        "strata": dict.fromkeys(strata, axes),
+        "ledger": {"total": {"tokens_in": 7, "cost_usd": 0.5}},
+        "fairness": {"budget_tokens": None, "exempt": True, "could_fill": 0.25},
+        "errors": {"n": 1, "kinds": {}},
+    }
+
+
+def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
+    metrics, left_out = _run_metrics(_summary(["stratum=clean", "stratum=open", "form=one"]))
+    assert metrics == {
+        "frp": 0.5,
+        "frp_ci_low": 0.25,
+        "frp_ci_high": 0.75,
+        "frp_n": 4,
+        "alpha": 0.5,
+        "alpha_ci_low": 0.25,
+        "alpha_ci_high": 0.75,
+        "alpha_n": 4,
+        "fairness/could_fill": 0.25,
+        "ledger/total/tokens_in": 7,
+        "ledger/total/cost_usd": 0.5,
+        "errors/n": 1,
+        "by_stratum/frp.clean": 0.5,
+        "by_stratum/frp.clean_n": 4,
+        "by_stratum/frp.open": 0.5,
+        "by_stratum/frp.open_n": 4,
+        "by_stratum/kappa.clean_n": 0,
+        "by_stratum/kappa.open_n": 0,
+    }
+    assert next(iter(metrics)) == "frp"
+    assert left_out == []
+
+
+def test_strata_without_end_are_cut_and_said_to_be() -> None:
+    metrics, left_out = _run_metrics(_summary([f"topic={i}" for i in range(100)]))
+    assert len([name for name in metrics if name.startswith("by_topic/")]) <= MOST_STRATA
+    assert left_out == ["200 of 400 values by stratum: see summary.json"]
