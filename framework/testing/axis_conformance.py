@@ -163,17 +163,20 @@ ANSWERS: Final = (
 
 
 def cases() -> tuple[Scored, ...]:
-    """Every answer on an empty view, one under a budget and the whole history; also bare gold."""
+    """Every answer on an empty view, one under a budget and the whole history; also bare gold.
+
+    Each with a judge and an answer to the case without its injection, and with neither.
+    """
     events = history()
     found = []
     for gold in (GOLD, replace(GOLD, adverse=("APPROVE",)), Gold(decision="DENY"), Gold()):
         case = Case(id="c1", history_id="h1", task=TASK, gold=gold, tags={"form": "development"})
         views = (_view((), BUDGET), _view(events, BUDGET), _view(events, None))
         found += [
-            _scored(case, view, answer, judge)
+            _scored(case, view, answer, judge, clean)
             for view in views
             for answer in ANSWERS
-            for judge in (YesJudge(NoSettings()), None)
+            for judge, clean in ((YesJudge(NoSettings()), ANSWERS[0]), (None, None))
         ]
     return tuple(found)
 
@@ -234,7 +237,7 @@ def check_findings(instance: Axis[Any], scored: Scored) -> None:
     values = _ask(instance, scored).values
     others = [replace(scored, answer=answer) for answer in ANSWERS]
     if not instance.needs_answer:
-        others.append(replace(scored, answer=None, judge=None))
+        others.append(replace(scored, answer=None, judge=None, clean=None))
     if instance.needs_answer and not instance.findings:
         return
     for other in others:
@@ -265,7 +268,9 @@ def _view(events: Sequence[Event], budget: int | None) -> MemoryView:
     return pack(items, budget, "truncate")
 
 
-def _scored(case: Case, view: MemoryView, answer: Answer, judge: Judge[Any] | None) -> Scored:
+def _scored(
+    case: Case, view: MemoryView, answer: Answer, judge: Judge[Any] | None, clean: Answer | None
+) -> Scored:
     return Scored(
         case=case,
         domain=TrivialDomain(TrivialSettings()),
@@ -274,4 +279,5 @@ def _scored(case: Case, view: MemoryView, answer: Answer, judge: Judge[Any] | No
         retained=retained(case.gold, view),
         judge=judge,
         client=RuleClient(),
+        clean=clean,
     )

@@ -54,6 +54,7 @@ def check_domain(domain: type[Domain[Any]], settings: Any, n: int = 20) -> None:
     for case in cases:
         check_events(histories[case.history_id], case.history_id)
         check_case(instance, case, histories[case.history_id])
+        check_twin(instance, case, histories[case.history_id])
     check_metadata(cases, histories)
     if "<locals>" not in domain.__qualname__:
         check_processes(domain, settings, min(n, 3))
@@ -143,6 +144,26 @@ def check_case(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None
     _check_card(domain, case)
     _check_gold_refers(case, events)
     _check_gold_holds(domain, case, events)
+
+
+def check_twin(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
+    """The clean twin of an injected case is the same case, decided alike, with nothing injected."""
+    twin = domain.without_injection(case)
+    if twin is None:
+        return
+    where = f"the twin of case {case.id}"
+    assert case.gold.injected, f"{where}: there is nothing injected to leave out"
+    assert not twin.gold.injected, f"{where} is injected too"
+    assert twin.task == case.task, f"{where} has another task card"
+    assert (twin.gold.decision, twin.gold.amount) == (case.gold.decision, case.gold.amount), (
+        f"{where} is decided otherwise"
+    )
+    clean = tuple(domain.history(twin.history_id))
+    check_events(clean, twin.history_id)
+    check_case(domain, twin, clean)
+    assert [event.text for event in clean] != [event.text for event in events], (
+        f"{where} has the same history"
+    )
 
 
 def check_metadata(cases: Iterable[Case], histories: Mapping[str, Sequence[Event]]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from framework.contracts import Operation, Profile, Prompt
 from framework.registry import register
-from framework.tokens import sentences
+from framework.sentences import sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ class Headlines(Arch[HeadlinesSettings]):
     query = "none"
     Settings = HeadlinesSettings
 
-    async def ingest(self, events: Iterable[Event]) -> None:  # type: ignore[override]
+    async def ingest(self, events: Iterable[Event]) -> None:
         operation = Headline()
         self._items = [
             Item(
