@@ -8,10 +8,13 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from framework.contracts import Domain
 from framework.errors import UserError
 from framework.records import Case, Event, Gold
+
+_SEARCHED: Final = 10_000
 
 
 def show(args: argparse.Namespace) -> int:
@@ -36,16 +39,17 @@ def _show_in_domain(wanted: str, overrides: Sequence[str]) -> None:
     with composer():
         plan = compose_plan(overrides)
     domain = plan.parts["domain"].create()
-    case = _pick(domain.cases(None, plan.top.seed), wanted)
+    case = _pick(domain, plan.top.seed, wanted)
     _print_case(case, domain.history(case.history_id))
 
 
-def _pick(cases: Iterable[Case], wanted: str) -> Case:
-    """The case of an id, or of an index counted from 0."""
+def _pick(domain: Domain[Any], seed: int, wanted: str) -> Case:
+    """The case of an index counted from 0, or of an id among the first 10,000."""
     if wanted.isdigit():
-        found = next(islice(cases, int(wanted), None), None)
+        found = next(islice(domain.cases(int(wanted) + 1, seed), int(wanted), None), None)
     else:
-        found = next((case for case in islice(cases, 100_000) if case.id == wanted), None)
+        cases = domain.cases(_SEARCHED, seed)
+        found = next((case for case in cases if case.id == wanted), None)
     if found is None:
         raise UserError(f"show: no case {wanted!r}")
     return found

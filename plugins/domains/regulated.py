@@ -110,6 +110,16 @@ class Regulated(Domain[RegulatedSettings]):
         "use",
         "robustness",
     )
+    headline: ClassVar[tuple[str, ...]] = (
+        "surface_ceiling",
+        "p_ret",
+        "frp",
+        "rcs",
+        "eda",
+        "crr",
+        "commit_rate",
+        "kappa",
+    )
     Settings: ClassVar[type[RegulatedSettings]] = RegulatedSettings
 
     def __init__(self, settings: RegulatedSettings) -> None:
