@@ -1,0 +1,99 @@
+"""Every example of the docs, done as a reader would: its files written, its commands run.
+
+They are written into a copy of the repository, so that a page names the places where a plugin goes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import blocks, commands
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = sorted((ROOT / "docs").glob("adding-*.md"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what a user needs of the repository."""
+    for name in ("framework", "plugins", "conf"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("run.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_there_is_a_page_for_each_kind_of_plugin() -> None:
+    found = [page.stem for page in PAGES]
+    assert found == ["adding-a-domain", "adding-a-judge", "adding-an-arch", "adding-an-axis"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run(page: Path, checkout: Path) -> None:
+    written = [block for block in blocks(page) if block.title]
+    assert written, "a page without an example"
+    for block in written:
+        file = checkout / block.title
+        assert not file.exists(), f"{block.title} is a file of the repository"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text, encoding="utf-8")
+    typed = commands(page)
+    assert any(command.startswith("python run.py") for command in typed)
+    assert any(command.startswith("python -m pytest") for command in typed)
+    for command in typed:
+        words = shlex.split(command)
+        assert words[0] == "python"
+        done = subprocess.run(
+            [sys.executable, *words[1:]], cwd=checkout, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        if "run.py" in words:
+            _check_run(checkout, done.stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_are_in_our_own_style(page: Path, checkout: Path) -> None:
+    for block in blocks(page):
+        if block.language == "python":
+            file = checkout / block.title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
+    names = [block.title for block in blocks(page) if block.language == "python"]
+    for check in (["check"], ["format", "--check", "--diff"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *check, *names],
+            cwd=checkout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def _check_run(checkout: Path, stdout: str) -> None:
+    kind, _, place = stdout.splitlines()[-1].partition(": ")
+    directory = checkout / place
+    if kind == "sweep":
+        summaries = json.loads((directory / "sweep.json").read_text())["jobs"]
+        assert len(summaries) > 1
+    else:
+        assert kind == "run"
+        summaries = [json.loads((directory / "summary.json").read_text())]
+    for summary in summaries:
+        assert summary["errors"]["n"] == 0
+        assert summary["run"]["n_cases"] > 0
+        assert summary["axes"]
