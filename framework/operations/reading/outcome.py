@@ -9,10 +9,10 @@ precedence and no further than two different outcomes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
-from itertools import pairwise
+from datetime import date
 from typing import Final, TypeVar
 
 from framework.operations.reading.facts import Facts
@@ -89,6 +89,7 @@ class _Completions:
     def __init__(self, policy: Policy, facts: Facts) -> None:
         self.policy = policy
         self.facts = facts
+        self._possibles: dict[str, tuple[Quantity, ...]] = {}
         listed = dict.fromkeys(policy.precedence)
         self.levels = [
             (decision, [rule for rule in policy.rules if rule.decision == decision])
@@ -163,17 +164,42 @@ class _Completions:
         return condition_holds(condition, left, right)
 
     def _quantity(self, key: str, assignment: Mapping[str, Quantity]) -> Quantity | None:
-        """The value of a field under `assignment`, stated or derived; None while it is open."""
-        if key in assignment:
-            return assignment[key]
+        """The value of a field under `assignment`, stated or derived; None while it is open.
+
+        What derives from a missing figure is missing itself: representatives of the figure stand
+        for no particular value, so nothing is computed from them.
+        """
         stated = self.facts.stated(key)
-        if stated:
-            return quantity_of(stated[0]) if len(stated) == 1 else None
-        inputs = {name: self._quantity(name, assignment) for name in self.facts.inputs(key)}
+        if len(stated) == 1:
+            return quantity_of(stated[0])
+        if stated or key in assignment:
+            return assignment.get(key)
+        inputs = {
+            name: self._quantity(name, assignment)
+            for name in self.facts.inputs(key)
+            if self._possible(name)
+        }
         known = {name: quantity for name, quantity in inputs.items() if quantity is not None}
-        if not inputs or len(known) < len(inputs):
+        if not known or len(known) < len(self.facts.inputs(key)):
             return None
         return self.facts.compute(key, known)
+
+    def _possible(self, key: str) -> tuple[Quantity, ...]:
+        """Every value that the stated figures allow for a field; none when one of them misses."""
+        if key not in self._possibles:
+            self._possibles[key] = ()  # also ends a formula that leads back to itself
+            self._possibles[key] = self._stated_or_derived(key)
+        return self._possibles[key]
+
+    def _stated_or_derived(self, key: str) -> tuple[Quantity, ...]:
+        if stated := self.facts.stated(key):
+            return tuple(map(quantity_of, stated))
+        inputs = self.facts.inputs(key)
+        if not inputs:
+            return ()
+        figures = itertools.product(*map(self._possible, inputs))
+        computed = (self.facts.compute(key, dict(zip(inputs, f, strict=True))) for f in figures)
+        return tuple(quantity for quantity in computed if quantity is not None)
 
     def _open_keys(self, rule: Rule, assignment: Mapping[str, Quantity]) -> Iterator[str]:
         """The keys to complete before the rule has a value, those in conflict before missing."""
@@ -184,13 +210,11 @@ class _Completions:
                         yield self._leaf(key, assignment)
 
     def _leaf(self, key: str, assignment: Mapping[str, Quantity]) -> str:
-        """What to complete for an open field: an input in conflict when all others are known."""
-        inputs = self.facts.inputs(key)
-        open_inputs = [name for name in inputs if self._quantity(name, assignment) is None]
-        if not self.facts.stated(key) and open_inputs:
-            leaves = [self._leaf(name, assignment) for name in open_inputs]
-            if all(self.facts.stated(leaf) for leaf in leaves):
-                return leaves[0]
+        """What to complete for an open field: the conflict it derives from, or itself."""
+        if not self.facts.stated(key) and self._possible(key):
+            for name in self.facts.inputs(key):
+                if self._quantity(name, assignment) is None:
+                    return self._leaf(name, assignment)
         return key
 
     def _admissible(self, key: str) -> list[Quantity]:
@@ -198,36 +222,53 @@ class _Completions:
         stated = self.facts.stated(key)
         if stated:
             return [quantity_of(value) for value in stated]
-        found = list(self._thresholds(key, frozenset({key})))
-        texts = sorted({q for q in found if isinstance(q, str)})
-        dates = sorted({q for q in found if isinstance(q, date)})
-        numbers = sorted({q for q in found if isinstance(q, float)})
+        linked = self._linked(key)
+        found = {quantity for other in linked for quantity in self._compared_with(other)}
+        texts = sorted(q for q in found if isinstance(q, str))
+        days = sorted(q.toordinal() for q in found if isinstance(q, date))
+        numbers = sorted(q for q in found if isinstance(q, float))
         tried: list[Quantity] = []
         if texts:
             tried += [*texts, _OTHER]
-        if dates:
-            days = sorted({d.toordinal() + shift for d in dates for shift in (-1, 0, 1)})
-            tried += [date.min + timedelta(days=day - 1) for day in days]
+        if days:
+            tried += [date.fromordinal(day) for day in _around_days(days, len(linked))]
         if numbers or not tried:
-            tried += _around(numbers or [0.0])
+            tried += _around(numbers or [0.0], len(linked))
         return tried
 
-    def _thresholds(self, key: str, seen: frozenset[str]) -> Iterator[Quantity]:
-        """What a field is compared with, across comparisons of one field with another."""
+    def _linked(self, key: str) -> list[str]:
+        """`key` and the fields that conditions compare it with, directly or through others."""
+        linked = [key]
+        for one in linked:
+            for rule in self.policy.rules:
+                for condition in rule.conditions:
+                    pair = (condition.left, condition.right)
+                    linked.extend(k for k in pair if one in pair and k and k not in linked)
+        return linked
+
+    def _compared_with(self, key: str) -> Iterator[Quantity]:
+        """The literals that conditions compare a field with, and what its own value may be."""
         for rule in self.policy.rules:
             for condition in rule.conditions:
                 if condition.left == key:
                     yield from map(quantity_of, condition.options)
-                other = {condition.left: condition.right, condition.right: condition.left}.get(key)
-                if other and other not in seen:
-                    yield from map(quantity_of, self.facts.stated(other))
-                    derived = self._quantity(other, {})
-                    if derived is not None:
-                        yield derived
-                    yield from self._thresholds(other, seen | {other})
+        yield from self._possible(key)
 
 
-def _around(numbers: list[float]) -> list[Quantity]:
-    """Below, at, between and above sorted numbers."""
-    between = [(a + b) / 2 for a, b in pairwise(numbers)]
-    return sorted([*numbers, *between, numbers[0] - 1, numbers[-1] + 1])
+def _around(numbers: list[float], places: int) -> list[float]:
+    """At, between, below and above sorted numbers, with room for `places` different values each.
+
+    Of fields that are compared with each other, every order between two thresholds is then met.
+    """
+    steps = range(1, places + 1)
+    between = [
+        a + (b - a) * i / (places + 1) for a, b in itertools.pairwise(numbers) for i in steps
+    ]
+    outside = [n for i in steps for n in (numbers[0] - i, numbers[-1] + i)]
+    return sorted([*numbers, *between, *outside])
+
+
+def _around_days(days: list[int], places: int) -> list[int]:
+    """At and around sorted days, as `_around`."""
+    near = {day + shift for day in days for shift in range(-places, places + 1)}
+    return sorted(day for day in near if 1 <= day <= date.max.toordinal())
