@@ -39,16 +39,22 @@ class TopLevel:
     seed: int = 7
     repeats: int = 1
     resume: str | None = field(default=None, metadata={"operational": True})
+    baseline: str | None = field(default=None, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})
     max_errors: float = field(default=0.1, metadata={"operational": True})
 
     def __post_init__(self) -> None:
         if self.n_cases is not None and self.n_cases < 1:
             raise ValueError(f"n_cases: {self.n_cases} given, at least 1 expected (null for all)")
+        if self.seed < 0:
+            raise ValueError(f"seed: {self.seed} given, 0 or more expected")
         if self.repeats < 1:
             raise ValueError(f"repeats: {self.repeats} given, at least 1 expected")
-        if self.max_errors < 0:
+        if not self.max_errors >= 0:  # also refuses NaN
             raise ValueError(f"max_errors: {self.max_errors} given, 0 or more expected")
+        name = self.run_name
+        if name is not None and (not name.strip(". ") or "/" in name):
+            raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")
 
 
 _TOP: Final = Plugin(group="run", name="top level", cls=TopLevel, settings=TopLevel)
@@ -104,6 +110,11 @@ class Plan:
         """Digest of the identity without the gate: equal when the measured rows are."""
         return digest({k: v for k, v in self.identity.items() if k != "gate"})
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """By group, the name its choice bears in results; operational groups left out."""
+        return {g: p.label for g, p in self.parts.items() if g not in OPERATIONAL_GROUPS}
+
     def label(self, group: str) -> str:
         """The name a group's choice bears in results: the option, with overridden settings."""
         return self.parts[group].label
@@ -153,22 +164,37 @@ def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:
     return replace(plan_, top=replace(plan_.top, **changed))
 
 
-def labels(choices: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, str]:
+def labels(
+    choices: Mapping[str, Any], overrides: Sequence[str], config: Mapping[str, Any]
+) -> dict[str, str]:
     """By group, the chosen option and, in parentheses, the settings that were overridden.
 
     `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`. Of a path only its last part is shown: a
-    label names a thing, not a place on one machine.
+    label names a thing, not a place on one machine. Operational settings are not shown: they change
+    no result. Raises UserError for an unknown plugin.
     """
     found: dict[str, str] = {}
     for group in GROUPS:
         changed = [
-            _last_part(text.lstrip("+").removeprefix(f"{group}."))
+            text.lstrip("+").removeprefix(f"{group}.")
             for text in overrides
             if text.lstrip("+").startswith(f"{group}.")
         ]
+        if changed:
+            hidden = _operational(group, config.get(group))
+            changed = [text for text in changed if text.split("=", 1)[0] not in hidden]
         option = str(choices.get(group, "?"))
-        found[group] = f"{option}({','.join(sorted(changed))})" if changed else option
+        words = ",".join(sorted(_last_part(text) for text in changed))
+        found[group] = f"{option}({words})" if words else option
     return found
+
+
+def _operational(group: str, node: Any) -> frozenset[str]:
+    """Names of the settings of a group's plugin that can not change a measured value."""
+    if not isinstance(node, Mapping) or "plugin" not in node:
+        return frozenset()
+    settings = find(group, str(node["plugin"])).settings
+    return frozenset(f.name for f in fields(settings) if f.metadata.get("operational"))
 
 
 def _last_part(setting: str) -> str:

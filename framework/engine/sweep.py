@@ -15,7 +15,8 @@ from typing import Any, Final
 from framework.canonical import digest
 from framework.compose import compose_plan
 from framework.config import Plan
-from framework.engine.directory import load_plan, load_state, read_summary
+from framework.engine.directory import SWEEP_PLAN as SWEEP_PLAN
+from framework.engine.directory import drafted, load_plan, load_state, read_summary
 from framework.engine.job import (
     FAILED,
     GATE_FAILED,
@@ -23,13 +24,15 @@ from framework.engine.job import (
     RUNS,
     Baselines,
     check_job,
+    check_operational,
     run_job,
     status_of,
+    to_reader,
 )
-from framework.errors import TrackingError, UserError
+from framework.errors import DataError, TrackingError, UserError
+from framework.journal import JOURNAL
 from framework.reporting.sweep import sweep_summary
 
-SWEEP_PLAN: Final = "sweep_plan.json"
 SWEEP: Final = "sweep.json"
 COMPARISON: Final = "comparison.csv"
 
@@ -44,58 +47,82 @@ class Job:
 
 
 def start_sweep(
-    jobs: Sequence[Sequence[str]], overrides: Sequence[str], config_name: str, directory: str | None
+    jobs: Sequence[Sequence[str]], overrides: Sequence[str], directory: Path | None
 ) -> int:
-    """Validate every job, then run them all. Call inside `composer`."""
-    planned = plan_jobs(jobs, config_name)
+    """Validate every job, then run them all. Call inside `composer`.
+
+    `overrides` are those of the command line, for the record.
+    """
+    planned = plan_jobs(jobs)
     name = planned[0].plan.top.run_name
     if name is None:
         identity = digest([job.plan.digest for job in planned])[7:19]
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
-    path = Path(directory) if directory not in (None, ".") else RUNS / name
-    _create(path, jobs, overrides, config_name, planned)
+    path = directory or RUNS / name
+    _create(path, overrides, planned)
     return run_sweep(path, planned)
 
 
-def plan_jobs(jobs: Sequence[Sequence[str]], config_name: str) -> list[Job]:
-    """The validated jobs. Raises UserError naming the first job that can't be run."""
+def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
+    """The validated jobs. Raises UserError for the first that can't be run, or is there twice."""
     planned: list[Job] = []
     for overrides in jobs:
-        plan = compose_plan(overrides, config_name)
+        plan = compose_plan(overrides)
         planned.append(Job(overrides=tuple(overrides), plan=plan, baselines=check_job(plan)))
-    names = [job.plan.name for job in planned]
-    twice = next((n for n in names if names.count(n) > 1), None)
-    if twice is not None:
-        raise UserError(f"two jobs of the sweep are the same run: {twice}")
+    _check_distinct([job.plan for job in planned])
     return planned
 
 
 def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
-    """Run the jobs that are not finished, write the comparison, and return the exit status."""
+    """Run the jobs that are not finished, write the comparison, and return the exit status.
+
+    A job that others are judged against goes first, so that no arm is run twice.
+    """
     from framework.reporting.tables import print_sweep
 
+    against = {plan.rows_digest for job in jobs for plan in job.baselines.plans}
     status = OK
-    for job in jobs:
+    for job in sorted(jobs, key=lambda job: job.plan.rows_digest not in against):
         outcome = run_job(job.plan, path / job.plan.name, job.baselines, sweep=path)
         status = _worse(status, status_of(outcome))
-    done = [path / job.plan.name for job in jobs]
-    finished = [d for d in done if load_state(d).finished is not None]
-    if finished:
-        summary = sweep_summary(
-            [read_summary(d) for d in finished],
-            [load_state(d).rows for d in finished],
-            [d.name for d in finished],
-            seed=jobs[0].plan.top.seed,
-            baseline=jobs[0].plan.parts["gate"].create().baseline,
-        )
+    summary = compare_jobs(path, jobs)
+    if summary is not None:
         write_sweep(path, summary)
         try:
             jobs[0].plan.parts["tracking"].create().upload_sweep(path)
         except TrackingError as error:
             print(f"tracking: {error}; `python -m framework sync {path}`", file=sys.stderr)
-        print_sweep(summary)
-    print(f"sweep: {path}")
+
+    def show() -> None:
+        if summary is not None:
+            print_sweep(summary)
+        print(f"sweep: {path}")
+
+    to_reader(show)
     return status
+
+
+def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
+    """The content of sweep.json from the finished jobs; None when there is none."""
+    directories = [path / job.plan.name for job in jobs]
+    states = [load_state(d) if d.is_dir() else None for d in directories]
+    finished = [
+        (d, state) for d, state in zip(directories, states, strict=True) if state and state.finished
+    ]
+    if not finished:
+        return None
+    baselines = {
+        job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs
+    }
+    summary = sweep_summary(
+        [read_summary(d) for d, _ in finished],
+        [state.rows for _, state in finished],
+        [d.name for d, _ in finished],
+        seed=jobs[0].plan.top.seed,
+        baseline=baselines.pop() if len(baselines) == 1 else None,
+    )
+    done = {d for d, _ in finished}
+    return {**summary, "unfinished": [d.name for d in directories if d not in done]}
 
 
 def write_sweep(path: Path, summary: dict[str, Any]) -> None:
@@ -114,17 +141,20 @@ def write_sweep(path: Path, summary: dict[str, Any]) -> None:
 
 
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
-    """The jobs of a sweep directory, with operational overrides added. Call inside `composer`."""
-    stored = json.loads((path / SWEEP_PLAN).read_text(encoding="utf-8"))
-    jobs = plan_jobs(
-        [[*job["overrides"], *operational] for job in stored["jobs"]], stored["config_name"]
-    )
-    for job, known in zip(jobs, stored["jobs"], strict=True):
-        if job.plan.digest != known["identity"]:
-            raise UserError(f"{path}: the configuration of {known['name']} is not what it was")
+    """The jobs of a sweep directory, with operational overrides added. Call inside `composer`.
+
+    Raises UserError when a job's configuration is not what it was or an override changes it.
+    """
+    stored = _stored_jobs(path)
+    for known in stored:
+        plan = compose_plan(known["overrides"])
+        if plan.digest != known["identity"]:
+            raise UserError(f"resume={path}: the configuration of {known['name']} has changed")
+        check_operational(plan, operational)
+    jobs = plan_jobs([[*known["overrides"], *operational] for known in stored])
     return [
         dataclasses.replace(job, overrides=tuple(known["overrides"]))
-        for job, known in zip(jobs, stored["jobs"], strict=True)
+        for job, known in zip(jobs, stored, strict=True)
     ]
 
 
@@ -132,9 +162,37 @@ def job_directories(path: Path) -> list[Path]:
     """The finished jobs of a sweep directory, in its order; empty for any other directory."""
     if not (path / SWEEP_PLAN).is_file():
         return []
-    stored = json.loads((path / SWEEP_PLAN).read_text(encoding="utf-8"))
-    jobs = [path / job["name"] for job in stored["jobs"]]
+    jobs = [path / known["name"] for known in _stored_jobs(path)]
     return [job for job in jobs if job.is_dir() and load_state(job).finished is not None]
+
+
+def all_directories(path: Path) -> list[Path]:
+    """The directories of a sweep's jobs, run or not, then of the baselines beside them."""
+    jobs = [path / known["name"] for known in _stored_jobs(path)]
+    beside = sorted(found.parent for found in path.glob(f"*/{JOURNAL}"))
+    return list(dict.fromkeys([*jobs, *beside]))
+
+
+def _stored_jobs(path: Path) -> list[dict[str, Any]]:
+    try:
+        jobs: list[dict[str, Any]] = json.loads((path / SWEEP_PLAN).read_bytes())["jobs"]
+    except (ValueError, KeyError, TypeError):
+        raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None
+    return jobs
+
+
+def _check_distinct(plans: Sequence[Plan]) -> None:
+    """Raise UserError for two jobs that are one run, or would bear one name in every table."""
+    seen: dict[tuple[object, ...], Plan] = {}
+    for plan in plans:
+        labels = tuple(plan.labels.values())
+        known = seen.setdefault((*labels, plan.top.seed, plan.top.n_cases, plan.top.repeats), plan)
+        if known is not plan and known.digest != plan.digest:
+            raise UserError(f"two jobs of the sweep would bear one name: {', '.join(labels)}")
+    names = [plan.name for plan in plans]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"two jobs of the sweep are the same run: {twice}")
 
 
 def comparable(paths: Sequence[Path]) -> None:
@@ -151,33 +209,19 @@ def comparable(paths: Sequence[Path]) -> None:
             differ.append("data")
         if differ:
             raise UserError(f"{paths[0]} and {path} differ in {', '.join(dict.fromkeys(differ))}")
+    _check_distinct([load_plan(path) for path in paths])
 
 
-def _create(
-    path: Path,
-    jobs: Sequence[Sequence[str]],
-    overrides: Sequence[str],
-    config_name: str,
-    planned: Sequence[Job],
-) -> None:
-    draft = path.with_name(f".{path.name}.draft")
+def _create(path: Path, overrides: Sequence[str], planned: Sequence[Job]) -> None:
     plan = {
         "argv": list(overrides),
-        "config_name": config_name,
         "jobs": [
-            {"name": p.plan.name, "identity": p.plan.digest, "overrides": list(job)}
-            for job, p in zip(jobs, planned, strict=True)
+            {"name": p.plan.name, "identity": p.plan.digest, "overrides": list(p.overrides)}
+            for p in planned
         ],
     }
-    try:
-        draft.mkdir(parents=True)
-        if path.exists():
-            draft.rmdir()
-            raise UserError(f"{path} exists already; go on with it by resume={path}")
+    with drafted(path) as draft:
         (draft / SWEEP_PLAN).write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
-        draft.rename(path)
-    except OSError as error:
-        raise UserError(f"cannot write the sweep directory {path}: {error.strerror}") from None
 
 
 def _worse(a: int, b: int) -> int:

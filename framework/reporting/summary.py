@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from framework.config import Plan
 from framework.contracts import GateOutcome
@@ -28,9 +28,14 @@ def axis_meta() -> dict[str, dict[str, Any]]:
     return meta
 
 
-def kind_of(axis: str, meta: Mapping[str, Mapping[str, Any]], model_kind: str) -> str:
-    """`finding` or what kind of instrument the value went through (validity.md section 1)."""
-    if meta.get(axis, {}).get("finding"):
+def kind_of(
+    axis: str, meta: Mapping[str, Mapping[str, Any]], model_kind: str, needs_model: bool
+) -> str:
+    """`finding` or what kind of instrument the value went through (docs/validity.md section 1).
+
+    What a memory retained is a finding only if no model had a hand in the memory.
+    """
+    if meta.get(axis, {}).get("finding") and not needs_model:
         return "finding"
     return "instrument check" if model_kind == "rule-based" else "measured with an LLM"
 
@@ -43,7 +48,7 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
     good = [row for row in rows if not row.error]
     axes = _axes(good, plan.top.seed)
     for name, entry in axes.items():
-        entry["kind"] = kind_of(name, meta, model.kind)
+        entry["kind"] = kind_of(name, meta, model.kind, arch.needs_model)
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
@@ -76,6 +81,17 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
         },
     }
+
+
+SETTING: Final = (
+    "domain", "reader", "model", "judge", "protocol", "seed", "n_cases", "repeats",
+)  # fmt: skip
+"""What must be equal between runs whose arms are compared, besides the budget."""
+
+
+def setting_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values of `SETTING` in a summary's `run`."""
+    return tuple(run[key] for key in SETTING)
 
 
 def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from framework.records import Row
-from framework.reporting.summary import as_mappings, axis_meta
-from framework.statistics.comparison import ComparisonRow, comparison_table
+from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
+from framework.statistics.comparison import ComparisonRow, case_means, comparison_table
 from framework.statistics.correlation import axis_correlations
 
 FAIRNESS_MARGIN: Final = 0.01
@@ -29,13 +29,13 @@ def sweep_summary(
 ) -> dict[str, Any]:
     """Runs in order with their axes, comparisons on the same cases, correlations and flags.
 
-    Comparisons are made within a domain, budget, reader and model: nothing but the arm differs.
+    Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
     Rows with an error are left out of means, and their case is left out of pairs; `errors` says
     how many. Holm's adjustment is over the comparisons of one group of such runs.
     """
-    groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for i, summary in enumerate(summaries):
-        groups[_setting(summary)].append(i)
+        groups[setting_of(summary["run"])].append(i)
     comparisons: list[dict[str, Any]] = []
     flags: list[str] = []
     for setting, members in groups.items():
@@ -43,7 +43,9 @@ def sweep_summary(
         found = compare_runs(
             [summaries[i] for i in members], [rows[i] for i in members], chosen, seed, baseline
         )
-        comparisons += [{**_named(setting), **dataclasses.asdict(row)} for row in found]
+        comparisons += [
+            {**dict(zip(SETTING, setting, strict=True)), **dataclasses.asdict(row)} for row in found
+        ]
         flags += _fairness_flags([summaries[i] for i in members])
     return {
         "jobs": [
@@ -85,15 +87,6 @@ def compare_runs(
     )
 
 
-def _setting(summary: Mapping[str, Any]) -> tuple[str, ...]:
-    run = summary["run"]
-    return (run["domain"], run["reader"], run["model"], run["judge"], run["protocol"])
-
-
-def _named(setting: tuple[str, ...]) -> dict[str, str]:
-    return dict(zip(("domain", "reader", "model", "judge", "protocol"), setting, strict=True))
-
-
 def _headline(summary: Mapping[str, Any]) -> list[str]:
     return [axis for axis in summary["headline"] if axis in summary["axes"]]
 
@@ -121,9 +114,17 @@ def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
 def _correlation(
     summaries: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Row]]
 ) -> dict[str, Any]:
-    """Spearman correlations of the headline axes over all rows of the sweep."""
+    """Spearman correlations of the headline axes over the cases of every run of the sweep.
+
+    An observation is a case in a run, its repeats and draws averaged (validity.md section 5).
+    """
     axes = sorted({axis for summary in summaries for axis in _headline(summary)})
-    good = [row for run in rows for row in run if not row.error]
-    matrix = axis_correlations({axis: [row.axes.get(axis) for row in good] for axis in axes})
+    columns: dict[str, list[float | None]] = {axis: [] for axis in axes}
+    for run in rows:
+        means = case_means(as_mappings([row for row in run if not row.error], ""))
+        for budget, arm in means.cases:
+            for axis in axes:
+                columns[axis] += means.column(budget, arm, axis).values()
+    matrix = axis_correlations(columns)
     rho = [[None if value != value else float(value) for value in line] for line in matrix.rho]
     return {"axes": list(matrix.axes), "rho": rho, "n": matrix.n.tolist()}

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from framework.reporting.summary import setting_of
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+
+DAGGER: Final = "†"
 
 
 def print_run(summary: Mapping[str, Any]) -> None:
@@ -23,15 +28,15 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
     """Print a sweep: one table a setting and budget, arms in rows, headline axes in columns."""
     console = _console()
     jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
-    settings = dict.fromkeys(_setting(job) for job in jobs)
+    settings = dict.fromkeys(_table_of(job) for job in jobs)
     for setting in settings:
-        members = [job for job in jobs if _setting(job) == setting]
+        members = [job for job in jobs if _table_of(job) == setting]
         console.print(arms_table(members))
-        console.print(_caption(members[0]))
+        console.print(max((_caption(m) for m in members), key=len))
     for flag in summary["fairness_flags"]:
         console.print(f"fairness: {flag}")
-    if summary["comparisons"]:
-        console.print(comparison_table_view(summary["comparisons"]))
+    for table in comparison_tables(summary["comparisons"]):
+        console.print(table)
     for job in jobs:
         _print_gate(console, job)
         _print_errors(console, job["run"]["arch"], job["errors"])
@@ -65,8 +70,11 @@ def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
     title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}{reader}"
     table = Table(title=title, title_justify="left")
     headline = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
-    for column in ("arm", *headline, "view tokens", "told"):
-        table.add_column(column)
+    table.add_column("arm", no_wrap=True)
+    for axis in headline:
+        table.add_column(axis.replace("_", " "), justify="center")
+    table.add_column("view tokens", justify="right")
+    table.add_column("told")
     for job in jobs:
         cells = [_cell(job["axes"].get(axis)) for axis in headline]
         tokens = job["fairness"].get("mean_view_tokens")
@@ -75,7 +83,55 @@ def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def comparison_table_view(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table:
+def comparison_tables(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Paired comparisons: against one baseline as a table a setting and budget, else as a list."""
+    baselines = {row["arm_b"] for row in rows}
+    if not rows:
+        return []
+    if len(baselines) > 1:
+        return [comparison_list(rows)]
+    key = ("domain", "model", "reader", "budget")
+    groups = dict.fromkeys(tuple(row[k] for k in key) for row in rows)
+    return [_against([r for r in rows if tuple(r[k] for k in key) == group]) for group in groups]
+
+
+def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Each arm minus the baseline, by axis, with its interval; a star where Holm's p < .05."""
+    from rich.table import Table
+
+    axes = list(dict.fromkeys(row["axis"] for row in rows))
+    least = max((row["smallest_holm_p"] or 0.0 for row in rows), default=0.0)
+    first = rows[0]
+    table = Table(
+        title=f"{first['domain']}  budget {first['budget']}  minus {first['arm_b']}, paired by case",
+        caption=(
+            f"* Holm-adjusted p < .05 over all comparisons composed; with these cases it can reach "
+            f"{p_value(least)} or less. ! cannot conclude: too few cases to reach .05. "
+            "Every figure with its p values is in comparison.csv."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("arm", no_wrap=True)
+    for axis in axes:
+        table.add_column(axis.replace("_", " "), justify="center")
+    for arm in dict.fromkeys(row["arm_a"] for row in rows):
+        by_axis = {row["axis"]: row for row in rows if row["arm_a"] == arm}
+        table.add_row(arm, *(_delta(by_axis.get(axis)) for axis in axes))
+    return table
+
+
+def _delta(row: Mapping[str, Any] | None) -> str:
+    if row is None or row["delta"] is None:
+        return "-"
+    mark = {"a better": "*", "b better": "*", "cannot conclude": "!"}.get(row["conclusion"], "")
+    first = f"{row['delta']:+.2f}{mark}"
+    if row["ci_low"] is None:
+        return first
+    return f"{first}\n{_short(row['ci_low'], '+')} {_short(row['ci_high'], '+')}"
+
+
+def comparison_list(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table:
     """Paired comparisons; the first `limit`, the rest is in comparison.csv.
 
     `least p` is the smallest Holm-adjusted p that this many cases could reach in this family.
@@ -154,23 +210,28 @@ def interval(entry: Mapping[str, Any]) -> str:
 
 
 def _cell(entry: Mapping[str, Any] | None) -> str:
+    """Mean over interval; a dagger marks what is no finding."""
     if entry is None or entry["mean"] is None:
         return "-"
+    mark = DAGGER if entry["kind"] == "instrument check" else ""
     if entry["ci_low"] is None:
-        return f"{entry['mean']:.2f}"
-    return f"{entry['mean']:.2f} [{entry['ci_low']:.2f}, {entry['ci_high']:.2f}]"
+        return f"{entry['mean']:.2f}{mark}"
+    return f"{entry['mean']:.2f}{mark}\n{_short(entry['ci_low'])}-{_short(entry['ci_high'])}"
+
+
+def _short(value: float, sign: str = "") -> str:
+    """`.45`, `+.45`, `1.0`: two digits where that is all that is needed."""
+    text = f"{value:{sign}.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-1]
 
 
 def _caption(summary: Mapping[str, Any]) -> str:
     run = summary["run"]
-    if run["model_kind"] != "rule-based" or run["protocol"] == "retrieve":
+    if all(entry["kind"] != "instrument check" for entry in summary["axes"].values()):
         return ""
-    findings = [a for a, e in summary["axes"].items() if e["kind"] == "finding"]
-    shown = [a for a in summary["headline"] if a in findings]
-    named = f" Findings (no model): {', '.join(shown)}." if shown else ""
     return (
-        f"Reader model: {run['model']} (rule-based). What went through it is an instrument check, "
-        f"not evidence about LLMs.{named}"
+        f"{DAGGER} went through a rule-based model ({run['model']}): an instrument check, not "
+        "evidence about LLMs. The rest are findings: no model had a hand in them."
     )
 
 
@@ -197,9 +258,8 @@ def _plain(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _setting(job: Mapping[str, Any]) -> tuple[str, ...]:
-    run = job["run"]
-    return (run["domain"], run["budget"], run["reader"], run["model"], run["judge"])
+def _table_of(job: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (*setting_of(job["run"]), job["run"]["budget"])
 
 
 def _console() -> Console:
