@@ -1,15 +1,17 @@
-"""Recency alone: the last mention of everything."""
+"""Recency in the place of understanding: the last mention of everything."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
-from framework.registry import NoSettings, register
+from framework.registry import register
 from framework.sentences import sentences
+from plugins.archs._bm25 import BM25Index, BM25Settings
 from plugins.archs._items import recency
 
 _FORM_LINE: Final = re.compile(r"(?P<label>[A-Za-z][A-Za-z /&'()-]{1,60}):\s*\S")
@@ -32,17 +34,29 @@ def label_of(sentence: str) -> str | None:
     return None if match is None else " ".join(match["label"].lower().split())
 
 
-@register("arch", "last_mention")
-class LastMention(Arch[NoSettings]):
-    """The newest arrival first, with only the last mention of each label-like thing kept.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastMentionSettings(BM25Settings):
+    """Settings of `arch=last_mention`, besides those of BM25.
 
-    A control: what recency alone earns where facts are revised (stale re-mentions and late arrivals
-    included). It knows no schema, no dates and no query: order is order of arrival, a label is what
-    `label_of` finds, and a sentence whose label a later sentence mentions again is dropped from its
-    event. Sentences without a label stay. What is left of each event is one item, newest first.
+    order : `query` ranks what is left by BM25 against the task's query, so that the arm differs
+        from `bm25` in nothing but the mentions it drops; `newest` is plain recency, newest arrival
+        first, whatever is asked.
     """
 
-    query = "none"
+    order: Literal["query", "newest"] = "query"
+
+
+@register("arch", "last_mention")
+class LastMention(Arch[LastMentionSettings]):
+    """The last mention of each label-like thing, earlier ones dropped: what recency alone earns.
+
+    A control for revised facts: where it does as well as an arm that understands corrections, the
+    cases can be solved by recency. It knows no schema and no dates: order is order of arrival, a
+    label is what `label_of` finds, and a sentence whose label a later sentence mentions again is
+    dropped from its event. Sentences without a label stay. What is left of an event is one item.
+    """
+
+    Settings = LastMentionSettings
 
     def ingest(self, events: Iterable[Event]) -> None:
         mentioned: set[str] = set()
@@ -62,14 +76,18 @@ class LastMention(Arch[NoSettings]):
                     Item(
                         id=event.id,
                         text="\n".join(reversed(kept)),
-                        signals={
-                            "rank": len(items) + 1,
-                            "recency": recency(position, len(arrived)),
-                        },
+                        signals={"recency": recency(position, len(arrived))},
                         source_ids=(event.id,),
                     )
                 )
         self._items = tuple(items)
+        self._index = BM25Index([item.text for item in items], self.settings)
 
     def recall(self, query: Query, k: int) -> Sequence[Item]:
-        return list(self._items[: max(0, k)])
+        asked = query.text if self.settings.order == "query" else ""
+        recalled = []
+        for rank, (i, score) in enumerate(self._index.rank(asked, k), start=1):
+            item = self._items[i]
+            signals = {**item.signals, "bm25": score, "rank": rank}
+            recalled.append(replace(item, signals=signals))
+        return recalled

@@ -12,6 +12,9 @@ VARIANTS = {
     "retr_only": [{"top_k": 1, "chunk_tokens": 8}],
     "typed_graph": [{"superseded": "drop"}, {"hops": 0}, {"seeds": 1, "fan_out": 1}],
     "random_context": [{"draws": 2}],
+    "last_mention": [{"order": "newest"}],
+    "typed_routing": [{"store": "full", "summary_share": 0.1, "chunk_events": 4}],
+    "summ_only": [{"chunk_events": 4}],
 }
 CASES = [
     (plugin, values)

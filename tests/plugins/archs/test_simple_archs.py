@@ -11,7 +11,7 @@ from framework.contracts import Query
 from framework.records import Gold, GoldItem, Item, Span
 from framework.testing.arch_conformance import settle
 from plugins.archs.full_context import FullContext
-from plugins.archs.last_mention import LastMention, label_of
+from plugins.archs.last_mention import LastMention, LastMentionSettings, label_of
 from plugins.archs.none import NoMemory
 from plugins.archs.oracle import Oracle
 from plugins.archs.random_context import RandomContext, RandomContextSettings
@@ -128,19 +128,31 @@ def test_label_of(sentence: str, label: str | None) -> None:
     assert label_of(sentence) == label
 
 
-def test_last_mention_keeps_the_last_value_of_a_label_and_puts_the_newest_first() -> None:
-    events = [
-        event("a", "2026-03-01 | Form | Office\nCredit score: 655\nAnnual income: $61,000"),
-        event("b", "2026-03-02 | Letter | Office\nThe credit score is 610. Kind regards."),
-        event("c", "The credit score was formerly 655."),
-    ]
-    items = recall(opened(LastMention, events))
-    assert ids(items) == ["c", "b", "a"]
+REVISED = [
+    event("a", "2026-03-01 | Form | Office\nCredit score: 655\nAnnual income: $61,000"),
+    event("b", "2026-03-02 | Letter | Office\nThe credit score is 610. Kind regards."),
+    event("c", "The credit score was formerly 655."),
+    event("d", "The office is closed."),
+]
+
+
+def test_last_mention_keeps_the_last_value_of_a_label() -> None:
+    items = recall(opened(LastMention, REVISED, LastMentionSettings(order="newest")))
+    assert ids(items) == ["d", "c", "b", "a"]
     assert [item.text for item in items] == [
+        "The office is closed.",
         "The credit score was formerly 655.",
         "2026-03-02 | Letter | Office\nKind regards.",
         "2026-03-01 | Form | Office\nAnnual income: $61,000",
     ]
+
+
+def test_last_mention_ranks_what_is_left_by_the_query_and_ties_by_recency() -> None:
+    arch = opened(LastMention, REVISED)
+    assert ids(recall(arch, "annual income")) == ["a", "d", "c", "b"]
+    assert ids(recall(arch, "")) == ["d", "c", "b", "a"]
+    newest = opened(LastMention, REVISED, LastMentionSettings(order="newest"))
+    assert ids(recall(newest, "annual income")) == ["d", "c", "b", "a"]
 
 
 def test_last_mention_drops_an_event_of_which_nothing_is_left() -> None:
