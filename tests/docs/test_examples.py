@@ -78,6 +78,21 @@ def test_the_examples_of_a_page_are_in_our_own_style(page: Path, checkout: Path)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
+def test_the_plugins_of_the_examples_are_typed(checkout: Path) -> None:
+    written = [b for page in PAGES for b in blocks(page) if b.title.startswith("plugins/")]
+    for block in written:
+        (checkout / block.title).write_text(block.text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *(block.title for block in written)],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):

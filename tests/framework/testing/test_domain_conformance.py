@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from framework.contracts import Domain, Provenance
+from framework.errors import UserError
 from framework.records import (
     ABSTAIN,
     Answer,
@@ -119,6 +120,22 @@ class Reshuffles(Good):
         order = list(range(1000 if n is None else n))
         random.Random(seed).shuffle(order)
         return (self.case(index, seed) for index in order)
+
+
+class Endless(Good):
+    """A good domain that has no last case."""
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        if n is None:
+            raise UserError("n_cases: cases are generated without end; give a number")
+        return super().cases(n, seed)
+
+
+class OtherWhenAll(Good):
+    """All cases are other cases than the first."""
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        return super().cases(n, seed + (n is None))
 
 
 class ListsCases(Good):
@@ -246,6 +263,7 @@ BROKEN: list[tuple[type[Domain[Any]], str]] = [
     (Grows, "nominal_tokens is not fixed"),
     (ListsCases, "cases is not an iterator"),
     (Reshuffles, "is not the start of"),
+    (OtherWhenAll, r"cases\(None\) does not begin"),
     (with_case(lambda case: replace(case, id="c")), "two cases of one id: c"),
     (RemembersSeed, "the seed last used"),
     (CountsHistories, "asked for before"),
@@ -283,7 +301,7 @@ BROKEN: list[tuple[type[Domain[Any]], str]] = [
 ]
 
 
-@pytest.mark.parametrize("domain", [Good, Injected, trivial.TrivialDomain])
+@pytest.mark.parametrize("domain", [Good, Endless, Injected, trivial.TrivialDomain])
 def test_a_good_domain_passes(domain: type[Domain[Any]]) -> None:
     check_domain(domain, domain.Settings())
 

@@ -1,0 +1,45 @@
+"""What ships is held to the laws that plugin authors are held to. (Arms: tests/plugins/archs.)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framework.compose import CONF, compose_plan, composer
+from framework.registry import Plugin, plugins
+from framework.testing.axis_conformance import check_axis
+from framework.testing.domain_conformance import check_domain
+from framework.testing.judge_conformance import check_judge
+from framework.testing.reader_conformance import check_reader
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+NEEDS = {"hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"]}
+"""Settings without which a domain has no data."""
+
+
+def shipped(group: str) -> list[Plugin]:
+    return [p for p in plugins(group) if p.cls.__module__.startswith("plugins.")]
+
+
+@pytest.mark.parametrize("axis", shipped("axis"), ids=lambda p: p.name)
+def test_axes_keep_the_laws(axis: Plugin) -> None:
+    check_axis(axis.cls, axis.settings())
+
+
+@pytest.mark.parametrize("judge", shipped("judge"), ids=lambda p: p.name)
+def test_judges_keep_the_laws(judge: Plugin) -> None:
+    check_judge(judge.cls, judge.settings())
+
+
+@pytest.mark.parametrize("reader", shipped("reader"), ids=lambda p: p.name)
+def test_readers_keep_the_laws(reader: Plugin) -> None:
+    check_reader(reader.cls, reader.settings())
+
+
+@pytest.mark.parametrize("option", sorted(p.stem for p in (CONF / "domain").glob("*.yaml")))
+def test_domains_keep_the_laws(option: str) -> None:
+    with composer():
+        plan = compose_plan([f"domain={option}", *NEEDS.get(option, [])])
+    part = plan.parts["domain"]
+    check_domain(part.plugin.cls, part.settings, n=30)
