@@ -38,6 +38,7 @@ class TopLevel:
     n_cases: int | None = 100
     seed: int = 7
     repeats: int = 1
+    extra_axes: tuple[str, ...] = ()
     resume: str | None = field(default=None, metadata={"operational": True})
     baseline: str | None = field(default=None, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})

@@ -431,6 +431,11 @@ class Gate(ABC, Generic[S]):
     def baseline(self) -> str | None:
         """The arch to compare with, a run directory, or None when the gate is open."""
 
+    @property
+    def axes(self) -> Sequence[str]:
+        """The gated axes, so that one that is never filled is found before anything runs."""
+        return tuple(getattr(self.settings, "axes", ()))
+
     @abstractmethod
     def decide(
         self,
@@ -457,9 +462,10 @@ class Pipeline(Protocol):
 
 
 class RunProtocol(ABC, Generic[S]):
-    """Drives the one path. It has no path of its own."""
+    """Drives the one path. It has no path of its own. `answers`: whether a reader answers."""
 
     name: ClassVar[str]
+    answers: ClassVar[bool] = True
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:

@@ -7,15 +7,18 @@ exit status 2 with nothing written. Exit status: 0 fine; 1 our error, or too man
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from framework.errors import UserError
 
 MISTAKE: Final = 2
-_HYDRA_ONLY: Final = ("help", "hydra_help", "cfg", "info", "version", "shell_completion")
+INTERRUPTED: Final = 130
+_SHOWN_BY_HYDRA: Final = ("help", "hydra_help", "cfg", "info", "shell_completion")
+_NOT_TAKEN: Final = ("config_path", "config_name", "experimental_rerun")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,60 +30,89 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return MISTAKE
     except KeyboardInterrupt:
-        print("interrupted; go on with resume=DIRECTORY", file=sys.stderr)
-        return 130
+        return INTERRUPTED
 
 
 def _main(argv: list[str]) -> int:
-    from hydra._internal.utils import get_args_parser
-
-    args = get_args_parser().parse_args(argv)
-    if any(getattr(args, name, None) for name in _HYDRA_ONLY):
-        return _show_by_hydra(argv)
+    args = _parse(argv)
     overrides: list[str] = list(args.overrides)
+    if args.config_dir is not None:
+        place = Path(args.config_dir).resolve()
+        if not place.is_dir():
+            raise UserError(f"--config-dir: {args.config_dir} is not a directory")
+        overrides.append(f"hydra.searchpath=['file://{place}']")
+    if any(getattr(args, name) for name in _SHOWN_BY_HYDRA):
+        return _show_by_hydra(argv, overrides if args.cfg or args.info else [])
     resume = _value_of("resume", overrides)
-    if resume not in (None, "null"):
+    if resume not in (None, "", "null"):
         from framework.engine.resume import resume as go_on
 
-        return go_on(Path(str(resume)), [o for o in overrides if _key(o) != "resume"])
-    return _start(overrides, args)
+        return go_on(Path(str(resume)), [o for o in overrides if not o.startswith("resume=")])
+    return _start(overrides, bool(args.multirun))
 
 
-def _start(overrides: list[str], args: Any) -> int:
-    from framework.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
+def _parse(argv: list[str]) -> argparse.Namespace:
+    """Hydra's own options. Raises UserError for one that is unknown or not taken here."""
+    from hydra._internal.utils import get_args_parser
 
-    name = args.config_name or "config"
-    with composer():
-        fixed = without_sweeps(overrides) if args.multirun else overrides
-        config = compose_raw(fixed, name)
-        if not (args.multirun or is_sweep(config)):
+    parser = get_args_parser()
+    parser.exit_on_error = False
+    try:
+        args, unknown = parser.parse_known_intermixed_args(argv)
+    except argparse.ArgumentError as error:
+        raise UserError(str(error)) from None
+    if unknown:
+        raise UserError(f"{unknown[0]}: no such option; see `python run.py --help`")
+    for name in _NOT_TAKEN:
+        if getattr(args, name):
+            raise UserError(
+                f"--{name.replace('_', '-')} is not taken; add groups of your own by --config-dir "
+                "and compose them by overrides"
+            )
+    return args
+
+
+def _start(overrides: list[str], multirun: bool) -> int:
+    from framework.compose import (
+        compose_raw,
+        composer,
+        directory_of,
+        grid,
+        is_sweep,
+        plan_of,
+        without_sweeps,
+    )
+    from framework.engine.run import one_domain
+
+    with composer(), one_domain():
+        config = compose_raw(without_sweeps(overrides) if multirun else overrides)
+        if not (multirun or is_sweep(config)):
             from framework.engine.job import run_single
 
-            return run_single(plan_of(config), _value_of("hydra.run.dir", overrides))
+            return run_single(plan_of(config), directory_of(config, "run"))
         from framework.engine.sweep import start_sweep
 
-        jobs = grid(overrides, config)
-        return start_sweep(jobs, overrides, name, _value_of("hydra.sweep.dir", overrides))
+        return start_sweep(grid(overrides, config), overrides, directory_of(config, "sweep"))
 
 
-def _show_by_hydra(argv: list[str]) -> int:
-    """Leave `--help`, `--cfg`, `--info` and the like to Hydra itself."""
+def _show_by_hydra(argv: list[str], overrides: Sequence[str]) -> int:
+    """Leave `--help`, `--cfg`, `--info` and the like to Hydra itself, once it can compose."""
     import hydra
 
-    from framework.compose import CONF
+    from framework.compose import CONF, compose_raw, composer, without_sweeps
 
+    if overrides:
+        with composer():
+            compose_raw(without_sweeps(overrides))
     sys.argv = ["run.py", *argv]
     show = hydra.main(version_base=None, config_path=str(CONF), config_name="config")
     show(lambda config: None)()
     return 0
 
 
-def _key(override: str) -> str:
-    return override.lstrip("+~").split("=", 1)[0]
-
-
 def _value_of(key: str, overrides: Sequence[str]) -> str | None:
     for override in reversed(overrides):
-        if _key(override) == key and "=" in override:
-            return override.split("=", 1)[1].strip("'\"")
+        name, equals, value = override.partition("=")
+        if name == key and equals:
+            return value.strip("'\"")
     return None

@@ -22,6 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     module, function = args.command.split(":")
     try:
         status: int = getattr(importlib.import_module(f"framework.cli.{module}"), function)(args)
+        sys.stdout.flush()  # here, not at exit, where a reader that left could not be caught
         return status
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -56,8 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--baseline", help="compare every arm with this one only")
     add.set_defaults(command="runs:compare")
 
-    add = commands.add_parser("verify", help="check a run's journal and files")
-    add.add_argument("run", metavar="RUN")
+    add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")
+    add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--head", help="hash that the journal must end with, kept elsewhere")
     add.set_defaults(command="runs:verify")
 

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from framework.errors import UserError
+from framework.registry import nearest
+
+if TYPE_CHECKING:
+    from framework.contracts import RowKey
+    from framework.records import Row
 
 
 def compare(args: argparse.Namespace) -> int:
     """Print paired comparisons of runs made at any time, on the same cases."""
     from framework.engine.directory import load_state, read_summary
     from framework.engine.sweep import comparable
+    from framework.reporting.summary import SETTING
     from framework.reporting.sweep import sweep_summary
     from framework.reporting.tables import print_sweep
 
     paths = run_directories([Path(p) for p in args.runs])
     if len(paths) < 2:
         raise UserError("compare needs two runs or a sweep")
-    comparable(paths)
     summaries = [read_summary(p) for p in paths]
+    comparable(paths)
     axes = args.axes.split(",") if args.axes else None
+    _check_known("--axes", axes or (), {a for s in summaries for a in s["axes"]})
+    if args.baseline is not None:
+        _check_known("--baseline", [args.baseline], {s["run"]["arch"] for s in summaries})
     summary = sweep_summary(
         summaries,
         [load_state(p).rows for p in paths],
@@ -31,46 +43,79 @@ def compare(args: argparse.Namespace) -> int:
         axes=axes,
     )
     print_sweep(summary)
+    if not summary["comparisons"]:
+        first, *others = (s["run"] for s in summaries)
+        keys = ("budget", *SETTING)
+        differ = [key for key in keys if any(run[key] != first[key] for run in others)]
+        print(
+            f"nothing to compare: the runs differ in {', '.join(differ)}, and arms are compared "
+            "where all else is equal"
+        )
     return 0
 
 
 def verify(args: argparse.Namespace) -> int:
     """Check journal, files and manifest; exit status 1 when anything is not as it was sealed."""
+    from framework.engine.directory import SWEEP_PLAN
+    from framework.engine.sweep import all_directories
     from framework.journal import verify_run
 
-    verdict = verify_run(args.run, args.head)
-    for problem in verdict.problems:
-        print(problem)
-    if verdict.ok:
-        print(f"ok: {verdict.journal.n_events} events, head {verdict.journal.head_hash}")
-    return 0 if verdict.ok else 1
+    path = Path(args.run)
+    if (path / SWEEP_PLAN).is_file():
+        if args.head is not None:
+            raise UserError("--head is of one run; give the run's directory")
+        runs = all_directories(path)
+    else:
+        runs = [path]
+    sound = True
+    for run in runs:
+        named = f"{run}: " if len(runs) > 1 else ""
+        if not run.is_dir():
+            print(f"{named}not run yet")
+            sound = False
+            continue
+        verdict = verify_run(run, args.head)
+        for problem in verdict.problems:
+            print(f"{named}{problem}")
+        if verdict.ok:
+            print(f"{named}ok: {verdict.journal.n_events} events, head {verdict.journal.head_hash}")
+        sound = sound and verdict.ok
+    return 0 if sound else 1
 
 
 def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
-    from framework.engine.directory import load_plan, load_state
+    from framework.config import with_operational
+    from framework.engine.directory import changed_since, load_plan, load_state
     from framework.engine.progress import Progress
-    from framework.engine.run import execute
-    from framework.rows import in_order, measured
+    from framework.engine.run import check_same, execute, one_domain
 
     path = Path(args.run)
     before = load_state(path)
     if before.finished is None:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
-    with tempfile.TemporaryDirectory() as scratch:
+    # As many errors as there were: the repetition is to be compared, not judged.
+    plan = with_operational(load_plan(path), {"max_errors": float(len(before.rows))})
+    with tempfile.TemporaryDirectory() as scratch, one_domain():
+        check_same(plan, path)
+        changed = changed_since(path, plan)
+        if changed:
+            print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)
         again = Path(scratch) / "replay"
-        execute(load_plan(path), again, progress=Progress.auto())
+        execute(plan, again, progress=Progress.auto())
         after = load_state(again)
-    old, new = measured(before.rows), measured(after.rows)
+    old = {row.key: line for row, line in _keyed(before.rows)}
+    new = {row.key: line for row, line in _keyed(after.rows)}
     if old == new:
         print(f"same: {len(old)} rows, every measured column equal")
         return 0
-    for row, a, b in zip(in_order(before.rows), old, new, strict=False):
-        differ = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
-        if differ:
-            print(f"{row.case_id} {row.arm}: differs in {', '.join(differ)}")
-    if len(old) != len(new):
-        print(f"{len(old)} rows before, {len(new)} now")
+    for key in sorted(old.keys() | new.keys()):
+        a, b = old.get(key), new.get(key)
+        if a is None or b is None:
+            print(f"{_named(key)}: only in the {'run' if b is None else 'replay'}")
+        elif a != b:
+            differ = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
+            print(f"{_named(key)}: differs in {', '.join(differ)}")
     return 1
 
 
@@ -85,6 +130,23 @@ def sync(args: argparse.Namespace) -> int:
         print(f"tracking: {error}")
         return 1
     return 0
+
+
+def _keyed(rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:
+    from framework.rows import in_order, measured
+
+    return zip(in_order(rows), measured(rows), strict=True)
+
+
+def _named(key: RowKey) -> str:
+    case, arm, variant, sample, turn = key
+    return f"{case} {arm} variant {variant} sample {sample} turn {turn}"
+
+
+def _check_known(option: str, given: Sequence[str], known: Collection[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise UserError(f"{option}: the runs have no {name!r}{nearest(name, known)}")
 
 
 def run_directories(paths: list[Path]) -> list[Path]:

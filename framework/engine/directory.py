@@ -6,12 +6,16 @@ file then ended: after a kill, what stands behind the last such place was never 
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
 import os
 import platform
+import secrets
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,7 +25,7 @@ import yaml
 
 from framework.canonical import canonical_bytes, digest, digest_file
 from framework.config import Plan, plan
-from framework.errors import UserError
+from framework.errors import DataError, UserError
 from framework.journal import JOURNAL, MANIFEST, Journal, read, seal, stamp_head
 from framework.records import Row
 from framework.rows import from_plain, to_plain, write_parquet
@@ -31,6 +35,8 @@ ANSWERS: Final = "answers.jsonl"
 CONFIG: Final = "config.yaml"
 ROWS: Final = "rows.parquet"
 SUMMARY: Final = "summary.json"
+SWEEP_PLAN: Final = "sweep_plan.json"
+"""What makes a directory that of a sweep."""
 UNSEALED: Final = ("tracking.json", "report.*", "figures/*", "baseline/*")
 """Names that may come or change after the seal: copies and pictures of what is sealed."""
 _PACKAGES: Final = (
@@ -71,12 +77,7 @@ class RunDirectory:
 
         Raises UserError when it exists already or can't be written.
         """
-        draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
-        try:
-            draft.mkdir(parents=True)
-            if path.exists():
-                draft.rmdir()
-                raise UserError(f"{path} exists already; go on with it by resume={path}")
+        with drafted(path) as draft:
             (draft / CONFIG).write_text(_yaml(plan_.config), encoding="utf-8")
             (draft / MANIFEST).write_text(_pretty(manifest(plan_, data)), encoding="utf-8")
             (draft / ANSWERS).touch()
@@ -90,19 +91,28 @@ class RunDirectory:
                         "data": data,
                     },
                 )
-            draft.rename(path)
-        except OSError as error:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise UserError(f"cannot write the run directory {path}: {error.strerror}") from None
         return cls(path, Journal.open(path / JOURNAL), load_state(path))
 
     @classmethod
-    def reopen(cls, path: Path) -> RunDirectory:
-        """Go on with a run that was cut off. Raises UserError when it is none or is finished."""
+    def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
+        """Go on with a run that was cut off; `changed` is recorded beside the number of rows.
+
+        Raises UserError when there is no run, it is finished, or another process writes it.
+        """
         journal = Journal.open(path / JOURNAL)
         state = load_state(path)
-        journal.append("run.resumed", {"rows": len(state.rows)})
+        journal.append("run.resumed", {"rows": len(state.rows), "changed": list(changed)})
         return cls(path, journal, state)
+
+    @staticmethod
+    def is_held(path: Path) -> bool:
+        """Whether another process is writing the run."""
+        with (path / JOURNAL).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
 
     def add(self, row: Row, record: Mapping[str, Any]) -> None:
         """Write a row and its record; both are the kernel's when this returns."""
@@ -131,6 +141,43 @@ class RunDirectory:
         """Let go of the files; the run can be resumed."""
         self._answers.close()
         self._journal.close()
+
+
+def check_new(path: Path) -> None:
+    """Raise UserError unless a directory can be made at `path`: asked before anything runs."""
+    if path.is_symlink() or path.exists():
+        if (path / JOURNAL).is_file() or (path / SWEEP_PLAN).is_file():
+            raise UserError(f"{path} exists already; go on with it by resume={path}")
+        raise UserError(f"{path} exists already and holds no run; choose another directory")
+    above = next(p for p in path.absolute().parents if p.exists())
+    if not above.is_dir():
+        raise UserError(f"cannot write {path}: {above} is not a directory")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write {path}: no permission to write in {above}")
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """A hidden directory beside `path`, which becomes `path` in one step when the block ends.
+
+    Whatever a killed process left half made under this name is removed. Raises UserError where
+    `path` exists or can't be written; nothing is left then.
+    """
+    check_new(path)
+    draft: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
+            shutil.rmtree(left, ignore_errors=True)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+        draft.mkdir()
+        yield draft
+        draft.rename(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def load_state(path: Path) -> State:
@@ -172,6 +219,8 @@ def read_summary(path: Path) -> dict[str, Any]:
         loaded: dict[str, Any] = json.loads((path / SUMMARY).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
+    except ValueError as error:
+        raise DataError(path / SUMMARY, None, f"not JSON: {error}") from None
     return loaded
 
 
@@ -198,6 +247,23 @@ def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
             **{name: _version(name) for name in _PACKAGES},
         },
     }
+
+
+def changed_since(path: Path, plan_: Plan) -> list[str]:
+    """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
+    began = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    now = manifest(plan_, {})
+    changed = [
+        f"{group}={plugin['name']}"
+        for group, plugin in now["plugins"].items()
+        if plugin != began["plugins"].get(group)
+    ]
+    changed += [key for key in ("framework", "tokenizer") if now[key] != began[key]]
+    return changed + [
+        f"{name} {began['versions'].get(name)} -> {new}"
+        for name, new in now["versions"].items()
+        if began["versions"].get(name) != new
+    ]
 
 
 def _framework_digest() -> str:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from framework.compose import compose_plan
+from framework.compose import compose_plan, key_of, options
 from framework.config import Plan
-from framework.engine.directory import load_state, manifest
+from framework.contracts import Gate
+from framework.engine.directory import (
+    RunDirectory,
+    check_new,
+    load_plan,
+    load_state,
+    manifest,
+)
 from framework.engine.progress import Progress
-from framework.engine.run import Outcome, check, data_of, execute
+from framework.engine.run import Outcome, check, check_same, data_of, execute, open_domain
 from framework.errors import TrackingError, UserError
 from framework.journal import MANIFEST
+from framework.registry import find, nearest
 
 RUNS: Final = Path("runs")
 OK, FAILED, GATE_FAILED = 0, 1, 3
@@ -30,47 +39,114 @@ class Baselines:
     baseline: Plan | Path | None = None
     floor: Plan | None = None
 
+    @property
+    def plans(self) -> list[Plan]:
+        """Those that have to be run."""
+        return [plan for plan in (self.baseline, self.floor) if isinstance(plan, Plan)]
 
-def run_single(plan: Plan, directory: str | None) -> int:
+
+def run_single(plan: Plan, directory: Path | None) -> int:
     """Check, run and show one plan; the last line on stdout is `run: DIRECTORY`."""
+    path = directory or RUNS / run_name(plan)
+    check_new(path)
+    baselines = check_job(plan)
+    return show_run(run_job(plan, path, baselines, sweep=None))
+
+
+def show_run(outcome: Outcome) -> int:
+    """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
     from framework.reporting.tables import print_run
 
-    baselines = check_job(plan)
-    path = Path(directory) if directory not in (None, ".") else RUNS / run_name(plan)
-    outcome = run_job(plan, path, baselines, sweep=None)
-    if outcome.summary is not None:
-        print_run(outcome.summary)
-    print(f"run: {outcome.directory}")
+    def show() -> None:
+        if outcome.summary is not None:
+            print_run(outcome.summary)
+        print(f"run: {outcome.directory}")
+
+    to_reader(show)
     return status_of(outcome)
+
+
+def to_reader(show: Callable[[], None]) -> None:
+    """Print to stdout; that its reader has left, as `head` does, is no error of anyone's."""
+    try:
+        show()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_job(plan: Plan) -> Baselines:
     """Everything that can be found wrong before anything is written. Call inside `composer`."""
     check(plan)
-    baseline = plan.parts["gate"].create().baseline
-    if baseline is None or baseline in (plan.label("arch"), plan.parts["arch"].plugin.name):
+    gate: Gate[Any] = plan.parts["gate"].create()
+    if gate.baseline is None:
         return Baselines()
-    path = Path(baseline)
+    path = Path(gate.baseline)
     if (path / MANIFEST).is_file():
         _check_comparable(plan, path)
+        _check_axes(plan, gate)
         return Baselines(baseline=path)
-    return Baselines(baseline=_with_arch(plan, baseline), floor=_with_arch(plan, _FLOOR))
+    known = options("arch")
+    if gate.baseline not in known:
+        raise UserError(
+            f"gate.baseline: {gate.baseline!r} is neither a run directory nor an arch"
+            f"{nearest(gate.baseline, known)}"
+        )
+    _check_axes(plan, gate)
+    baseline = _with_arch(plan, gate.baseline)
+    if baseline.rows_digest == plan.rows_digest:
+        return Baselines()
+    return Baselines(baseline=baseline, floor=_with_arch(plan, _FLOOR))
+
+
+def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
+    """Raise UserError unless each override leaves `plan`'s identity and labels as they are.
+
+    Call inside `composer`.
+    """
+    for override in overrides:
+        changed = compose_plan([*plan.overrides, override])
+        if changed.digest != plan.digest or changed.labels != plan.labels:
+            raise UserError(
+                f"resume: {override} would change the run; only what can not change a measured "
+                "value can be given: max_errors, tracking, operational settings"
+            )
 
 
 def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) -> Outcome:
-    """Run a plan, its baselines first where they are not there yet, and upload it."""
-    progress = Progress.auto()
-    parent = directory.parent
-    against = baselines.baseline
-    if isinstance(against, Plan):
-        against = _find_or_run(against, parent, sweep, progress)
-    floor = _find_or_run(baselines.floor, parent, sweep, progress) if baselines.floor else None
-    outcome = execute(plan, directory, baseline=against, baseline_none=floor, progress=progress)
+    """Run a plan, its baselines first where they are not there yet, and upload it.
+
+    What was stopped or interrupted is told on stderr, with the way to go on.
+    """
+    resumable = sweep or directory
+    try:
+        outcome = _run(plan, directory, baselines, sweep)
+    except KeyboardInterrupt:
+        again = f"go on with resume={resumable}" if resumable.exists() else "start it again"
+        print(f"interrupted; {again}", file=sys.stderr)
+        raise
     if outcome.stopped:
-        print(f"stopped: {outcome.stopped}; go on with resume={directory}", file=sys.stderr)
+        print(f"stopped: {outcome.stopped}; go on with resume={resumable}", file=sys.stderr)
     else:
         upload(plan, directory, sweep)
     return outcome
+
+
+def _run(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) -> Outcome:
+    progress = Progress.auto()
+    against, floor = baselines.baseline, None
+    if directory.exists() and check_same(plan, directory).finished is not None:
+        return execute(plan, directory)
+    if isinstance(against, Plan):
+        against = _find_or_run(against, directory.parent, sweep, progress)
+    if baselines.floor is not None:
+        own = baselines.floor.rows_digest == plan.rows_digest
+        floor = (
+            directory if own else _find_or_run(baselines.floor, directory.parent, sweep, progress)
+        )
+    if baselines.plans and None in (against, floor):
+        return Outcome(directory=directory, summary=None, stopped="the gate's baseline stopped")
+    return execute(plan, directory, baseline=against, baseline_none=floor, progress=progress)
 
 
 def upload(plan: Plan, directory: Path, sweep: Path | None) -> None:
@@ -95,36 +171,51 @@ def status_of(outcome: Outcome) -> int:
 
 def run_name(plan: Plan) -> str:
     """`run_name`, or the time and what was composed."""
-    if plan.top.run_name is not None:
-        return plan.top.run_name
+    return plan.top.run_name or _timed(plan)
+
+
+def _timed(plan: Plan) -> str:
     return f"{datetime.now():%Y%m%d-%H%M%S}-{plan.name}"
 
 
 def _with_arch(plan: Plan, arch: str) -> Plan:
     """The same composition with another arm and no gate."""
-    kept = [o for o in plan.overrides if not _is_about(o, ("arch", "gate", "run_name"))]
+    kept = [o for o in plan.overrides if key_of(o).split(".")[0] not in ("arch", "gate")]
     return compose_plan([*kept, f"arch={arch}", "gate.baseline=null"])
 
 
-def _is_about(override: str, groups: Sequence[str]) -> bool:
-    key = override.lstrip("+~").split("=", 1)[0]
-    return any(key == g or key.startswith(f"{g}.") for g in groups)
+def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progress) -> Path | None:
+    """A run of these rows beside the others, made by this very code; else run it now.
 
-
-def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progress) -> Path:
-    """A finished run of these rows beside the others, made by this very code; else run it now."""
-    wanted = manifest(plan, data_of(plan.parts["domain"].create()))
+    One that is unfinished is gone on with where nobody else is writing it. None when it stopped.
+    """
+    wanted = manifest(plan, data_of(open_domain(plan)))
+    directory = parent / (plan.name if sweep else _timed(plan))
     for path in sorted(parent.glob(f"*/{MANIFEST}")):
-        if _same_rows(json.loads(path.read_text(encoding="utf-8")), wanted):
-            found = path.parent
-            if load_state(found).finished is not None:
-                return found
-    directory = parent / (plan.name if sweep else run_name(plan))
+        found = path.parent
+        manifest_ = _manifest_of(found)
+        if not _same_rows(manifest_, wanted):
+            continue
+        state = load_state(found)
+        if state.finished is not None:
+            return found
+        if manifest_["identity"] == plan.digest and not RunDirectory.is_held(found):
+            directory = found
     outcome = execute(plan, directory, progress=progress)
     if outcome.stopped:
-        raise UserError(f"the gate's baseline {plan.label('arch')} stopped: {outcome.stopped}")
+        print(f"stopped: gate.baseline {directory}: {outcome.stopped}", file=sys.stderr)
+        return None
     upload(plan, directory, sweep)
     return directory
+
+
+def _manifest_of(path: Path) -> dict[str, Any]:
+    """The manifest of a directory; empty where there is none that can be read."""
+    try:
+        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _same_rows(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
@@ -135,10 +226,29 @@ def _same_rows(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
     }
 
 
-def _check_comparable(plan: Plan, path: Path) -> None:
-    from framework.engine.directory import load_plan
+def _check_axes(plan: Plan, gate: Gate[Any]) -> None:
+    """Raise UserError for a gated axis that the domain does not fill under this protocol."""
+    protocol = plan.parts["protocol"].create()
+    filled: list[str] = []
+    for name in axes_of(plan):
+        axis = find("axis", name).cls
+        if protocol.answers or not axis.needs_answer:
+            filled += [n for n in axis.names if axis.higher_is_better.get(n) is not None]
+    for name in gate.axes:
+        if name not in filled:
+            raise UserError(
+                f"gate.axes: domain={plan.option('domain')} protocol={plan.option('protocol')} "
+                f"has no axis {name!r} to judge{nearest(name, filled)}"
+            )
 
+
+def _check_comparable(plan: Plan, path: Path) -> None:
+    state = load_state(path)
+    if state.finished is None:
+        raise UserError(f"gate.baseline={path}: not finished; go on with it by resume={path}")
     mine, theirs = plan.identity, load_plan(path).identity
     differ = [k for k in mine if k not in ("arch", "gate") and mine[k] != theirs.get(k)]
+    if not differ and (state.started or {}).get("data") != data_of(open_domain(plan)):
+        differ = ["data"]
     if differ:
         raise UserError(f"gate.baseline={path}: it differs in {', '.join(differ)}")

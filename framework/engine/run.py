@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from framework.canonical import digest
 from framework.config import Plan
 from framework.contracts import Budget, Domain, GateOutcome
 from framework.engine.directory import (
     RunDirectory,
+    State,
+    changed_since,
     load_state,
     read_summary,
     repair_head,
@@ -20,7 +25,6 @@ from framework.engine.directory import (
 from framework.engine.progress import Progress
 from framework.errors import UserError
 from framework.pipeline import Pipeline
-from framework.records import Row
 from framework.registry import find, settings_of
 from framework.reporting.summary import summarize
 from framework.tokens import count_tokens
@@ -39,6 +43,36 @@ class TooManyErrors(Exception):
     """More cases failed than `max_errors` allows; the run stops and can be resumed."""
 
 
+_FEW: Final = 50
+"""Where the number of rows is not known beforehand, a share of errors is of at least so many."""
+
+_shared: dict[str, Domain[Any]] | None = None
+
+
+@contextmanager
+def one_domain() -> Iterator[None]:
+    """Inside, plans of one domain and settings share an instance: a large file is read once."""
+    global _shared
+    before, _shared = _shared, {}
+    try:
+        yield
+    finally:
+        _shared = before
+
+
+def open_domain(plan: Plan) -> Domain[Any]:
+    """The domain of a plan. Of shared ones only the last is kept: they may be large."""
+    domain: Domain[Any]
+    key = digest(plan.identity["domain"])
+    if _shared is not None and key in _shared:
+        return _shared[key]
+    domain = plan.parts["domain"].create()
+    if _shared is not None:
+        _shared.clear()
+        _shared[key] = domain
+    return domain
+
+
 def execute(
     plan: Plan,
     directory: Path,
@@ -52,14 +86,20 @@ def execute(
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
     Raises UserError where the directory holds another configuration.
     """
-    domain = plan.parts["domain"].create()
+    domain = open_domain(plan)
     if directory.exists():
-        state = load_state(directory)
-        check_same(plan, directory, state.started or {}, domain)
+        state = check_same(plan, directory)
         if state.finished is not None:
             repair_head(directory, state)
             return Outcome(directory=directory, summary=read_summary(directory))
-        run = RunDirectory.reopen(directory)
+        changed = changed_since(directory, plan)
+        if changed:
+            print(
+                f"{directory}: changed since it was begun: {', '.join(changed)}; "
+                "rows from before and after may not belong together",
+                file=sys.stderr,
+            )
+        run = RunDirectory.reopen(directory, changed)
     else:
         run = RunDirectory.create(directory, plan, data_of(domain))
     try:
@@ -85,7 +125,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
         raise UserError(f"protocol={protocol}: domain {plan.label('domain')} allows {allowed}")
     budget: Budget[Any] = plan.parts["budget"].create()
     axes = []
-    for name in domain.axes:
+    for name in axes_of(plan):
         axis = find("axis", name)
         axes.append(axis.cls(settings_of(axis, {})))
     return Pipeline(
@@ -104,14 +144,22 @@ def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
     )
 
 
+def axes_of(plan: Plan) -> tuple[str, ...]:
+    """Names of the axis plugins of a plan: the domain's own and the extra ones."""
+    declared: tuple[str, ...] = plan.parts["domain"].plugin.cls.axes
+    return tuple(dict.fromkeys((*declared, *plan.top.extra_axes)))
+
+
 def check(plan: Plan) -> None:
     """Find, before anything is written, what can be found wrong with a plan's data and budget.
 
     Raises UserError for missing or malformed data, an empty domain, or a budget that is too small
     for any event of the first history.
     """
-    domain = plan.parts["domain"].create()
+    domain = open_domain(plan)
     pipeline = build_pipeline(plan, domain)
+    for group in ("protocol", "tracking"):
+        plan.parts[group].create()
     first = next(iter(domain.cases(1, plan.top.seed)), None)
     if first is None:
         raise UserError(f"domain {plan.label('domain')} has no cases")
@@ -138,14 +186,18 @@ def judge_gate(
     return outcome
 
 
-def check_same(
-    plan: Plan, directory: Path, started: Mapping[str, Any], domain: Domain[Any]
-) -> None:
-    """Raise UserError unless `directory` was begun with this identity on the same data."""
+def check_same(plan: Plan, directory: Path) -> State:
+    """The state of `directory`, which must have been begun with this identity on the same data.
+
+    Raises UserError where it was not, or holds no run.
+    """
+    state = load_state(directory)
+    started = state.started or {}
     if started.get("identity") != plan.digest:
         raise UserError(f"{directory} holds a run of another configuration")
-    if started.get("data") != data_of(domain):
+    if started.get("data") != data_of(open_domain(plan)):
         raise UserError(f"{directory} was begun on other data than the domain now has")
+    return state
 
 
 def data_of(domain: Domain[Any]) -> dict[str, Any]:
@@ -177,13 +229,16 @@ async def _drive(
                 run.add(row, record)
                 step(row)
                 errors += bool(row.error)
-                _stop_on_errors(plan, errors, expected or len(run.rows), row)
+                _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)
         finally:
             await pipeline.model.close()
+    # A finite domain may have fewer cases than were asked for.
+    last = next((row.error for row in reversed(run.rows) if row.error), "")
+    _stop_on_errors(plan, errors, len(run.rows), last)
 
 
-def _stop_on_errors(plan: Plan, errors: int, expected: int, row: Row) -> None:
+def _stop_on_errors(plan: Plan, errors: int, rows: int, error: str) -> None:
     allowed = plan.top.max_errors
-    limit = allowed * expected if allowed < 1 else allowed
-    if row.error and errors > limit:
-        raise TooManyErrors(f"{errors} cases failed; the last: {row.error}")
+    limit = allowed * rows if allowed < 1 else allowed
+    if error and errors > limit:
+        raise TooManyErrors(f"{errors} cases failed; the last: {error}")

@@ -81,8 +81,12 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
     from framework.reporting.tables import print_sweep
 
     against = {plan.rows_digest for job in jobs for plan in job.baselines.plans}
+
+    def order(job: Job) -> tuple[bool, bool]:
+        return job.plan.rows_digest not in against, bool(job.baselines.plans)
+
     status = OK
-    for job in sorted(jobs, key=lambda job: job.plan.rows_digest not in against):
+    for job in sorted(jobs, key=order):
         outcome = run_job(job.plan, path / job.plan.name, job.baselines, sweep=path)
         status = _worse(status, status_of(outcome))
     summary = compare_jobs(path, jobs)

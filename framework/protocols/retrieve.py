@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from framework.contracts import Pipeline, RowKey, RunProtocol
 from framework.records import Case, Row
@@ -26,6 +26,7 @@ class RetrieveSettings:
 class Retrieve(RunProtocol[RetrieveSettings]):
     """The path up to the view: axes that need no answer."""
 
+    answers: ClassVar[bool] = False
     Settings = RetrieveSettings
 
     def drive(

@@ -1,0 +1,72 @@
+"""Calling the two command lines in this process, and what a place holds before and after."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import cli, launch
+
+QUESTIONS = Path(__file__).resolve().parent / "fixtures" / "hotpotqa" / "questions.json"
+HOTPOT = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "protocol=retrieve", "tracking=none")
+"""Six questions, no model: the shortest real run."""
+LOAN = ("domain=loan", "tracking=none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a command printed and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def directory(self) -> Path:
+        """The directory named by the last line of stdout, `run: DIR` or `sweep: DIR`."""
+        word, _, path = self.out.splitlines()[-1].partition(": ")
+        assert word in ("run", "sweep"), self.out
+        return Path(path)
+
+    @property
+    def mistake(self) -> str:
+        """The message of a user's mistake: one line on stderr, nothing on stdout, status 2."""
+        assert self.status == 2, (self.status, self.out, self.err)
+        assert self.out == ""
+        assert self.err.startswith("error: ")
+        assert self.err.count("\n") == 1
+        assert self.err.endswith("\n")
+        return self.err.removeprefix("error: ").rstrip("\n")
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> Done:
+    """`python run.py ...`."""
+    capsys.readouterr()
+    status = launch.main(argv)
+    out, err = capsys.readouterr()
+    return Done(status=status, out=out, err=err)
+
+
+def framework(capsys: pytest.CaptureFixture[str], *argv: str) -> Done:
+    """`python -m framework ...`."""
+    capsys.readouterr()
+    status = cli.main(argv)
+    out, err = capsys.readouterr()
+    return Done(status=status, out=out, err=err)
+
+
+def everything_in(place: Path) -> dict[str, bytes]:
+    """The content of every file below a place, and its directories as empty ones."""
+    return {
+        str(path.relative_to(place)): path.read_bytes() if path.is_file() else b""
+        for path in place.rglob("*")
+    }
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,344 @@
+"""`python run.py` with a mistake in it: one line that helps, status 2, nothing written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import launch
+from plugins.domains.hotpotqa import HotpotQA
+from tests.launching import HOTPOT, QUESTIONS, everything_in, read_json, run
+
+ROOT = Path(__file__).resolve().parent.parent
+
+MISTAKES = {
+    "an unknown option": (["arch=bm52"], ["arch: no option 'bm52'", "'bm25'", "typed_graph"]),
+    "no option": (["arch="], ["arch: no option ''", "bm25"]),
+    "an option that is a number": (["arch=3"], ["arch: no option '3'", "bm25"]),
+    "a list of options": (["arch=[bm25,none]"], ["arch: no option '[bm25,none]'", "bm25"]),
+    "an unknown group": (["arhc=bm25"], ["arhc: no such key", "'arch'", "budget"]),
+    "an unknown group in a folder": (["foo/bar=x"], ["foo/bar: no such key"]),
+    "a group taken out": (["~arch"], ["arch: no option chosen"]),
+    "a group added twice": (["+arch=none"], ["arch: an option is chosen already"]),
+    "an overlay without its plus": (["experiment=x"], ["experiment:", "write +experiment=x"]),
+    "an unknown overlay": (["+experiment=quikstart"], ["experiment: no option", "'quickstart'"]),
+    "an unknown setting": (["arch.kk=3"], ["arch.kk (arch=typed_graph)", "'k1'", "seeds"]),
+    "an unknown setting, added": (["+arch.bogus=1"], ["arch.bogus (arch=typed_graph)", "k1"]),
+    "an unknown key, added": (["+bogus=1"], ["bogus: no such key", "n_cases", "arch"]),
+    "a setting that is there, added": (["+arch.k1=2"], ["arch.k1: there is a value already"]),
+    "a setting taken out that is not there": (["~arch.kk"], ["~arch.kk: there is nothing"]),
+    "a wrong type": (["arch.k1=high"], ["arch.k1", "'high' given", "a number"]),
+    "a setting of a setting": (["arch.k1.x=1"], ["arch.k1", "{'x': 1} given", "a number"]),
+    "a wrong choice": (["budget.packing=half"], ["budget.packing", "'half'", "truncate, whole"]),
+    "no cases": (["n_cases=0"], ["n_cases: 0 given", "at least 1"]),
+    "cases in words": (["n_cases=two"], ["n_cases: 'two' given", "a whole number or null"]),
+    "half a case": (["n_cases=3.5"], ["n_cases: 3.5 given", "a whole number"]),
+    "no repeats": (["repeats=0"], ["repeats: 0 given", "at least 1"]),
+    "a seed below 0": (["seed=-1"], ["seed: -1 given", "0 or more"]),
+    "max_errors below 0": (["max_errors=-0.1"], ["max_errors: -0.1 given", "0 or more"]),
+    "max_errors that is no number": (["max_errors=nan"], ["max_errors: nan given"]),
+    "a name with a folder": (["run_name=a/b"], ["run_name: 'a/b' given", "without /"]),
+    "a protocol that does not fit": (["protocol=evaluate"], ["protocol=evaluate", "retrieve"]),
+    "no data file": (["domain.path=nope.json"], ["nope.json", "no such file", "domain.path=FILE"]),
+    "no path": (["domain.path="], ["domain.path: no file given"]),
+    "data that are not JSON": (["domain.path=broken.json"], ["broken.json:3: not JSON"]),
+    "a bad record": (["domain.path=bad.json"], ["bad.json: question 2", "question: text expected"]),
+    "an empty domain": (["domain.path=empty.json"], ["empty.json: no questions"]),
+    "a budget too small": (["budget=absolute", "budget.tokens=1"], ["budget", "1 tokens", "event"]),
+    "an unknown baseline": (["gate.baseline=bm52"], ["gate.baseline: 'bm52'", "'bm25'"]),
+    "a baseline that is no run": (["gate.baseline=./x"], ["gate.baseline: './x' is neither"]),
+    "an axis that is nowhere": (["gate.axes=[mmr]"], ["gate.axes: no axis 'mmr'", "'mrr'"]),
+    "an axis that is not filled": (
+        ["gate.baseline=none", "gate.axes=[recall_at_5,eda]"],
+        ["gate.axes: domain=hotpotqa protocol=retrieve", "'eda'", "recall_at_5"],
+    ),
+    "an axis without a direction": (
+        ["gate.axes=[gold_tokens]"],
+        ["gate.axes: gold_tokens has no better direction"],
+    ),
+    "a margin on the wrong side": (["gate.threshold=.1"], ["gate.threshold: 0.1", "below 0"]),
+    "no equals sign": (["arch"], ["'arch' is no override", "key=value"]),
+    "no key": (["=3"], ["'=3' is no override", "no key"]),
+    "an open bracket": (["gate.axes=[eda"], ["'gate.axes=[eda' is no override"]),
+    "an open choice": (["n_cases=choice(1,"], ["'n_cases=choice(1,' is no override"]),
+    "an interpolation of nothing": (["n_cases=${foo}"], ["n_cases: ", "'foo' not found"]),
+    "a key that Hydra does not have": (["hydra.foo=1"], ["hydra.foo: no such key"]),
+    "another launcher": (["hydra/launcher=ray"], ["hydra/launcher: no option 'ray'", "basic"]),
+    "an unknown switch": (["--fast"], ["--fast: no such option"]),
+    "another main configuration": (["--config-name=x"], ["--config-name is not taken"]),
+    "a folder of options that is none": (["--config-dir=nope"], ["--config-dir: nope is not"]),
+    "a run below a file": (["hydra.run.dir=bad.json/x"], ["cannot write bad.json/x"]),
+    "a directory of an interpolation": (["hydra.run.dir=${foo}"], ["'foo' not found"]),
+    "a run to go on with that is not there": (["resume=nope"], ["resume=nope: no such directory"]),
+    "going on with what is no run": (["resume=."], [". is not a run directory"]),
+}
+SINGLE_ONLY = {"a run below a file", "a directory of an interpolation"}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with data files of several kinds."""
+    (tmp_path / "broken.json").write_text('[\n {"_id": "x"},\n nope]')
+    (tmp_path / "empty.json").write_text("[]")
+    records = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    records[1]["question"] = 5
+    (tmp_path / "bad.json").write_text(json.dumps(records))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], place: Path, mistake: str
+) -> None:
+    given, said = MISTAKES[mistake]
+    before = everything_in(place)
+    message = run(capsys, *HOTPOT, *given).mistake
+    assert [words for words in said if words not in message] == [], message
+    assert everything_in(place) == before
+
+
+@pytest.mark.parametrize("mistake", sorted(MISTAKES.keys() - SINGLE_ONLY))
+def test_a_mistake_in_a_sweep_is_one_line_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], place: Path, mistake: str
+) -> None:
+    given, said = MISTAKES[mistake]
+    before = everything_in(place)
+    message = run(capsys, "-m", *HOTPOT, "seed=1,2", *given).mistake
+    assert [words for words in said if words not in message] == [], message
+    assert everything_in(place) == before
+
+
+SWEPT = {
+    "the last option is unknown": (["arch=bm25,none,bm52"], ["arch: no option 'bm52'", "'bm25'"]),
+    "the last value is too small": (["n_cases=3,2,0"], ["n_cases: 0 given"]),
+    "the last file is not there": (
+        [f"domain.path={QUESTIONS},nope.json"],
+        ["nope.json", "no such file"],
+    ),
+    "the last baseline is unknown": (["gate.baseline=null,bm52"], ["gate.baseline: 'bm52'"]),
+    "one job twice": (["arch=bm25,bm25"], ["two jobs of the sweep are the same run"]),
+    "one job under two names": (["arch=bm25", "arch.k1=1.5,1.50"], ["are the same run"]),
+    "two jobs under one name": (
+        ["domain.path=a/q.json,b/q.json"],
+        ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json)"],
+    ),
+    "a sweep over Hydra itself": (
+        ["hydra.verbose=true,false"],
+        ["hydra.verbose=true,false", "a key of Hydra's own"],
+    ),
+    "a sweep below a file": (["hydra.sweep.dir=bad.json/x"], ["cannot write bad.json/x"]),
+}
+
+
+@pytest.mark.parametrize("mistake", SWEPT)
+def test_a_mistake_in_one_job_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], place: Path, mistake: str
+) -> None:
+    given, said = SWEPT[mistake]
+    records = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    for folder, number in (("a", 6), ("b", 5)):
+        (place / folder).mkdir()
+        (place / folder / "q.json").write_text(json.dumps(records[:number]))
+    before = everything_in(place)
+    message = run(capsys, "-m", *HOTPOT, *given).mistake
+    assert [words for words in said if words not in message] == [], message
+    assert everything_in(place) == before
+
+
+def test_several_values_ask_for_a_sweep(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    for given in ("arch=bm25,none", "n_cases=range(1,3)"):
+        before = everything_in(place)
+        message = run(capsys, *HOTPOT, given).mistake
+        assert message == f"{given}: several values; add -m to sweep over them"
+        assert everything_in(place) == before
+
+
+def test_mistakes_while_showing_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--cfg", "job", "arch=bm52").mistake.startswith("arch: no option 'bm52'")
+    assert "--cfg" in run(capsys, "--cfg").mistake
+
+
+def test_a_directory_that_cannot_be_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    """Permission is denied by a stand-in: to the superuser nothing is."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    for given in (["hydra.run.dir=x/y"], ["-m", "hydra.sweep.dir=x/y"], ["gate.baseline=none"]):
+        before = everything_in(place)
+        axes = "gate.axes=[mrr]"
+        message = run(capsys, *HOTPOT, axes, *given).mistake
+        assert message.startswith("cannot write ")
+        assert f"no permission to write in {place}" in message
+        assert everything_in(place) == before
+
+
+def test_a_file_system_that_refuses(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    before = everything_in(place)
+    message = run(capsys, *HOTPOT, "hydra.run.dir=/proc/nope/run").mistake
+    assert message.startswith("cannot write /proc/nope/run: ")
+    assert everything_in(place) == before
+
+
+def test_a_directory_that_is_there(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "full").mkdir()
+    (place / "full" / "file").write_text("precious")
+    first = run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=one")
+    swept = run(capsys, "-m", *HOTPOT, "arch=bm25", "hydra.sweep.dir=many")
+    assert (first.status, swept.status) == (0, 0)
+    before = everything_in(place)
+    for way in (["hydra.run.dir="], ["-m", "hydra.sweep.dir="]):
+        for name, said in (
+            ("one", "one exists already; go on with it by resume=one"),
+            ("many", "many exists already; go on with it by resume=many"),
+            ("full", "full exists already and holds no run; choose another directory"),
+        ):
+            *switch, key = way
+            # The baseline would be run before the run itself.
+            given = ["arch=none", "gate.baseline=bm25", "gate.axes=[mrr]", f"{key}{name}"]
+            assert run(capsys, *switch, *HOTPOT, *given).mistake == said
+    assert everything_in(place) == before
+
+
+def test_going_on_with_another_configuration(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=one")
+    run(capsys, "-m", *HOTPOT, "arch=bm25,none", "hydra.sweep.dir=many")
+    before = everything_in(place)
+    for directory in ("one", "many"):
+        for other in ("arch=none", "n_cases=2", "arch.k1=2", "gate=open"):
+            message = run(capsys, f"resume={directory}", other).mistake
+            assert message.startswith(f"resume: {other} would change the run"), message
+            assert "max_errors" in message
+        for wrong in ("arch=bm52", "bogus=1", "arch.kk=1"):
+            run(capsys, f"resume={directory}", wrong).mistake  # noqa: B018  # it asserts
+    assert everything_in(place) == before
+
+
+def test_going_on_with_other_data(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    data = place / "data.json"
+    data.write_bytes(QUESTIONS.read_bytes())
+    mine = (*HOTPOT, "domain.path=data.json", "gate.baseline=none", "gate.axes=[mrr]")
+    run(capsys, *mine, "arch=bm25", "hydra.run.dir=one/run")
+    run(capsys, "-m", *mine, "arch=bm25", "hydra.sweep.dir=many")
+    data.write_text(json.dumps(json.loads(QUESTIONS.read_bytes())[:4]))
+    before = everything_in(place)
+    assert "one/run was begun on other data" in run(capsys, "resume=one/run").mistake
+    assert "was begun on other data" in run(capsys, "resume=many").mistake
+    data.unlink()
+    del before["data.json"]
+    assert "no such file" in run(capsys, "resume=one/run").mistake
+    assert everything_in(place) == before
+
+
+def test_a_damaged_run_is_not_gone_on_with(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=one")
+    run(capsys, "-m", *HOTPOT, "arch=bm25", "hydra.sweep.dir=many")
+    journal = place / "one" / "journal.jsonl"
+    journal.write_text(journal.read_text().replace('"view_tokens":', '"view_token5":'))
+    (place / "many" / "sweep_plan.json").write_text('{"jobs": ')
+    before = everything_in(place)
+    assert "one/journal.jsonl:2: edited" in run(capsys, "resume=one").mistake
+    assert "sweep_plan.json: not the plan of a sweep" in run(capsys, "resume=many").mistake
+    assert everything_in(place) == before
+
+
+def test_a_baseline_directory_must_be_comparable_and_finished(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    run(capsys, *HOTPOT, "arch=none", "hydra.run.dir=base")
+    given = (*HOTPOT, "arch=bm25", "gate.baseline=base", "gate.axes=[mrr]")
+    before = everything_in(place)
+    message = run(capsys, *given, "seed=8").mistake
+    assert message == "gate.baseline=base: it differs in seed"
+    lines = (place / "base" / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (place / "base" / "journal.jsonl").write_bytes(b"".join(lines[:-1]))
+    message = run(capsys, *given).mistake
+    assert message == "gate.baseline=base: not finished; go on with it by resume=base"
+    (place / "base" / "journal.jsonl").write_bytes(b"".join(lines))
+    assert everything_in(place) == before
+
+
+def test_a_mistake_writes_no_tracking_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    tracked = (*HOTPOT[:-1], "tracking=mlflow")
+    before = everything_in(place)
+    assert "arch" in run(capsys, *tracked, "arch=bm52").mistake
+    assert "arch" in run(capsys, "-m", *tracked, "arch=bm25,bm52").mistake
+    assert (
+        "tracking=mlflow: uri: scheme"
+        in run(capsys, *tracked, "tracking.uri=carrier-pigeon://x").mistake
+    )
+    assert everything_in(place) == before
+
+
+def test_in_a_process_of_its_own_too(place: Path) -> None:
+    before = everything_in(place)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "run.py"), *HOTPOT, "arch=bm52"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: arch: no option 'bm52'")
+    assert done.stderr.count("\n") == 1
+    assert everything_in(place) == before
+
+
+def test_switches_may_stand_between_overrides(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(capsys, *HOTPOT, "-m", "arch=none,bm25", "n_cases=1", "hydra.sweep.dir=s")
+    assert done.status == 0
+    assert len(read_json(Path("s") / "sweep.json")["jobs"]) == 2
+
+
+def test_groups_of_ones_own(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    """`--config-dir` adds options; a run made with them is gone on with like any other."""
+    (place / "mine" / "arch").mkdir(parents=True)
+    (place / "mine" / "arch" / "sharp.yaml").write_text(
+        "plugin: bm25\nk1: 0.4\nb: 0.75\nepsilon: 0.25\ntokenizer: words\n"
+    )
+    given = (*HOTPOT, "--config-dir=mine", "gate.baseline=bm25", "gate.axes=[mrr]", "n_cases=2")
+    one = run(capsys, *given, "arch=sharp", "hydra.run.dir=r/one")
+    assert one.out.splitlines()[-1] == "run: r/one"
+    assert read_json(place / "r/one/summary.json")["run"]["arch"] == "sharp"
+    many = run(capsys, "-m", *given, "arch=sharp,none", "hydra.sweep.dir=r/many")
+    for directory, done in (("r/one", one), ("r/many", many)):
+        again = run(capsys, f"resume={directory}")
+        assert (again.status, again.directory) == (done.status, Path(directory))
+
+
+def test_an_interrupted_run_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    histories = iter(range(1000))
+    cases = HotpotQA._case
+
+    def interrupted(self: HotpotQA, question: Any) -> Any:
+        if next(histories) == 4:
+            raise KeyboardInterrupt
+        return cases(self, question)
+
+    monkeypatch.setattr(HotpotQA, "_case", interrupted)
+    done = run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=one")
+    assert (done.status, done.out) == (130, "")
+    assert done.err == "interrupted; go on with resume=one\n"
+    assert run(capsys, "resume=one").status == 0
+    assert read_json(Path("one") / "summary.json")["run"]["n_cases"] == 6
+
+
+def test_help_is_hydras(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    with pytest.raises(SystemExit) as left:
+        raise SystemExit(launch.main(["--help"]))
+    assert left.value.code == 0
+    assert "arch: bm25" in capsys.readouterr().out
