@@ -22,7 +22,15 @@ from framework.engine.directory import (
     manifest,
 )
 from framework.engine.progress import Progress
-from framework.engine.run import Outcome, check, check_same, data_of, execute, open_domain
+from framework.engine.run import (
+    Outcome,
+    axes_of,
+    check,
+    check_same,
+    data_of,
+    execute,
+    open_domain,
+)
 from framework.errors import TrackingError, UserError
 from framework.journal import MANIFEST
 from framework.registry import find, nearest

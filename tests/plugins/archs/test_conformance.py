@@ -19,6 +19,7 @@ VARIANTS = {
 CASES = [
     (plugin, values)
     for plugin in plugins("arch")
+    if plugin.cls.__module__.startswith("plugins.")
     for values in [{}, *VARIANTS.get(plugin.name, [])]
 ]
 
