@@ -87,3 +87,10 @@ ci-extras: setup ## install Chromium with apt-get where absent and run the brows
 ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
 	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
 		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" --workers 1
+
+.PHONY: readme-table
+readme-table: setup ## measure the README table anew: the sweep of every arm (minutes)
+	$(PY) run.py +experiment=readme tracking=none run_name=readme-table-$$(date +%Y%m%d-%H%M%S) | tee .readme-sweep
+	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --budget tight --into README.md
+	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --into docs/results.md
+	rm .readme-sweep

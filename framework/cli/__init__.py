@@ -57,6 +57,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--baseline", help="compare every arm with this one only")
     add.set_defaults(command="runs:compare")
 
+    add = commands.add_parser("table", help="a sweep's result table in Markdown")
+    add.add_argument("sweep", metavar="SWEEP")
+    add.add_argument("--budget", help="only this budget")
+    add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    add.set_defaults(command="runs:table")
+
     add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--head", help="hash that the journal must end with, kept elsewhere")

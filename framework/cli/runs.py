@@ -119,6 +119,24 @@ def replay(args: argparse.Namespace) -> int:
     return 1
 
 
+def table(args: argparse.Namespace) -> int:
+    """Print a sweep's result table in Markdown, or put it into a file between its markers."""
+    import json
+
+    from framework.engine.sweep import SWEEP
+    from framework.reporting.markdown import put_between_markers, sweep_table
+
+    path = Path(args.sweep) / SWEEP
+    if not path.is_file():
+        raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
+    text = sweep_table(json.loads(path.read_text(encoding="utf-8")), args.budget)
+    if args.into is None:
+        print(text)
+    else:
+        put_between_markers(Path(args.into), text)
+    return 0
+
+
 def sync(args: argparse.Namespace) -> int:
     """Upload a run or sweep to its tracking server, finishing what was cut off."""
     from framework.engine.sync import sync as upload

@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from framework.reporting.tables import told
+from framework.errors import UserError
+from framework.reporting.tables import DAGGER, short, told
+
+BEGIN: Final = "<!-- result table: begin -->"
+END: Final = "<!-- result table: end -->"
 
 
-def sweep_table(summary: Mapping[str, Any]) -> str:
-    """One Markdown table a budget: arms in rows, headline axes with their 95% intervals.
+def sweep_table(summary: Mapping[str, Any], budget: str | None = None) -> str:
+    """One Markdown table a budget and model: arms in rows, headline axes with 95% intervals.
 
-    Findings (no model) come before values that went through the rule-based model, whose columns are
-    marked with a dagger.
+    A dagger marks what went through a rule-based model. Raises UserError for an unknown budget.
     """
     jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
-    budgets = dict.fromkeys((job["run"]["budget"], job["run"]["model"]) for job in jobs)
+    settings = dict.fromkeys((job["run"]["budget"], job["run"]["model"]) for job in jobs)
+    if budget is not None and budget not in {b for b, _ in settings}:
+        raise UserError(f"no budget {budget!r} in the sweep")
     parts = [
         _one([j for j in jobs if (j["run"]["budget"], j["run"]["model"]) == setting])
-        for setting in budgets
+        for setting in settings
+        if budget in (None, setting[0])
     ]
     return "\n\n".join(parts)
+
+
+def put_between_markers(path: Path, text: str) -> None:
+    """Replace what stands between the table markers of a file. Raises UserError without them."""
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise UserError(f"{path} has no lines {BEGIN} and {END}")
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
 
 
 def _one(jobs: Sequence[Mapping[str, Any]]) -> str:
     run = jobs[0]["run"]
     axes = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
-    kinds = {a: next(j["axes"][a]["kind"] for j in jobs if a in j["axes"]) for a in axes}
-    axes.sort(key=lambda a: kinds[a] != "finding")
     tokens = next(
         (j["fairness"]["budget_tokens"] for j in jobs if not j["fairness"]["exempt"]), None
     )
-    title = f"**{run['domain']}, budget {run['budget']} ({tokens} tokens), {run['n_cases']} cases**"
-    names = [a if kinds[a] == "finding" else f"{a}†" for a in axes]
-    head = ["arm", *names, "view tokens", "told"]
+    title = (
+        f"**{run['domain']}, budget {run['budget']} ({tokens} tokens), {run['n_cases']} cases, "
+        f"reader {run['reader']}, model {run['model']} ({run['model_kind']})**"
+    )
+    head = ["arm", *axes, "view tokens", "told"]
     lines = [_line(head), _line(["---"] * len(head))]
     for job in jobs:
         cells = [_cell(job["axes"].get(axis)) for axis in axes]
@@ -50,6 +66,7 @@ def _line(cells: Sequence[str]) -> str:
 def _cell(entry: Mapping[str, Any] | None) -> str:
     if entry is None or entry["mean"] is None:
         return "–"
+    mark = DAGGER if entry["kind"] == "instrument check" else ""
     if entry["ci_low"] is None:
-        return f"{entry['mean']:.2f}"
-    return f"{entry['mean']:.2f} [{entry['ci_low']:.2f}, {entry['ci_high']:.2f}]"
+        return f"{entry['mean']:.2f}{mark}"
+    return f"{entry['mean']:.2f}{mark} {short(entry['ci_low'])}–{short(entry['ci_high'])}"

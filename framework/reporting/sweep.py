@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, Final
 
 from framework.records import Row
@@ -14,8 +15,6 @@ from framework.statistics.correlation import axis_correlations
 
 FAIRNESS_MARGIN: Final = 0.01
 """Arms that could have filled their budget and differ by more than this share are flagged."""
-COMMON_CASES: Final = ("kappa", "leak", "use_rate")
-"""Axes compared only on the cases where every arm defines them (validity.md section 3)."""
 
 
 def sweep_summary(
@@ -56,8 +55,40 @@ def sweep_summary(
         ],
         "comparisons": comparisons,
         "correlation": _correlation(summaries, rows),
+        "reader_agreement": reader_agreement(summaries),
         "fairness_flags": flags,
     }  # fmt: skip
+
+
+def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Which orders of two arms survive every model of the sweep, by budget and headline axis.
+
+    Empty for one model. A pair counts as ordered when every model gives the two arms different
+    means, and as surviving when all of them give the same order (docs/validity.md section 1).
+    """
+    models = sorted({s["run"]["model"] for s in summaries})
+    if len(models) < 2:
+        return []
+    means: dict[tuple[str, str, str], dict[str, dict[str, float]]] = defaultdict(dict)
+    for s in summaries:
+        for axis in _headline(s):
+            if (mean := s["axes"][axis]["mean"]) is not None:
+                place = means[s["run"]["domain"], s["run"]["budget"], axis]
+                place.setdefault(s["run"]["arch"], {})[s["run"]["model"]] = mean
+    found: list[dict[str, Any]] = []
+    for (domain, budget, axis), arms in means.items():
+        everywhere = sorted(arm for arm, by_model in arms.items() if len(by_model) == len(models))
+        ordered, survive = 0, []
+        for a, b in combinations(everywhere, 2):
+            signs = {(arms[a][m] > arms[b][m]) - (arms[a][m] < arms[b][m]) for m in models}
+            ordered += 0 not in signs
+            if signs in ({1}, {-1}):
+                survive.append([a, b] if signs == {1} else [b, a])
+        found.append(
+            {"domain": domain, "budget": budget, "axis": axis, "models": models,
+             "ordered_pairs": ordered, "surviving": survive}
+        )  # fmt: skip
+    return found
 
 
 def compare_runs(
@@ -67,7 +98,10 @@ def compare_runs(
     seed: int,
     baseline: str | None = None,
 ) -> list[ComparisonRow]:
-    """Paired comparisons between the arms of runs that differ in nothing else but the budget."""
+    """Paired comparisons between the arms of runs that differ in nothing else but the budget.
+
+    A pair is compared on the cases where both define the axis: kappa, on those both retained.
+    """
     meta = axis_meta()
     flat: list[dict[str, Any]] = []
     for summary, run_rows in zip(summaries, rows, strict=True):
@@ -83,7 +117,6 @@ def compare_runs(
         baseline=baseline if baseline in arms else None,
         axes=[axis for axis in axes if axis in measured],
         lower_is_better=lower,
-        common_cases=[axis for axis in COMMON_CASES if axis in measured],
     )
 
 

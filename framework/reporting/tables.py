@@ -37,6 +37,12 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
         console.print(f"fairness: {flag}")
     for table in comparison_tables(summary["comparisons"]):
         console.print(table)
+    for entry in summary["reader_agreement"]:
+        n, of = len(entry["surviving"]), entry["ordered_pairs"]
+        console.print(
+            f"{entry['budget']} {entry['axis']}: the order of {n} of {of} pairs of arms survives "
+            f"all readers ({', '.join(entry['models'])})"
+        )
     for job in jobs:
         _print_gate(console, job)
         _print_errors(console, job["run"]["arch"], job["errors"])
@@ -103,7 +109,7 @@ def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
     least = max((row["smallest_holm_p"] or 0.0 for row in rows), default=0.0)
     first = rows[0]
     table = Table(
-        title=f"{first['domain']}  budget {first['budget']}  minus {first['arm_b']}, paired by case",
+        title=f"{first['domain']}  budget {first['budget']}  minus {first['arm_b']}, by case",
         caption=(
             f"* Holm-adjusted p < .05 over all comparisons composed; with these cases it can reach "
             f"{p_value(least)} or less. ! cannot conclude: too few cases to reach .05. "
@@ -128,7 +134,7 @@ def _delta(row: Mapping[str, Any] | None) -> str:
     first = f"{row['delta']:+.2f}{mark}"
     if row["ci_low"] is None:
         return first
-    return f"{first}\n{_short(row['ci_low'], '+')} {_short(row['ci_high'], '+')}"
+    return f"{first}\n{short(row['ci_low'], '+')} {short(row['ci_high'], '+')}"
 
 
 def comparison_list(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table:
@@ -216,10 +222,10 @@ def _cell(entry: Mapping[str, Any] | None) -> str:
     mark = DAGGER if entry["kind"] == "instrument check" else ""
     if entry["ci_low"] is None:
         return f"{entry['mean']:.2f}{mark}"
-    return f"{entry['mean']:.2f}{mark}\n{_short(entry['ci_low'])}-{_short(entry['ci_high'])}"
+    return f"{entry['mean']:.2f}{mark}\n{short(entry['ci_low'])}-{short(entry['ci_high'])}"
 
 
-def _short(value: float, sign: str = "") -> str:
+def short(value: float, sign: str = "") -> str:
     """`.45`, `+.45`, `1.0`: two digits where that is all that is needed."""
     text = f"{value:{sign}.2f}"
     return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-1]
