@@ -133,6 +133,10 @@ SWEPT = {
         ["hydra.verbose=true,false"],
         ["hydra.verbose=true,false", "a key of Hydra's own"],
     ),
+    "a baseline that is no arm": (
+        ["arch=bm25,none", "baseline=bm52"],
+        ["baseline: 'bm52' is no arm of the sweep", "'bm25'"],
+    ),
     "a sweep below a file": (["hydra.sweep.dir=bad.json/x"], ["cannot write bad.json/x"]),
 }
 

@@ -38,7 +38,6 @@ def compare(args: argparse.Namespace) -> int:
         summaries,
         [load_state(p).rows for p in paths],
         [p.name for p in paths],
-        seed=summaries[0]["run"]["seed"],
         baseline=args.baseline,
         axes=axes,
     )

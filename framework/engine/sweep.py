@@ -31,6 +31,7 @@ from framework.engine.job import (
 )
 from framework.errors import DataError, TrackingError, UserError
 from framework.journal import JOURNAL
+from framework.registry import nearest
 from framework.reporting.sweep import sweep_summary
 
 SWEEP: Final = "sweep.json"
@@ -70,6 +71,13 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
         plan = compose_plan(overrides)
         planned.append(Job(overrides=tuple(overrides), plan=plan, baselines=check_job(plan)))
     _check_distinct([job.plan for job in planned])
+    arms = {job.plan.label("arch") for job in planned}
+    for job in planned:
+        baseline = job.plan.top.baseline
+        if baseline is not None and baseline not in arms:
+            raise UserError(
+                f"baseline: {baseline!r} is no arm of the sweep{nearest(baseline, arms)}"
+            )
     return planned
 
 
@@ -115,14 +123,11 @@ def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     ]
     if not finished:
         return None
-    baselines = {
-        job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs
-    }
+    baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     summary = sweep_summary(
         [read_summary(d) for d, _ in finished],
         [state.rows for _, state in finished],
         [d.name for d, _ in finished],
-        seed=jobs[0].plan.top.seed,
         baseline=baselines.pop() if len(baselines) == 1 else None,
     )
     done = {d for d, _ in finished}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
 from framework.contracts import Tracker
-from framework.engine.directory import CONFIG, load_plan, load_state
-from framework.engine.sweep import SWEEP, SWEEP_PLAN
+from framework.engine.directory import SWEEP_PLAN, load_plan, load_state
+from framework.engine.sweep import SWEEP, all_directories
 from framework.errors import UserError
-from framework.journal import JOURNAL
 
 NOWHERE: Final = "none"
 """The tracker that uploads nothing."""
@@ -32,17 +30,13 @@ def sync(path: Path) -> str:
 
 
 def _sync_sweep(sweep: Path) -> str:
-    """Jobs in their order, then the runs beside them that a gate's baseline needed."""
-    planned = json.loads((sweep / SWEEP_PLAN).read_text(encoding="utf-8"))
-    jobs = [sweep / job["name"] for job in planned["jobs"]]
-    others = [path.parent for path in sorted(sweep.glob(f"*/{CONFIG}"))]
-    present = [p for p in dict.fromkeys([*jobs, *others]) if (p / JOURNAL).is_file()]
-    finished = [path for path in present if load_state(path).finished is not None]
+    runs = all_directories(sweep)
+    finished = [p for p in runs if p.is_dir() and load_state(p).finished is not None]
     if not finished:
         raise UserError(f"{sweep} has no finished run yet; go on with it by resume={sweep}")
     for path in finished:
         _tracker(path, sweep).upload_run(path, sweep)
-    count = f"{len(finished)} of {len(dict.fromkeys([*jobs, *others]))} runs"
+    count = f"{len(finished)} of {len(runs)} runs"
     if not (sweep / SWEEP).is_file():
         return f"{count}; the sweep itself is not finished: go on with it by resume={sweep}"
     return f"{count} and their sweep; {_tracker(finished[0], sweep).upload_sweep(sweep)}"

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
+from framework.canonical import canonical_json
 from framework.records import Row
 from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
-from framework.statistics.comparison import ComparisonRow, case_means, comparison_table
+from framework.statistics.comparison import case_means, comparison_table
 from framework.statistics.correlation import axis_correlations
 
 FAIRNESS_MARGIN: Final = 0.01
@@ -22,7 +23,6 @@ def sweep_summary(
     rows: Sequence[Sequence[Row]],
     names: Sequence[str],
     *,
-    seed: int,
     baseline: str | None = None,
     axes: Sequence[str] | None = None,
 ) -> dict[str, Any]:
@@ -30,22 +30,12 @@ def sweep_summary(
 
     Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
     Rows with an error are left out of means, and their case is left out of pairs; `errors` says
-    how many. Holm's adjustment is over the comparisons of one group of such runs.
+    how many. Holm's adjustment is over all comparisons of the sweep.
     """
-    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for i, summary in enumerate(summaries):
-        groups[setting_of(summary["run"])].append(i)
-    comparisons: list[dict[str, Any]] = []
-    flags: list[str] = []
-    for setting, members in groups.items():
-        chosen = axes or _headline(summaries[members[0]])
-        found = compare_runs(
-            [summaries[i] for i in members], [rows[i] for i in members], chosen, seed, baseline
-        )
-        comparisons += [
-            {**dict(zip(SETTING, setting, strict=True)), **dataclasses.asdict(row)} for row in found
-        ]
-        flags += _fairness_flags([summaries[i] for i in members])
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    for summary in summaries:
+        groups[setting_of(summary["run"])].append(summary)
+    flags = [flag for members in groups.values() for flag in _fairness_flags(members)]
     return {
         "jobs": [
             {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
@@ -53,7 +43,7 @@ def sweep_summary(
              "headline": s["headline"]}
             for name, s in zip(names, summaries, strict=True)
         ],
-        "comparisons": comparisons,
+        "comparisons": compare_runs(summaries, rows, axes, baseline),
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
         "fairness_flags": flags,
@@ -94,30 +84,46 @@ def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 def compare_runs(
     summaries: Sequence[Mapping[str, Any]],
     rows: Sequence[Sequence[Row]],
-    axes: Sequence[str],
-    seed: int,
+    axes: Sequence[str] | None,
     baseline: str | None = None,
-) -> list[ComparisonRow]:
-    """Paired comparisons between the arms of runs that differ in nothing else but the budget.
+) -> list[dict[str, Any]]:
+    """Paired comparisons of arms within one setting and budget, adjusted as one family.
 
     A pair is compared on the cases where both define the axis: kappa, on those both retained.
+    `axes` of None takes each setting's headline.
     """
     meta = axis_meta()
     flat: list[dict[str, Any]] = []
+    places: dict[str, dict[str, Any]] = {}
+    arms: dict[str, set[str]] = defaultdict(set)
     for summary, run_rows in zip(summaries, rows, strict=True):
-        flat += as_mappings(run_rows, summary["run"]["budget"])
+        setting = setting_of(summary["run"])
+        place = canonical_json([*setting, summary["run"]["budget"]])
+        places[place] = {
+            **dict(zip(SETTING, setting, strict=True)),
+            "budget": summary["run"]["budget"],
+            "chosen": set(axes or _headline(summary)),
+        }
+        arms[place].add(summary["run"]["arch"])
+        flat += as_mappings(run_rows, place)
+    flat = [row for row in flat if len(arms[row["budget"]]) > 1]
+    chosen = list(dict.fromkeys(a for s in summaries for a in (axes or _headline(s))))
     measured = {axis for row in flat for axis in row["axes"]}
-    lower = [a for a in measured if meta.get(a, {}).get("higher_is_better") is False]
-    arms = {row["arm"] for row in flat}
-    if len(arms) < 2:
+    if not flat:
         return []
-    return comparison_table(
+    table = comparison_table(
         flat,
-        seed=seed,
-        baseline=baseline if baseline in arms else None,
-        axes=[axis for axis in axes if axis in measured],
-        lower_is_better=lower,
+        seed=min(summary["run"]["seed"] for summary in summaries),
+        baseline=baseline if any(baseline in names for names in arms.values()) else None,
+        axes=[axis for axis in chosen if axis in measured],
+        lower_is_better=[a for a in measured if meta.get(a, {}).get("higher_is_better") is False],
     )
+    return [
+        {**{k: v for k, v in places[row.budget].items() if k != "chosen"},
+         **{k: v for k, v in dataclasses.asdict(row).items() if k != "budget"}}
+        for row in table
+        if row.axis in places[row.budget]["chosen"]
+    ]  # fmt: skip
 
 
 def _headline(summary: Mapping[str, Any]) -> list[str]:

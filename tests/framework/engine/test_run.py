@@ -150,7 +150,7 @@ def test_too_many_errors_stop_the_run_and_it_can_be_resumed(tmp_path: Path) -> N
 
 def test_an_unwritable_place_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot write .*is not a directory"):
+    with pytest.raises(UserError, match=r"cannot write .*is not a directory"):
         execute(trivial_plan(n_cases=1), tmp_path / "file" / "run")
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from framework.config import Plan
-from framework.engine.directory import load_state
+from framework.engine.directory import SWEEP_PLAN, load_state
 from framework.engine.run import execute
-from framework.engine.sweep import SWEEP, SWEEP_PLAN
+from framework.engine.sweep import SWEEP
 from framework.engine.sync import sync
 from framework.errors import UserError
 from framework.journal import JOURNAL

@@ -8,10 +8,10 @@ from typing import Any
 
 from framework.config import Plan
 from framework.contracts import Tracker
-from framework.engine.directory import load_state, read_summary
+from framework.engine.directory import SWEEP_PLAN
+from framework.engine.job import Baselines
 from framework.engine.run import execute
-from framework.engine.sweep import SWEEP_PLAN, write_sweep
-from framework.reporting.sweep import sweep_summary
+from framework.engine.sweep import Job, compare_jobs, write_sweep
 from framework.testing.trivial import trivial_plan
 
 N_CASES = 12
@@ -41,20 +41,17 @@ def finished_sweep(sweep: Path, uri: str | None) -> list[Path]:
     plans = [planned(uri, arm, budget) for arm in ("trivial", "hostile") for budget in BUDGETS]
     sweep.mkdir()
     jobs = [{"name": p.name, "identity": p.digest, "overrides": []} for p in plans]
-    (sweep / SWEEP_PLAN).write_text(json.dumps({"argv": [], "config_name": "", "jobs": jobs}))
+    (sweep / SWEEP_PLAN).write_text(json.dumps({"argv": [], "jobs": jobs}))
     runs = [execute(p, sweep / p.name).directory for p in plans]
-    write_results(sweep, runs)
+    write_results(sweep, plans)
     return runs
 
 
-def write_results(sweep: Path, runs: list[Path]) -> None:
-    """Write sweep.json and comparison.csv over some of the sweep's runs."""
-    summary = sweep_summary(
-        [read_summary(run) for run in runs],
-        [load_state(run).rows for run in runs],
-        [run.name for run in runs],
-        seed=7,
-    )
+def write_results(sweep: Path, plans: list[Plan]) -> None:
+    """Write sweep.json and comparison.csv over what is finished of some plans."""
+    jobs = [Job(overrides=(), plan=p, baselines=Baselines()) for p in plans]
+    summary = compare_jobs(sweep, jobs)
+    assert summary is not None
     write_sweep(sweep, summary)
 
 

@@ -1,0 +1,237 @@
+"""The gate in runs and sweeps: the baseline is run once, the verdict becomes the exit status."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from framework.engine.directory import load_plan, load_state
+from framework.pipeline import Pipeline
+from framework.records import Case
+from tests.launching import HOTPOT, LOAN, everything_in, read_json, run
+
+GATED = (*HOTPOT, "gate.axes=[mrr,both_facts]")
+"""Six cases: too few to pass by a margin of .05, whatever is compared."""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many rows of each arm were measured."""
+    counted: Counter[str] = Counter()
+    original = Pipeline._run
+
+    async def counting(self: Pipeline, job, answer, k):  # type: ignore[no-untyped-def]
+        counted[self.arm] += 1
+        return await original(self, job, answer, k)
+
+    monkeypatch.setattr(Pipeline, "_run", counting)
+    return counted
+
+
+def gate_of(directory: Path) -> dict[str, object]:
+    gate: dict[str, object] = read_json(directory / "summary.json")["gate"]
+    return gate
+
+
+def test_without_a_baseline_nothing_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    done = run(capsys, *HOTPOT, "arch=none")
+    assert done.status == 0
+    assert gate_of(done.directory)["passed"] is None
+    assert "gate" not in done.out
+
+
+def test_a_gate_that_fails_is_status_3(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    done = run(capsys, *GATED, "arch=none", "gate.baseline=bm25", "hydra.run.dir=r/mine")
+    assert done.status == 3
+    assert measured == {"bm25": 6, "none": 6}, "arch=none is its own floor"
+    assert "gate noninferiority for none tight: FAILED" in done.out
+    gate = gate_of(place / "r/mine")
+    assert gate["passed"] is False
+    findings = {f["axis"]: f for f in gate["findings"]}  # type: ignore[attr-defined]
+    assert findings.keys() == {"mrr", "both_facts"}
+    assert findings["mrr"]["mean"] == 0.0
+    assert findings["mrr"]["baseline_mean"] == 1.0
+    assert findings["mrr"]["sensitivity"] != "not checked"
+    beside = [p for p in (place / "r").iterdir() if p.name != "mine"]
+    assert [load_plan(p).label("arch") for p in beside] == ["bm25"]
+    assert gate_of(beside[0])["passed"] is None
+
+
+def test_a_baseline_beside_the_run_is_used_again(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str]
+) -> None:
+    run(capsys, *GATED, "arch=last_mention", "gate.baseline=bm25")
+    assert measured == {"bm25": 6, "none": 6, "last_mention": 6}
+    run(capsys, *GATED, "arch=retr_only", "gate.baseline=bm25")
+    assert measured == {"bm25": 6, "none": 6, "last_mention": 6, "retr_only": 6}
+    run(capsys, *GATED, "arch=retr_only", "gate.baseline=bm25", "seed=8", "run_name=other")
+    assert measured["bm25"] == 12, "another seed is another baseline"
+
+
+def test_a_run_made_for_itself_serves_as_baseline(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str]
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "run_name=earlier")
+    run(capsys, *HOTPOT, "arch=none", "run_name=floor")
+    run(capsys, *GATED, "arch=last_mention", "gate.baseline=bm25")
+    assert measured == {"bm25": 6, "none": 6, "last_mention": 6}
+
+
+def test_a_baseline_made_by_other_code_is_not_used(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "run_name=earlier")
+    manifest = place / "runs/earlier/manifest.json"
+    held = json.loads(manifest.read_text())
+    held["plugins"]["arch"]["code"] = "sha256:" + "0" * 64
+    manifest.write_text(json.dumps(held))
+    (place / "runs/rubbish").mkdir()
+    (place / "runs/rubbish/manifest.json").write_text("[")
+    run(capsys, *GATED, "arch=none", "gate.baseline=bm25")
+    assert measured["bm25"] == 12
+
+
+def test_an_unfinished_baseline_is_gone_on_with(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    given = (*GATED, "arch=none", "gate.baseline=bm25")
+    run(capsys, *given, "hydra.run.dir=r/one")
+    (baseline,) = (p for p in (place / "r").iterdir() if p.name != "one")
+    lines = (baseline / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (baseline / "journal.jsonl").write_bytes(b"".join(lines[:4]))
+    run(capsys, *given, "hydra.run.dir=r/two")
+    assert measured["bm25"] == 6 + 3
+    assert len(list((place / "r").iterdir())) == 3
+    assert load_state(baseline).finished is not None
+
+
+def test_the_baseline_itself_is_not_judged(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str]
+) -> None:
+    done = run(capsys, *GATED, "arch=bm25", "gate.baseline=bm25")
+    assert done.status == 0
+    assert measured == {"bm25": 6}
+    assert gate_of(done.directory)["passed"] is None
+
+
+def test_an_arm_with_other_settings_is_judged_against_its_option(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str]
+) -> None:
+    done = run(capsys, *GATED, "arch=bm25", "arch.k1=9", "gate.baseline=bm25")
+    assert gate_of(done.directory)["passed"] is not None
+    assert measured == {"bm25": 6, "none": 6, "bm25(k1=9)": 6}
+
+
+def test_a_sweep_judges_each_arm_against_one_run_of_the_baseline(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    arms = "arch=last_mention,none,retr_only"
+    done = run(capsys, "-m", *GATED, arms, "gate.baseline=bm25", "hydra.sweep.dir=s")
+    assert done.status == 3
+    assert measured == {"bm25": 6, "none": 6, "last_mention": 6, "retr_only": 6}
+    jobs = read_json(place / "s/sweep.json")["jobs"]
+    assert [job["run"]["arch"] for job in jobs] == ["last_mention", "none", "retr_only"]
+    assert all(job["gate"]["passed"] is not None for job in jobs)
+
+
+def test_a_baseline_among_the_arms_is_run_once_and_compared_with(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    done = run(
+        capsys,
+        "-m",
+        *GATED,
+        "arch=last_mention,none,bm25",
+        "gate.baseline=bm25",
+        "hydra.sweep.dir=s",
+    )
+    assert done.status == 3
+    assert measured == {"bm25": 6, "none": 6, "last_mention": 6}
+    assert len([p for p in (place / "s").iterdir() if p.is_dir()]) == 3
+    summary = read_json(place / "s/sweep.json")
+    assert {row["arm_b"] for row in summary["comparisons"]} == {"bm25"}
+    assert {job["run"]["arch"]: job["gate"]["passed"] for job in summary["jobs"]} == {
+        "last_mention": False,
+        "none": False,
+        "bm25": None,
+    }
+    before = everything_in(place)
+    again = run(capsys, "resume=s")
+    assert (again.status, measured.total()) == (3, 18)
+    assert everything_in(place) == before
+
+
+def test_a_run_directory_is_a_baseline(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=kept/base")
+    done = run(capsys, *GATED, "arch=none", "gate.baseline=kept/base", "hydra.run.dir=r/one")
+    assert done.status == 3
+    assert measured == {"bm25": 6, "none": 6}
+    assert [p.name for p in (place / "r").iterdir()] == ["one"]
+    assert "arch=none was not checked" in str(gate_of(place / "r/one")["reason"])
+
+
+def test_enough_equal_cases_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    """72 cases without a discordant pair are what a margin of .05 needs; 71 are too few."""
+    given = (
+        *LOAN,
+        "protocol=retrieve",
+        "gate.baseline=full_context",
+        "gate.axes=[surface_ceiling]",
+        "arch=oracle",
+        "budget=loose",
+    )
+    enough = run(capsys, *given, "n_cases=72")
+    assert enough.status == 0, enough.out
+    assert "gate noninferiority for oracle loose: passed" in enough.out
+    few = run(capsys, *given, "n_cases=71")
+    assert few.status == 3
+
+
+def test_superiority_and_the_open_gate(capsys: pytest.CaptureFixture[str]) -> None:
+    worse = run(capsys, *GATED, "gate=superiority", "gate.baseline=bm25", "arch=none")
+    assert worse.status == 3
+    better = run(
+        capsys, *GATED, "gate=superiority", "gate.baseline=none", "gate.axes=[mrr]", "arch=bm25"
+    )
+    assert better.status == 0
+    assert gate_of(better.directory)["passed"] is True
+    open_ = run(capsys, *GATED, "gate=open", "gate.baseline=bm25", "arch=none", "run_name=open")
+    assert open_.status == 0
+
+
+def test_a_baseline_that_stops_fails_the_job_and_not_the_sweep(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    original = Pipeline._measure
+
+    async def failing(self: Pipeline, row, job, answer, k):  # type: ignore[no-untyped-def]
+        case: Case = job.case
+        if self.arm == "bm25":
+            raise RuntimeError(f"{case.id} told to fail")
+        return await original(self, row, job, answer, k)
+
+    monkeypatch.setattr(Pipeline, "_measure", failing)
+    done = run(capsys, "-m", *GATED, "gate.baseline=bm25", "arch=none,bm25", "hydra.sweep.dir=s")
+    assert done.status == 1
+    assert done.err.count("stopped: ") >= 2
+    assert done.out.splitlines()[-1] == "sweep: s"
+    monkeypatch.setattr(Pipeline, "_measure", original)
+    again = run(capsys, "resume=s", "max_errors=100")
+    assert again.status == 3
+    assert {job["run"]["arch"] for job in read_json(place / "s/sweep.json")["jobs"]} == {
+        "none",
+        "bm25",
+    }

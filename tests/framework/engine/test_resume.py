@@ -1,0 +1,274 @@
+"""Going on with runs and sweeps that were cut off, at any point, with operational overrides."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.engine import job as job_module
+from framework.engine import sweep as sweep_module
+from framework.engine.directory import ANSWERS, RunDirectory, load_state
+from framework.engine.sweep import job_directories
+from framework.journal import read, verify_run
+from framework.records import Row
+from framework.rows import measured, measured_digest
+from tests.launching import HOTPOT, LOAN, everything_in, read_json, run
+
+
+class Killed(BaseException):
+    """Stands for a process that is gone: nothing catches it."""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def kill_after(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Die once so many rows were written, in whatever job they are."""
+    add, written = RunDirectory.add, iter(range(1, 10_000))
+
+    def dying(self: RunDirectory, row: Row, record: Mapping[str, Any]) -> None:
+        add(self, row, record)
+        if next(written) == rows:
+            raise Killed
+
+    monkeypatch.setattr(RunDirectory, "add", dying)
+
+
+def start_and_die(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int, *argv: str
+) -> None:
+    with monkeypatch.context() as patch:
+        kill_after(patch, rows)
+        with pytest.raises(Killed):
+            run(capsys, *argv)
+
+
+def same_as(whole: Path, other: Path) -> None:
+    """The measured rows, answers and numbers of two runs are the same, and both are sound."""
+    for directory in (whole, other):
+        assert verify_run(directory).ok
+    rows = [load_state(d).rows for d in (whole, other)]
+    assert measured(rows[0]) == measured(rows[1])
+    answers = [sorted((d / ANSWERS).read_bytes().splitlines()) for d in (whole, other)]
+    assert answers[0] == answers[1]
+    summaries = [read_json(d / "summary.json") for d in (whole, other)]
+    for summary in summaries:
+        for phase in summary["ledger"].values():
+            phase.pop("seconds", None)
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 6])
+def test_a_run_cut_off_ends_as_an_undisturbed_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    given = (*HOTPOT, "arch=random_context", "arch.draws=2", "repeats=2", "n_cases=2")
+    run(capsys, *given, "hydra.run.dir=whole")
+    start_and_die(capsys, monkeypatch, rows, *given, "hydra.run.dir=cut")
+    assert len(load_state(Path("cut")).rows) == rows
+    done = run(capsys, "resume=cut")
+    assert (done.status, done.directory, done.err) == (0, Path("cut"), "")
+    same_as(Path("whole"), Path("cut"))
+
+
+def test_a_loan_run_cut_off_twice(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = (*LOAN, "arch=typed_graph", "reader=verified", "n_cases=6")
+    run(capsys, *given, "hydra.run.dir=whole")
+    start_and_die(capsys, monkeypatch, 2, *given, "hydra.run.dir=cut")
+    start_and_die(capsys, monkeypatch, 3, "resume=cut")
+    assert run(capsys, "resume=cut").status == 0
+    same_as(Path("whole"), Path("cut"))
+    resumed = [e for e in read(Path("cut/journal.jsonl")) if e.type == "run.resumed"]
+    assert [e.payload for e in resumed] == [
+        {"rows": 2, "changed": []},
+        {"rows": 5, "changed": []},
+    ]
+
+
+def test_a_finished_run_is_shown_again_and_left_as_it_is(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    first = run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
+    before = everything_in(place)
+    again = run(capsys, "resume=r")
+    assert (again.status, again.out) == (first.status, first.out)
+    assert everything_in(place) == before
+
+
+@pytest.mark.parametrize("rows", [1, 6, 7, 12, 17, 18])
+def test_a_sweep_cut_off_ends_as_an_undisturbed_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Inside a job, after its last row, and between jobs."""
+    given = ("-m", *HOTPOT, "arch=bm25,none,last_mention")
+    run(capsys, *given, "hydra.sweep.dir=whole")
+    start_and_die(capsys, monkeypatch, rows, *given, "hydra.sweep.dir=cut")
+    done = run(capsys, "resume=cut")
+    assert (done.status, done.directory) == (0, Path("cut"))
+    sweeps_are_the_same(Path("whole"), Path("cut"))
+
+
+def sweeps_are_the_same(whole: Path, cut: Path) -> None:
+    jobs = [job_directories(d) for d in (whole, cut)]
+    assert [d.name for d in jobs[0]] == [d.name for d in jobs[1]]
+    for a, b in zip(*jobs, strict=True):
+        same_as(a, b)
+    for name in ("comparison.csv", "sweep.json"):
+        texts = [(d / name).read_text() for d in (whole, cut)]
+        if name.endswith("json"):
+            one, two = map(json.loads, texts)
+            for key in ("comparisons", "correlation", "fairness_flags", "unfinished"):
+                assert one[key] == two[key]
+        else:
+            assert texts[0] == texts[1]
+
+
+def test_a_sweep_killed_between_jobs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("-m", *HOTPOT, "arch=bm25,none")
+    run(capsys, *given, "hydra.sweep.dir=whole")
+    for place, n in (("before", 1), ("between", 2), ("uploading", 1)):
+        module = sweep_module if place != "uploading" else job_module
+        name = "run_job" if place != "uploading" else "upload"
+        with monkeypatch.context() as patch:
+            original, calls = getattr(module, name), iter(range(1, 100))
+
+            def dying(*a: Any, _calls=calls, _n=n, _original=original, **k: Any) -> Any:  # type: ignore[no-untyped-def]
+                if next(_calls) == _n:
+                    raise Killed
+                return _original(*a, **k)
+
+            patch.setattr(module, name, dying)
+            with pytest.raises(Killed):
+                run(capsys, *given, f"hydra.sweep.dir={place}")
+        assert run(capsys, f"resume={place}").status == 0
+        sweeps_are_the_same(Path("whole"), Path(place))
+
+
+def test_a_sweep_killed_while_comparing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("-m", *HOTPOT, "arch=bm25,none")
+    run(capsys, *given, "hydra.sweep.dir=whole")
+    with monkeypatch.context() as patch:
+
+        def dying(path: Path, summary: Any) -> None:
+            (path / "sweep.json.draft").write_text("{")
+            raise Killed
+
+        patch.setattr(sweep_module, "write_sweep", dying)
+        with pytest.raises(Killed):
+            run(capsys, *given, "hydra.sweep.dir=cut")
+    assert not (Path("cut") / "sweep.json").exists()
+    assert run(capsys, "resume=cut").status == 0
+    sweeps_are_the_same(Path("whole"), Path("cut"))
+    assert not (Path("cut") / "sweep.json.draft").exists()
+
+
+def test_a_job_of_a_sweep_may_be_gone_on_with_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("-m", *HOTPOT, "arch=bm25,none")
+    start_and_die(capsys, monkeypatch, 2, *given, "hydra.sweep.dir=cut")
+    (job,) = (p for p in Path("cut").iterdir() if p.is_dir())
+    assert run(capsys, f"resume={job}").directory == job
+    assert len(job_directories(Path("cut"))) == 1
+    assert run(capsys, "resume=cut").status == 0
+    assert len(job_directories(Path("cut"))) == 2
+
+
+def test_operational_values_may_change(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = ("max_errors=0.5", "tracking=none", "domain.sha256=''", "arch=bm25")
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=whole")
+    start_and_die(capsys, monkeypatch, 2, *HOTPOT, "arch=bm25", "hydra.run.dir=cut")
+    assert run(capsys, "resume=cut", *changes).status == 0
+    same_as(Path("whole"), Path("cut"))
+    given = ("-m", *HOTPOT, "arch=bm25,none")
+    start_and_die(capsys, monkeypatch, 8, *given, "hydra.sweep.dir=many")
+    assert run(capsys, "resume=many", *changes[:3]).status == 0
+    assert len(job_directories(Path("many"))) == 2
+
+
+def test_an_override_that_changes_only_a_label_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`arch.k1=1.5` is the value it has, but rows written from then on would bear another name."""
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
+    assert "arch.k1=1.5 would change the run" in run(capsys, "resume=r", "arch.k1=1.5").mistake
+
+
+def test_code_that_changed_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_and_die(capsys, monkeypatch, 2, *HOTPOT, "arch=bm25", "hydra.run.dir=cut")
+    manifest = Path("cut/manifest.json")
+    held = read_json(manifest)
+    held["plugins"]["arch"]["code"] = held["framework"] = "sha256:" + "0" * 64
+    held["versions"]["numpy"] = "1.0"
+    manifest.write_text(json.dumps(held))
+    done = run(capsys, "resume=cut")
+    assert done.status == 0
+    assert done.err.startswith(
+        "cut: changed since it was begun: arch=bm25, framework, numpy 1.0 ->"
+    )
+    assert done.err.count("\n") == 1
+    (resumed,) = (e for e in read(Path("cut/journal.jsonl")) if e.type == "run.resumed")
+    assert resumed.payload["changed"][:2] == ["arch=bm25", "framework"]
+    assert verify_run(Path("cut")).ok
+
+
+def test_configuration_files_that_changed_are_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    options = place / "mine" / "arch"
+    options.mkdir(parents=True)
+    text = "plugin: bm25\nk1: 0.4\nb: 0.75\nepsilon: 0.25\ntokenizer: words\n"
+    (options / "sharp.yaml").write_text(text)
+    given = (*HOTPOT, "--config-dir=mine", "arch=sharp")
+    start_and_die(capsys, monkeypatch, 2, *given, "hydra.run.dir=one")
+    start_and_die(capsys, monkeypatch, 2, "-m", *given, "hydra.sweep.dir=many")
+    (options / "sharp.yaml").write_text(text.replace("0.4", "0.5"))
+    before = everything_in(place)
+    message = run(capsys, "resume=one").mistake
+    assert message == "resume=one: the configuration files are not what they were"
+    assert "the configuration of hotpotqa" in run(capsys, "resume=many").mistake
+    assert everything_in(place) == before
+    (options / "sharp.yaml").write_text(text)
+    assert run(capsys, "resume=one").status == 0
+    assert run(capsys, "resume=many").status == 0
+
+
+def test_a_run_moved_elsewhere_is_gone_on_with(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    start_and_die(capsys, monkeypatch, 2, *HOTPOT, "arch=bm25", "hydra.run.dir=cut")
+    shutil.move("cut", place / "elsewhere")
+    assert run(capsys, "resume=elsewhere").status == 0
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=whole")
+    digests = [measured_digest(load_state(Path(d)).rows) for d in ("whole", "elsewhere")]
+    assert digests[0] == digests[1]
+
+
+def test_a_gated_run_cut_off_in_its_baseline(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    """The run itself was not begun: the same command starts it and finds the half baseline."""
+    given = (*HOTPOT, "gate.axes=[mrr]", "gate.baseline=bm25", "arch=last_mention")
+    start_and_die(capsys, monkeypatch, 2, *given, "hydra.run.dir=r/mine")
+    assert not Path("r/mine").exists()
+    assert run(capsys, *given, "hydra.run.dir=r/mine").status == 3
+    assert len(list((place / "r").iterdir())) == 3
+    assert all(verify_run(d).ok for d in (place / "r").iterdir())
