@@ -2,7 +2,7 @@
 
 Names. Parameters: `arch` is the label of results, `arch.plugin` and `arch.k1` are what it stands
 for, `declared.sees_task` what the arm was told. Metrics: `frp`, `frp_ci_low`, `frp_ci_high`,
-`frp_n`; after a slash, which the page makes a section of, `by_stratum/frp.open`,
+`frp_n`; after a slash, which the page makes a section of, `strata/stratum/frp.open`,
 `ledger/total/tokens_in`, `fairness/mean_view_tokens`, `errors/n`.
 """
 
@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from framework.canonical import canonical_json, digest_bytes
 from framework.config import plan
-from framework.engine.directory import ANSWERS, CONFIG, ROWS, SUMMARY, read_summary
-from framework.engine.sweep import COMPARISON, SWEEP, SWEEP_PLAN
+from framework.engine.directory import ANSWERS, CONFIG, ROWS, SUMMARY, SWEEP_PLAN, read_summary
+from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import UserError
 from framework.journal import FINISHED, JOURNAL, MANIFEST
 
@@ -149,14 +149,8 @@ def sweep_upload(directory: Path) -> Upload:
         metrics=metrics.values,
         tags=tags,
         files=files,
-        whole={job["directory"] for job in jobs} >= _planned(directory),
+        whole=not sweep["unfinished"],
     )
-
-
-def _planned(sweep: Path) -> set[str]:
-    """The names of all jobs of a sweep."""
-    planned = json.loads((sweep / SWEEP_PLAN).read_text(encoding="utf-8"))
-    return {job["name"] for job in planned["jobs"]}
 
 
 def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -253,12 +247,12 @@ def _run_metrics(summary: Mapping[str, Any]) -> tuple[dict[str, float], list[str
     return metrics.values, left_out
 
 
-def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float | None]]:
+def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str, str], float | None]]:
     """Mean and n of the headline by stratum and tag, where there is more than one group."""
     groups = [tuple(group.partition("=")[::2]) for group in summary["strata"]]
     sizes = Counter(tag for tag, _ in groups)
     return [
-        ((f"by_{tag}", f"{axis}.{value}{suffix}"), axes[axis][part])
+        (("strata", tag, f"{axis}.{value}{suffix}"), axes[axis][part])
         for (tag, value), axes in zip(groups, summary["strata"].values(), strict=True)
         for axis in summary["headline"]
         for suffix, part in (("", "mean"), ("_n", "n"))

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from framework.engine.directory import ANSWERS, CONFIG, ROWS, SUMMARY, load_state, read_summary
-from framework.engine.sweep import COMPARISON, SWEEP, SWEEP_PLAN
+from framework.engine.directory import (
+    ANSWERS,
+    CONFIG,
+    ROWS,
+    SUMMARY,
+    SWEEP_PLAN,
+    load_plan,
+    load_state,
+    read_summary,
+)
+from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import TrackingError, UserError
 from framework.journal import JOURNAL, MANIFEST, read, verify_run
 from plugins.tracking import _content
@@ -176,10 +185,13 @@ def test_a_sweep_with_a_job_missing_is_not_called_finished(
 ) -> None:
     runs = finished_sweep(tmp_path / "sweep", uri)
     mlflow = tracker(planned(uri))
-    write_results(tmp_path / "sweep", runs[:3])
+    plans = [load_plan(run) for run in runs]
+    aside = runs[3].rename(tmp_path / "aside")
+    write_results(tmp_path / "sweep", plans)
     mlflow.upload_sweep(tmp_path / "sweep")
     assert [run.info.status for run in stored()] == ["FAILED"]
-    write_results(tmp_path / "sweep", runs)
+    aside.rename(runs[3])
+    write_results(tmp_path / "sweep", plans)
     mlflow.upload_sweep(tmp_path / "sweep")
     (parent,) = stored()
     assert parent.info.status == "FINISHED"
