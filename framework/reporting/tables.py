@@ -72,7 +72,8 @@ def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
     from rich.table import Table
 
     run = jobs[0]["run"]
-    reader = "" if run["protocol"] == "retrieve" else f"  reader {run['reader']}"
+    asked = f"  reader {run['reader']}, model {run['model']}"
+    reader = "" if run["protocol"] == "retrieve" else asked
     title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}{reader}"
     table = Table(title=title, title_justify="left")
     headline = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
@@ -109,7 +110,10 @@ def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
     least = max((row["smallest_holm_p"] or 0.0 for row in rows), default=0.0)
     first = rows[0]
     table = Table(
-        title=f"{first['domain']}  budget {first['budget']}  minus {first['arm_b']}, by case",
+        title=(
+            f"{first['domain']}  budget {first['budget']}  model {first['model']}  "
+            f"minus {first['arm_b']}, paired by case"
+        ),
         caption=(
             f"* Holm-adjusted p < .05 over all comparisons composed; with these cases it can reach "
             f"{p_value(least)} or less. ! cannot conclude: too few cases to reach .05. "
