@@ -1,0 +1,124 @@
+"""Fifty SIGKILLs at random moments of real processes; each ends as an undisturbed run does."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from framework.canonical import digest
+from framework.engine.directory import load_state
+from framework.engine.sweep import SWEEP_PLAN, job_directories
+from framework.journal import JOURNAL, verify_run
+from framework.rows import measured
+from tests.launching import read_json
+
+ROOT = Path(__file__).resolve().parents[3]
+KILLS = 50
+SEED = 50
+SINGLE = (
+    *("domain=loan", "arch=random_context", "arch.draws=3", "reader=verified"),
+    *("n_cases=12", "repeats=2", "tracking=none"),
+)
+SWEEP = (
+    *("-m", "domain=loan", "arch=typed_graph,none,bm25", "gate.baseline=bm25"),
+    *("n_cases=12", "tracking=none"),
+)
+
+
+def command(*argv: str) -> list[str]:
+    return [sys.executable, str(ROOT / "run.py"), *argv]
+
+
+def finish(cwd: Path, *argv: str) -> float:
+    """Run to the end, undisturbed, and return the seconds it took."""
+    start = time.monotonic()
+    done = subprocess.run(
+        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode in (0, 3), done.stderr
+    return time.monotonic() - start
+
+
+def kill_after(seconds: float, cwd: Path, *argv: str) -> bool:
+    """Start the command, kill it after so long, and say whether it was still running."""
+    process = subprocess.Popen(
+        command(*argv), cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        _, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return True
+    assert process.returncode in (0, 3), errors
+    return False
+
+
+def rows_of(directory: Path) -> str:
+    """Digest of all measured rows below a run's or sweep's directory, by job."""
+    jobs = job_directories(directory) if (directory / SWEEP_PLAN).is_file() else [directory]
+    assert jobs
+    return digest({d.name if len(jobs) > 1 else "": measured(load_state(d).rows) for d in jobs})
+
+
+def where_it_was(directory: Path) -> str:
+    """What a kill hit, as it shows on disk."""
+    if not directory.exists():
+        return "start-up"
+    if (directory / SWEEP_PLAN).is_file():
+        states = [load_state(p.parent) for p in directory.glob(f"*/{JOURNAL}")]
+        if not states:
+            return "before the first job"
+        if any(state.finished is None for state in states):
+            return "inside a job"
+        return "between jobs, or comparing"
+    state = load_state(directory)
+    if state.finished is not None:
+        return "after the seal"
+    return "cases" if state.rows else "before the first case"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_fifty_kills(tmp_path: Path) -> None:
+    rng = random.Random(SEED)
+    whole, seconds, wanted = {}, {}, {}
+    for kind, argv in (("run", SINGLE), ("sweep", SWEEP)):
+        whole[kind] = tmp_path / f"whole-{kind}"
+        seconds[kind] = finish(tmp_path, *argv, f"hydra.{kind}.dir={whole[kind]}")
+        wanted[kind] = rows_of(whole[kind])
+    hit: Counter[str] = Counter()
+    attempt = 0
+    while hit.total() < KILLS:
+        kind, argv = (("run", SINGLE), ("sweep", SWEEP))[attempt % 2]
+        directory = tmp_path / f"{kind}-{attempt}"
+        attempt += 1
+        # Kill again and again, each time later in what is left; then let it end.
+        for _ in range(rng.randint(1, 4)):
+            begun = directory.exists()
+            given = (f"resume={directory}",) if begun else (*argv, f"hydra.{kind}.dir={directory}")
+            if not kill_after(rng.uniform(0.3, 1.05) * seconds[kind], tmp_path, *given):
+                break
+            hit[f"{kind}: {where_it_was(directory)}"] += 1
+        if not directory.exists():
+            finish(tmp_path, *argv, f"hydra.{kind}.dir={directory}")
+        finish(tmp_path, f"resume={directory}")
+        assert rows_of(directory) == wanted[kind]
+        runs = [path.parent for path in directory.rglob(JOURNAL)]
+        assert runs
+        assert [p for run in runs for p in verify_run(run).problems] == []
+        if kind == "sweep":
+            summaries = [read_json(d / "sweep.json") for d in (whole[kind], directory)]
+            assert summaries[0]["comparisons"] == summaries[1]["comparisons"]
+            assert summaries[0]["correlation"] == summaries[1]["correlation"]
+        left = {p.name for p in directory.rglob("*draft*")}
+        assert left == set()
+    print(f"{hit.total()} kills in {attempt} runs and sweeps:", dict(sorted(hit.items())))
+    assert len(hit) >= 5, "the kills are not spread"
