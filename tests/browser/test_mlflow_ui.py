@@ -1,0 +1,281 @@
+"""A person opens the MLflow UI on a sweep and finds there what stands in the run directories."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from framework.engine.directory import read_summary
+from framework.engine.sync import sync
+from tests.plugins.tracking.runs import finished_sweep
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # within MLflow
+]
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 40.0
+"""The longest that a page may take on a busy machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """A UI on the store of one sweep: its runs by name, with summary and MLflow run id."""
+
+    url: str
+    experiment: str
+    parent: str
+    summaries: dict[str, dict[str, Any]]
+    ids: dict[str, str]
+    files: set[str]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A sweep of two arms under two budgets, uploaded, and what `make ui` opens on it."""
+    place = tmp_path_factory.mktemp("ui")
+    database = place / "mlruns" / "mlflow.db"
+    runs = finished_sweep(place / "a-sweep", f"sqlite:///{database}")
+    sync(place / "a-sweep")
+    summaries, ids = {}, {}
+    for run in runs:
+        summary = read_summary(run)
+        name = f"{summary['run']['arch']} {summary['run']['budget']}"
+        summaries[name] = summary
+        ids[name] = json.loads((run / "tracking.json").read_text())["run_id"]
+    parent = json.loads((place / "a-sweep" / "tracking.json").read_text())
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    with _serving(database, port, place / "ui.log") as url:
+        yield Site(
+            url=url,
+            experiment=parent["experiment_id"],
+            parent=parent["run_id"],
+            summaries=summaries,
+            ids=ids,
+            files={path.name for path in runs[0].iterdir()} - {"tracking.json"},
+        )
+
+
+class _serving:  # noqa: N801 - reads as what it does
+    """The recipe of `make ui` on another database and port, until the block ends."""
+
+    def __init__(self, database: Path, port: int, log: Path) -> None:
+        recipe = subprocess.run(
+            ["make", "--dry-run", "ui"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        lines = recipe.replace("\\\n", " ").splitlines()
+        (command,) = (line for line in lines if "mlflow ui" in line)
+        local = f"sqlite:///{ROOT / 'mlruns' / 'mlflow.db'}"
+        assert local in command
+        self._words = shlex.split(command.replace(local, f"sqlite:///{database}"))
+        self._url = f"http://127.0.0.1:{port}"
+        self._words += ["--port", str(port)]
+        self._log = log
+
+    def __enter__(self) -> str:
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                ["env", *self._words], cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+            )
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and self._process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self._url}/health", timeout=1):
+                    return self._url
+            except OSError:
+                time.sleep(0.2)
+        self.__exit__()
+        pytest.fail(f"`make ui` did not come up:\n{self._log.read_text()[-2000:]}")
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+        self._process.wait(20)
+
+
+def _wait(browser: Chrome, find: Callable[[], T]) -> T:
+    """What `find` returns, once it is true and the page does not change under it."""
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        try:
+            found = find()
+        except (NoSuchElementException, StaleElementReferenceException):
+            found = None
+        if found:
+            return found
+        time.sleep(0.2)
+    shown = browser.find_element("tag name", "body").text
+    pytest.fail(f"not on the page within {SECONDS:.0f} s; it shows:\n{shown[:3000]}")
+
+
+def _open(browser: Chrome, url: str) -> None:
+    browser.set_window_size(2400, 1600)  # tables make cells only where they can be seen
+    browser.get("about:blank")  # a change after the # alone would not load the page anew
+    browser.get(url)
+
+
+def _all(browser: Chrome, selector: str) -> list[WebElement]:
+    return browser.find_elements("css selector", selector)
+
+
+def _table(browser: Chrome, heading: str) -> dict[str, list[str]]:
+    """The cells after the first of every table row on a page, by the first; under a heading."""
+    script = """
+        const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        let after;
+        while ((after = texts.nextNode()) && !after.data.trim().startsWith(arguments[0]));
+        if (!after) return null;
+        const follows = e => after.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING;
+        return [...document.querySelectorAll('[role=row], tr')].filter(follows).map(
+            r => [...r.querySelectorAll('[role=cell], th, td')].map(c => c.innerText.trim()));
+    """
+    rows = browser.execute_script(script, heading) or []  # type: ignore[no-untyped-call]
+    table: dict[str, list[str]] = {}
+    for row in rows:
+        if row:
+            table.setdefault(row[0], row[1:])
+    return table
+
+
+def _scrolled(browser: Chrome, wanted: set[str]) -> dict[str, list[str]]:
+    """The cells of a grid that only makes the rows in sight, scrolled until all wanted were."""
+    script = """
+        const rows = {};
+        for (const grid of document.querySelectorAll('.ReactVirtualized__Grid')) {
+            for (const cell of grid.firstElementChild.children) {
+                const {x, y} = cell.getBoundingClientRect();
+                (rows[Math.round(y)] ||= []).push([x, cell.innerText.trim()]);
+            }
+        }
+        if (arguments[0]) {
+            for (const grid of document.querySelectorAll('.ReactVirtualized__Grid')) {
+                if (getComputedStyle(grid).overflowY != 'hidden') {
+                    grid.scrollTop += grid.clientHeight / 2;
+                }
+            }
+        }
+        return Object.values(rows).map(r => r.sort((a, b) => a[0] - b[0]).map(c => c[1]));
+    """
+    table: dict[str, list[str]] = {}
+
+    def complete() -> bool:
+        still = browser.execute_script(script, False)  # type: ignore[no-untyped-call]
+        rows = browser.execute_script(script, True)  # type: ignore[no-untyped-call]
+        if rows == still:  # not while names and values are moving
+            table.update({row[0]: row[1:] for row in rows if all(row)})
+        return wanted <= table.keys()
+
+    _wait(browser, complete)
+    return table
+
+
+def _shown(value: float, text: str) -> bool:
+    """Whether a page's text is the number, to the digits that it shows."""
+    digits = len(text.partition(".")[2])
+    return float(text) == pytest.approx(value, abs=0.5 * 10**-digits + 1e-12)
+
+
+def test_the_run_list_shows_names_and_values(browser: Chrome, site: Site) -> None:
+    _open(browser, f"{site.url}/#/experiments/{site.experiment}/runs?workflowType=machine_learning")
+
+    def column(name: str) -> dict[str, str]:
+        cells = _all(browser, f'.ag-row [col-id="{name}"]')
+        rows = [c.find_element("xpath", "ancestor::*[@role='row']") for c in cells]
+        texts = [c.text.rpartition("\n")[2] for c in cells]  # a name comes after its colour
+        return {str(r.get_attribute("row-id")): t for r, t in zip(rows, texts, strict=True)}
+
+    names = _wait(browser, lambda: column("attributes.`Run Name`"))
+    assert names == {site.parent: "a-sweep"}, "the runs fold under their sweep"
+    _all(browser, '.ag-row [col-id="attributes.`Run Name`"] button')[0].click()
+    _wait(browser, lambda: len(column("attributes.`Run Name`")) == 5)
+    names = column("attributes.`Run Name`")
+    assert names == {site.parent: "a-sweep", **{v: k for k, v in site.ids.items()}}
+
+    (chooser,) = (e for e in _all(browser, "button") if e.text == "Columns")
+    chooser.click()
+    _wait(browser, lambda: _all(browser, "input[placeholder='Search columns']")).pop().send_keys(
+        "right"
+    )
+    leaf = _wait(
+        browser, lambda: [e for e in _all(browser, "[title], strong") if e.text == "right"]
+    )
+    node = leaf[0].find_element("xpath", "ancestor::*[contains(@class, 'treenode')]")
+    node.find_element("css selector", "[class*=tree-checkbox]").click()
+    chooser.click()
+    values = _wait(browser, lambda: column("metrics.`right`"))
+    for name, summary in site.summaries.items():
+        mean = summary["axes"]["right"]["mean"]
+        assert _shown(mean, values[site.ids[name]]), (name, mean, values)
+
+
+def test_a_run_page_shows_parameters_intervals_and_artifacts(browser: Chrome, site: Site) -> None:
+    name = "hostile loose"
+    page = f"{site.url}/#/experiments/{site.experiment}/runs/{site.ids[name]}"
+    _open(browser, page)
+    _wait(browser, lambda: "declared.sees_task" in _table(browser, "Parameters ("))
+    params = _table(browser, "Parameters (")
+    assert params["arch"] == ["hostile"]
+    assert params["budget"] == ["loose"]
+    assert params["budget.limit"] == ["200"]
+    assert params["n_cases"] == ["12"]
+    metrics = _table(browser, "Metrics (")
+    entry = site.summaries[name]["axes"]["right"]
+    for key, part in (("", "mean"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high"), ("_n", "n")):
+        assert _shown(entry[part], metrics[f"right{key}"][0])
+    text = browser.find_element("tag name", "body").text
+    assert "Rule-based model: no language model was asked." in text
+    assert "model_kind" in text
+
+    _open(browser, f"{page}/artifacts")
+    _wait(
+        browser,
+        lambda: site.files <= set(browser.find_element("tag name", "body").text.split()),
+    )
+
+
+def test_the_compare_page_sets_runs_side_by_side(browser: Chrome, site: Site) -> None:
+    names = list(site.ids)
+    chosen = json.dumps([site.ids[name] for name in names], separators=(",", ":"))
+    _open(browser, f'{site.url}/#/compare-runs?runs={chosen}&experiments=["{site.experiment}"]')
+    _wait(browser, lambda: "budget" in _table(browser, "Run details"))
+    table = _table(browser, "Run details")
+    assert table["Run Name:"] == names
+    assert table["arch"] == [name.split()[0] for name in names]
+    assert table["budget"] == [name.split()[1] for name in names]
+    parts = {"right": "mean", "right_ci_low": "ci_low", "right_ci_high": "ci_high"}
+    metrics = _scrolled(browser, set(parts))
+    for key, part in parts.items():
+        expected = [site.summaries[name]["axes"]["right"][part] for name in names]
+        pairs = list(zip(expected, metrics[key], strict=True))
+        assert all(_shown(*pair) for pair in pairs), pairs
+    assert len(set(metrics["right"])) > 1, "the arms differ, or the page could show anything"
+
+
+def test_the_sweep_page_links_its_runs(browser: Chrome, site: Site) -> None:
+    _open(browser, f"{site.url}/#/experiments/{site.experiment}/runs/{site.parent}")
+    _wait(browser, lambda: set(site.ids) <= {e.text.rstrip(",") for e in _all(browser, "a")})
+    _wait(browser, lambda: "right/hostile loose" in _table(browser, "Metrics ("))
+    metrics = _table(browser, "Metrics (")
+    for name, summary in site.summaries.items():
+        assert _shown(summary["axes"]["right"]["mean"], metrics[f"right/{name}"][0])
