@@ -8,6 +8,7 @@ exit status 2 with nothing written. Exit status: 0 fine; 1 our error, or too man
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return MISTAKE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # what Hydra shows went to a reader that left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _main(argv: list[str]) -> int:

@@ -87,7 +87,6 @@ def load_plugins() -> None:
     if _loaded:
         return
     _loaded = True
-    importlib.import_module("framework.protocols")
     for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         root = _import(point.module)
         if root is not None:

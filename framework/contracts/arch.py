@@ -1,0 +1,85 @@
+"""Memory architectures, and what they are told."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from framework.contracts.model import Client
+from framework.records import (
+    Event,
+    FactField,
+    Gold,
+    Item,
+    TaskCard,
+)
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What an arm is asked with. `task` and `gold` are None unless the arm declares them."""
+
+    text: str
+    task: TaskCard | None = None
+    gold: Gold | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchContext:
+    """What an arm gets when it is opened on one history.
+
+    `budget_tokens` is None for an exempt arm. `fields` is empty unless the arm declares
+    `knows_schema`. `seed` and `draw` feed the arm's own randomness: nothing else may.
+    """
+
+    budget_tokens: int | None
+    client: Client
+    fields: tuple[FactField, ...] = ()
+    seed: int = 0
+    draw: int = 0
+
+
+class Arch(ABC, Generic[S]):
+    """A memory architecture: one instance is opened per history (and draw).
+
+    Declarations are printed beside every result, so a reader sees what an arm was told.
+    `budget_at`: where the arm itself uses the budget (packing enforces it on every arm but an
+    `exempt` one). Events reach an arm without edges unless it declares `gold_edges`.
+    """
+
+    name: ClassVar[str]
+    budget_at: ClassVar[Literal["ingest", "recall", "none"]] = "none"
+    needs_model: ClassVar[bool] = False
+    sees_task: ClassVar[bool] = False
+    knows_schema: ClassVar[bool] = False
+    gold_edges: ClassVar[bool] = False
+    sees_gold: ClassVar[bool] = False
+    exempt: ClassVar[bool] = False
+    query: ClassVar[Literal["task", "none"]] = "task"
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S, context: ArchContext) -> None:
+        self.settings = settings
+        self.context = context
+
+    @property
+    def draws(self) -> int:
+        """Independent draws to average over: at least 10 for an arm that chooses at random."""
+        return 1
+
+    @abstractmethod
+    def ingest(self, events: Iterable[Event]) -> Awaitable[None] | None:
+        """Take in a history, in order of arrival. Called once."""
+
+    @abstractmethod
+    def recall(self, query: Query, k: int) -> Awaitable[Sequence[Item]] | Sequence[Item]:
+        """At most `k` items, best first. Never changes the memory."""
+
+    def report(self) -> Mapping[str, float]:
+        """What the arm measured of itself on this history, as the share of entries dropped."""
+        return {}

@@ -1,0 +1,94 @@
+"""Histories and the cases asked of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from framework.records import (
+    ABSTAIN,
+    Answer,
+    Case,
+    Event,
+    FactField,
+    Gold,
+)
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a domain's cases come from. All four are mandatory; `generated` is a valid source."""
+
+    source: str
+    revision: str
+    licence: str
+    citation: str
+
+
+class Domain(ABC, Generic[S]):
+    """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
+
+    `axes` names the axis plugins that apply; `headline` the few axis columns that tables show and
+    sweeps compare: a comparison of everything could conclude nothing.
+    """
+
+    name: ClassVar[str]
+    provenance: ClassVar[Provenance]
+    axes: ClassVar[tuple[str, ...]]
+    headline: ClassVar[tuple[str, ...]]
+    protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve")
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @property
+    @abstractmethod
+    def nominal_tokens(self) -> int:
+        """Fixed length of a history in tokens; budgets are ratios of it."""
+
+    @property
+    @abstractmethod
+    def fields(self) -> tuple[FactField, ...]:
+        """The public answer form: given at ingest to arms that declare `knows_schema`."""
+
+    @abstractmethod
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        """The first `n` cases (all, when None and the domain is finite), lazily."""
+
+    @abstractmethod
+    def history(self, history_id: str) -> Iterator[Event]:
+        """The events of a history in order of arrival, lazily."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """Digest of what the cases are made from (data file, spec), settings aside."""
+
+    def success(self, answer: Answer, gold: Gold) -> bool:
+        """The success axis: the label exactly, and the amount within the gold's tolerance."""
+        if answer.decision != gold.decision:
+            return False
+        if gold.amount is None or gold.decision == ABSTAIN:
+            return True
+        return (
+            answer.amount is not None and abs(answer.amount - gold.amount) <= gold.amount_tolerance
+        )
+
+    def without_injection(self, case: Case) -> Case | None:
+        """The same case with nothing injected (its own history), to tell obedience from error.
+
+        None where the case has no injection or the domain no such twin.
+        """
+        return None
+
+    def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
+        """What the policy decides when only these gold items are known; None when not defined.
+
+        ABSTAIN when the admissible completions of what is missing differ (validity.md section 2).
+        """
+        return None

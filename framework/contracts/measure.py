@@ -1,0 +1,62 @@
+"""Axes: measures of a case."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from framework.contracts.domain import Domain
+from framework.contracts.judge import Judge
+from framework.contracts.model import Client
+from framework.records import (
+    Answer,
+    AxisScore,
+    Case,
+    MemoryView,
+)
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """Everything an axis may look at for one case. `answer` is None in a retrieval protocol.
+
+    `retained` maps every gold item's id to whether it was in the view, closure applied. `clean` is
+    the answer to the case without its injection, None where there is none.
+    """
+
+    case: Case
+    domain: Domain[Any]
+    view: MemoryView
+    answer: Answer | None
+    retained: Mapping[str, bool]
+    judge: Judge[Any] | None
+    client: Client
+    clean: Answer | None = None
+
+
+class Axis(ABC, Generic[S]):
+    """One measure or a family computed together. `names` are the columns it fills.
+
+    higher_is_better : by name; None where neither direction is better.
+    findings : names measured without a model; the others are, with a rule-based reader or judge, an
+        instrument check and no evidence about language models (validity.md section 1).
+    """
+
+    name: ClassVar[str]
+    names: ClassVar[tuple[str, ...]]
+    needs_answer: ClassVar[bool] = True
+    higher_is_better: ClassVar[Mapping[str, bool | None]]
+    findings: ClassVar[frozenset[str]] = frozenset()
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def score(self, scored: Scored) -> Awaitable[AxisScore] | AxisScore:
+        """Values for one case. None says that the axis is undefined for it, never 0."""

@@ -1,0 +1,117 @@
+"""Operations and the models that answer them."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+Req = TypeVar("Req")
+Res = TypeVar("Res")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What an operation sends to a language model."""
+
+    system: str
+    user: str
+
+    @property
+    def text(self) -> str:
+        """System and user text as one, for counting and for the record."""
+        return f"{self.system}\n\n{self.user}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """How the rule-based model reads (validity.md section 1). Never given to a language model.
+
+    schema : knows the task card's field labels and aliases.
+    blind : knows no label: generic label-value and date extraction.
+    noisy : as schema, but misses a statement or confuses its value at the given rates, decided by
+        a hash of the statement and `seed`, so that the same text is always read the same way.
+    """
+
+    style: Literal["schema", "blind", "noisy"] = "schema"
+    miss_rate: float = 0.0
+    confuse_rate: float = 0.0
+    seed: int = 0
+    gullible: bool = False
+
+
+class Operation(ABC, Generic[Req, Res]):
+    """A typed question to a model. An LLM renders and parses; the rule-based model computes.
+
+    `offline` works from the request alone. The model only dispatches, so third parties add
+    operations without touching one.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def prompt(self, request: Req) -> Prompt:
+        """The text sent to a language model."""
+
+    @abstractmethod
+    def parse(self, text: str, request: Req) -> Res:
+        """The response in a model's text. Raises ValueError when it can't be read as one."""
+
+    @abstractmethod
+    def offline(self, request: Req, profile: Profile) -> Res:
+        """The rule-based response, deterministic in its arguments."""
+
+    def render(self, response: Res) -> str:
+        """The response as text: counted as output tokens when the rule-based model answered."""
+        from framework.canonical import canonical_json
+
+        return canonical_json(response)
+
+    @staticmethod
+    def json_object(text: str) -> dict[str, Any]:
+        """The one JSON object in `text`. Raises ValueError when there is none."""
+        start, end = text.find("{"), text.rfind("}")
+        if start < 0 or end < start:
+            raise ValueError("no JSON object in the response")
+        value = json.loads(text[start : end + 1])
+        if not isinstance(value, dict):
+            raise ValueError("the response is not a JSON object")
+        return value
+
+
+class Client(Protocol):
+    """What an arch, reader or judge asks a model through: phase and ledger are already bound."""
+
+    async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
+        """The model's response. Raises ModelError when the call fails for good."""
+        ...
+
+
+class Model(ABC, Generic[S]):
+    """Answers operations. `kind` is `rule-based` or `llm` and marks every row and report."""
+
+    name: ClassVar[str]
+    kind: ClassVar[Literal["rule-based", "llm"]]
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    async def run(
+        self, operation: Operation[Req, Res], request: Req, sample: int
+    ) -> tuple[Res, str]:
+        """The response and its raw text, for sample index `sample` of the same request."""
+
+    @property
+    def concurrency(self) -> int:
+        """Cases that may be under way at once."""
+        return 1
+
+    async def close(self) -> None:
+        """Release connections."""
+        return None

@@ -1,0 +1,114 @@
+"""What surrounds the path: gates, protocols and trackers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from framework.records import (
+    Case,
+    Row,
+)
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+
+RowKey = tuple[str, str, int, int, int]
+"""(case_id, arm, variant, sample, turn): see `framework.records.Row.key`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOutcome:
+    """`passed` is None when no gate was asked for. `findings`: one mapping per axis judged."""
+
+    name: str
+    passed: bool | None
+    findings: tuple[Mapping[str, Any], ...] = ()
+    reason: str = ""
+
+
+class Gate(ABC, Generic[S]):
+    """Decides on rows of a run against the rows of its baseline on the same cases."""
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @property
+    @abstractmethod
+    def baseline(self) -> str | None:
+        """The arch to compare with, a run directory, or None when the gate is open."""
+
+    @property
+    def axes(self) -> Sequence[str]:
+        """The gated axes, so that one that is never filled is found before anything runs."""
+        return tuple(getattr(self.settings, "axes", ()))
+
+    @abstractmethod
+    def decide(
+        self,
+        rows: Sequence[Row],
+        baseline: Sequence[Row],
+        seed: int,
+        floor: Sequence[Row] | None = None,
+    ) -> GateOutcome:
+        """The outcome. A row with an error counts as the worst case.
+
+        `floor` holds the rows of `arch=none` on the same cases, where they were run: a baseline
+        that hardly beats it can't carry a claim of non-inferiority.
+        """
+
+
+class Pipeline(Protocol):
+    """The one path, composed: what a protocol drives. See `framework.pipeline.Pipeline`."""
+
+    def rows(
+        self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None
+    ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
+        """Rows with their record for answers.jsonl, as they finish."""
+        ...
+
+
+class RunProtocol(ABC, Generic[S]):
+    """Drives the one path. It has no path of its own. `answers`: whether a reader answers."""
+
+    name: ClassVar[str]
+    answers: ClassVar[bool] = True
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def drive(
+        self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
+    ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
+        """Rows with their records, leaving out the keys in `done`."""
+
+
+class Tracker(ABC, Generic[S]):
+    """Copies finished run and sweep directories to a tracking server. The directory is the truth.
+
+    An upload may be repeated: it finishes what was cut off and makes nothing twice (the ids are
+    kept in `tracking.json` beside the files). Both raise `framework.errors.TrackingError` when the
+    server can't be reached: the run is on disk all the same.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def upload_run(self, directory: Path, sweep: Path | None) -> str:
+        """Upload a finished run, as a child of its sweep's parent run where there is one."""
+
+    @abstractmethod
+    def upload_sweep(self, directory: Path) -> str:
+        """Upload a sweep's own files and tables to its parent run."""
