@@ -188,8 +188,13 @@ class Regulated(Domain[RegulatedSettings]):
             made.content.cast,
             stream(self.spec, seed, self._base(index), "filling"),
         )
+        first = made if not self.settings.twins else self._made(seed, index - index % 2)
         drafts = fill_up(
-            writer, made.content.drafts, self.settings.tokens, self.settings.filler_share
+            writer,
+            made.content.drafts,
+            first.content.tokens,
+            self.settings.tokens,
+            self.settings.filler_share,
         )
         for draft in drafts:
             yield draft.event()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from framework.tokens import count_tokens
 from plugins.domains._regulated.documents import Draft, Writer
 from plugins.domains._regulated.spec import DocumentSpec
 
@@ -19,10 +18,12 @@ _REPLACES: Final = 0.05
 
 
 def fill_up(
-    writer: Writer, drafts: Sequence[Draft], tokens: int, filler_share: float
+    writer: Writer, drafts: Sequence[Draft], written: int, tokens: int, filler_share: float
 ) -> list[Draft]:
-    """All documents of a history of about `tokens` tokens, in order of arrival."""
-    written = sum(count_tokens(draft.text) for draft in drafts)
+    """All documents of a history of about `tokens` tokens, in order of arrival.
+
+    `written` : the tokens that `drafts` count as; for a twin, those of the case it is the twin of.
+    """
     filler = min(round(tokens * filler_share), max(0, tokens - written))
     supporting = max(0, tokens - written - filler)
     spec = writer.spec

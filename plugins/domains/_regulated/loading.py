@@ -23,6 +23,7 @@ from plugins.domains._regulated.node import Node
 from plugins.domains._regulated.policy import COMPARATORS, DOWNWARD, LISTED
 from plugins.domains._regulated.spec import (
     NUMERIC,
+    ORDERED,
     ConditionSpec,
     Distribution,
     DocumentSpec,
@@ -170,7 +171,7 @@ def _fact(key: str, node: Node) -> Fact:
     distribution = None if formula else _distribution(node.node("distribution"))
     vocabulary = node.texts("vocabulary", at_least=3 if kind == "category" else 0)
     held_out = node.node("held_out")
-    ordered = kind in NUMERIC or kind == "date"
+    ordered = kind in ORDERED
     limits = node.pair("range") if kind in NUMERIC else (0.0, 0.0)
     revision = node.pair("revision") if "revision" in node else None
     fact = Fact(
@@ -509,7 +510,7 @@ def _check_references(root: Node, spec: Spec) -> None:
         if rule.decision == top
         for condition in rule.conditions
         for base in spec.bases(condition.fact)
-        if spec.facts[base].revision is not None and spec.facts[base].type in NUMERIC
+        if spec.facts[base].revision is not None and spec.facts[base].type in ORDERED
     }
     if len(revisable) < 2:
         root.fail("facts", f"at least two facts under {top} rules need a revision")

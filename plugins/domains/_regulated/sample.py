@@ -8,12 +8,13 @@ retired or conflicting value, one for the twin. Thresholds are placed to satisfy
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from random import Random
 from typing import Final, Literal
 
+from framework.expressions import names
 from framework.records import ABSTAIN
 from plugins.domains._regulated.facts import admissible_values, draw_facts, other_value
 from plugins.domains._regulated.placing import draw_gap, place
@@ -26,12 +27,13 @@ from plugins.domains._regulated.policy import (
     close,
     derive,
 )
-from plugins.domains._regulated.spec import NUMERIC, RuleSpec, Spec
+from plugins.domains._regulated.spec import ORDERED, RuleSpec, Spec
 
 STRATA: Final = ("clean", "noisy", "superseded", "open", "injected")
 
-_ATTEMPTS: Final = 400
-_FACTS_KEPT: Final = 40
+_ATTEMPTS: Final = 900
+_SHAPE_KEPT: Final = 30
+_FACTS_KEPT: Final = 300
 _MORE_REASONS: Final = (0.6, 0.3, 0.1)
 """Shares of one, two and three rules of the winning decision: assumed."""
 _LOWER_FIRES: Final = 0.15
@@ -115,6 +117,13 @@ class _Scenario:
     fired: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    kept: Random
+    shape: Random
+    rng: Random
+
+
 class _Retry(Exception):
     """This attempt can't meet the target; the next one draws anew."""
 
@@ -165,8 +174,15 @@ def draw(
     for attempt in range(_ATTEMPTS):
         if attempt % _FACTS_KEPT == 0:
             facts = draw_facts(spec, facts_rng, plan.intake, tuple(codes.values()))
+        # What shows of a case must not be what the target happened to reject least. So the open
+        # fact and the precedence stay through all attempts, the rules in force through many.
+        choices = _Streams(
+            kept=stream(spec, seed, base, "kept"),
+            shape=stream(spec, seed, base, f"shape/{attempt // _SHAPE_KEPT}"),
+            rng=rng,
+        )
         try:
-            return _Attempt(spec, plan, facts, codes, rng).draw(twin)
+            return _Attempt(spec, plan, facts, codes, choices).draw(twin)
         except _Retry:
             continue
     raise RuntimeError(
@@ -184,19 +200,18 @@ class _Attempt:
         plan: Plan,
         facts: Mapping[str, Value],
         codes: Mapping[str, str],
-        rng: Random,
+        streams: _Streams,
     ) -> None:
-        self.spec, self.plan, self.facts, self.codes, self.rng = spec, plan, facts, codes, rng
+        self.spec, self.plan, self.facts, self.codes = spec, plan, facts, codes
+        self.kept, self.shape, self.rng = streams.kept, streams.shape, streams.rng
         self.remaining = spec.policy.remaining
-        orders = spec.policy.precedence
-        self.precedence = orders[0]
-        self.any_precedence = orders
+        self.precedence = spec.policy.precedence[0]
 
     def draw(self, twin: str | None) -> tuple[Drawn, Drawn | None]:
         if twin in ("fact", "threshold"):
             return self._fact_twins() if twin == "fact" else self._threshold_twins()
         if self.plan.stratum == "superseded":
-            amended = self.rng.random() < _AMENDED
+            amended = self.kept.random() < _AMENDED
             drawn = self._amended() if amended else self._revised()
         elif self.plan.stratum == "open":
             drawn = self._open()
@@ -209,7 +224,7 @@ class _Attempt:
     # ------------------------------------------------------------------------------------- strata
 
     def _plain(self) -> Drawn:
-        self.precedence = self.rng.choice(self.any_precedence)
+        self.precedence = self.kept.choice(self.spec.policy.precedence)
         rules = self._in_force()
         fired = self._pattern(rules, self.plan.target)
         policy = self._policy(rules, [_Scenario(self.facts, fired)], {})
@@ -222,11 +237,17 @@ class _Attempt:
         improvement.
         """
         rules = self._in_force()
-        pivot, other = self._two_top(rules)
-        key, turned = self._base(pivot, exclude=None)
-        second, second_turned = self._base(other, exclude=key)
+        # Drawn as a pair, and again as a pair when they coincide: either is as likely to be either.
+        for _ in range(_SHAPE_KEPT):
+            pivot, other = self._top(rules, 2, self._bases)
+            key, turned = self.shape.choice(self._bases(pivot))
+            second, second_turned = self.shape.choice(self._bases(other))
+            if key != second:
+                break
+        else:
+            raise _Retry
         fired, flipped, improved = self._pivot_pattern(rules, pivot)
-        twice = self.rng.random() < 0.3
+        twice = self.shape.random() < 0.3
         retired = self._values(pivot, turned, key, worse=improved, n=1 + twice)
         kept = self._values(other, second_turned, second, worse=not improved, n=1 + twice)
         scenarios = [_Scenario(self.facts, fired)]
@@ -243,7 +264,7 @@ class _Attempt:
             Revision(
                 key=name,
                 retired=tuple(facts[name] for facts in reversed(changed)),
-                rescinded=not twice and self.rng.random() < 0.4,
+                rescinded=not twice and self.shape.random() < 0.4,
                 flips=name == key,
             )
             for name, changed in ((key, retired), (second, kept))
@@ -255,8 +276,9 @@ class _Attempt:
     def _amended(self) -> Drawn:
         """Two rules are amended; one amendment flips the label, the other goes the other way."""
         rules = self._in_force()
-        pivot, other = self._two_top(rules)
-        turned, second_turned = self._ordered(pivot), self._ordered(other)
+        pivot, other = self._top(rules, 2, self._ordered)
+        turned = self.shape.choice(self._ordered(pivot))
+        second_turned = self.shape.choice(self._ordered(other))
         fired, _, improved = self._pivot_pattern(rules, pivot)
         policy = self._policy(
             rules,
@@ -276,16 +298,16 @@ class _Attempt:
         return _with(drawn, amendments=tuple(amendments))
 
     def _open(self) -> Drawn:
-        self.precedence = self.rng.choice(self.any_precedence)
-        key = self.rng.choice(self._open_candidates())
-        conflict = self.rng.random() < 0.5
+        self.precedence = self.kept.choice(self.spec.policy.precedence)
+        key = self.kept.choice(self._open_candidates())
+        conflict = self.kept.random() < 0.5
         other: Mapping[str, Value] | None = None
         if conflict:
             other = other_value(self.spec, self.facts, key, self.rng.random() < 0.5, self.rng)
             if other is None:
                 raise _Retry
         undecided = self.plan.target == ABSTAIN
-        stated = self._stated(frozenset({key}) if conflict else frozenset(), missing=key)
+        stated = self._stated(frozenset({key}) if conflict else frozenset())
         if not conflict:
             stated -= {key}
         touched = self._touched(key, stated)
@@ -295,9 +317,11 @@ class _Attempt:
         base = self.plan.target
         if undecided:
             base = self.rng.choice((*self.spec.decisions, ABSTAIN))
-            rules = self._in_force(needed=self.rng.choice(pivots).id if pivots else None)
-        elif not conflict and base == self.remaining:
-            rules = self._in_force(barred=frozenset(rule.id for rule in pivots))
+            rules = self._in_force(needed=self.shape.choice(pivots).id if pivots else None)
+        elif not conflict:
+            # A rule of a higher precedence over a missing fact would leave the case undecided.
+            above = self.precedence[: self.precedence.index(base)]
+            rules = self._in_force(barred=frozenset(r.id for r in pivots if r.decision in above))
         else:
             rules = self._in_force()
         inside = [rule for rule in pivots if rule.id in {r.id for r in rules}]
@@ -336,8 +360,8 @@ class _Attempt:
 
     def _fact_twins(self) -> tuple[Drawn, Drawn]:
         rules = self._in_force()
-        pivot = self.rng.choice(self._top(rules))
-        key, turned = self._base(pivot, exclude=None)
+        (pivot,) = self._top(rules, 1, self._bases)
+        key, turned = self.shape.choice(self._bases(pivot))
         fired, flipped, improved = self._pivot_pattern(rules, pivot)
         (other,) = self._values(pivot, turned, key, worse=improved, n=1)
         policy = self._policy(
@@ -352,8 +376,8 @@ class _Attempt:
 
     def _threshold_twins(self) -> tuple[Drawn, Drawn]:
         rules = self._in_force()
-        pivot = self.rng.choice(self._top(rules))
-        turned = self._ordered(pivot)
+        (pivot,) = self._top(rules, 1, self._ordered)
+        turned = self.shape.choice(self._ordered(pivot))
         fired, _, _ = self._pivot_pattern(rules, pivot)
         policy = self._policy(rules, [_Scenario(self.facts, fired)], {pivot.id: turned})
         drawn = self._drawn(policy, self._stated(frozenset()))
@@ -373,20 +397,18 @@ class _Attempt:
     def _in_force(
         self, needed: str | None = None, barred: frozenset[str] = frozenset()
     ) -> list[RuleSpec]:
-        n = self.rng.randint(*self.spec.policy.in_force)
+        """Rules of a case: some for every decision that rules make, two or more for the first."""
         allowed = [rule for rule in self.spec.rules.values() if rule.id not in barred]
-        if len(allowed) < n:
-            raise _Retry
-        chosen = {rule.id for rule in self.rng.sample(allowed, n)}
-        if needed is not None and needed not in chosen:
-            raise _Retry
-        rules = [rule for rule in allowed if rule.id in chosen]
-        decisions = [rule.decision for rule in rules]
-        if set(decisions) | {self.remaining} != set(self.precedence):
-            raise _Retry
-        if decisions.count(self.precedence[0]) < 2:
-            raise _Retry
-        return rules
+        n = min(self.shape.randint(*self.spec.policy.in_force), len(allowed))
+        for _ in range(_ATTEMPTS):
+            chosen = {rule.id for rule in self.shape.sample(allowed, n)}
+            rules = [rule for rule in allowed if rule.id in chosen]
+            decisions = [rule.decision for rule in rules]
+            complete = {*decisions, self.remaining} == set(self.precedence)
+            useful = complete and decisions.count(self.precedence[0]) > 1
+            if useful and (needed is None or needed in chosen):
+                return rules
+        raise _Retry
 
     def _pattern(self, rules: Sequence[RuleSpec], target: str, only: str = "") -> frozenset[str]:
         """Rules that are to fire for `target`; `only` the given one of its own."""
@@ -506,53 +528,48 @@ class _Attempt:
             found.append(facts)
         return found
 
-    def _top(self, rules: Sequence[RuleSpec]) -> list[RuleSpec]:
-        return [rule for rule in rules if rule.decision == self.precedence[0]]
+    def _top(
+        self, rules: Sequence[RuleSpec], n: int, turning: Callable[[RuleSpec], Sequence[object]]
+    ) -> list[RuleSpec]:
+        """`n` rules of the decision that wins first, out of those that can be turned."""
+        top = [r for r in rules if r.decision == self.precedence[0] and turning(r)]
+        if len(top) < n:
+            raise _Retry
+        return self.shape.sample(top, n)
 
-    def _two_top(self, rules: Sequence[RuleSpec]) -> tuple[RuleSpec, RuleSpec]:
-        first, second = self.rng.sample(self._top(rules), 2)
-        return first, second
-
-    def _base(self, rule: RuleSpec, exclude: str | None) -> tuple[str, int]:
-        """A fact that may be revised under the rule, with the condition that rests on it."""
-        options = [
+    def _bases(self, rule: RuleSpec) -> list[tuple[str, int]]:
+        """Facts that may be revised under the rule, each with the condition that rests on it."""
+        return [
             (base, i)
             for i, condition in enumerate(rule.conditions)
             for base in sorted(self.spec.bases(condition.fact))
-            if base != exclude
-            and self.spec.facts[base].revision is not None
-            and self.spec.facts[base].type in NUMERIC
+            if self.spec.facts[base].revision is not None and self.spec.facts[base].type in ORDERED
         ]
-        if not options:
-            raise _Retry
-        return self.rng.choice(options)
 
-    def _ordered(self, rule: RuleSpec) -> int:
-        """A condition with a threshold on a scale."""
-        options = [
+    def _ordered(self, rule: RuleSpec) -> list[int]:
+        """Conditions with a threshold on a scale."""
+        return [
             i for i, c in enumerate(rule.conditions) if self.spec.facts[c.fact].type != "category"
         ]
-        if not options:
-            raise _Retry
-        return self.rng.choice(options)
 
     def _open_candidates(self) -> list[str]:
         paid = {
             base
             for formula in self.spec.amounts.values()
-            for name in self.spec.facts
-            if name in formula
+            for name in names(formula)
             for base in self.spec.bases(name)
         }
-        return sorted(
-            {
-                base
-                for rule in self.spec.rules.values()
-                for condition in rule.conditions
-                for base in self.spec.bases(condition.fact)
-            }
-            - paid
-        )
+        read = {
+            base
+            for rule in self.spec.rules.values()
+            for condition in rule.conditions
+            for base in self.spec.bases(condition.fact)
+        }
+        return [
+            key
+            for key in sorted(read - paid)
+            if self.spec.facts[key].revision is not None or self.spec.facts[key].vocabulary
+        ]
 
     def _touched(self, key: str, stated: frozenset[str]) -> frozenset[str]:
         """`key` and the derived facts that can't be known without it."""
@@ -562,7 +579,7 @@ class _Attempt:
             if name == key or (key in self.spec.bases(name) and name not in stated)
         )
 
-    def _stated(self, changed: frozenset[str], missing: str = "") -> frozenset[str]:
+    def _stated(self, changed: frozenset[str]) -> frozenset[str]:
         """Facts that documents state: all that are read, and some of the derived.
 
         A derived fact is never stated over a value that was revised or is in conflict: it would
@@ -571,7 +588,7 @@ class _Attempt:
         stated = set()
         for key, fact in self.spec.facts.items():
             free = not (self.spec.bases(key) & changed)
-            if not fact.formula or (free and self.rng.random() < _DERIVED_STATED):
+            if not fact.formula or (free and self.shape.random() < _DERIVED_STATED):
                 stated.add(key)
         return frozenset(stated)
 

@@ -13,6 +13,7 @@ from framework.records import ChecklistItem, FactField
 from plugins.domains._regulated.grammar import Grammar
 
 NUMERIC: Final = ("money", "percent", "score", "count")
+ORDERED: Final = (*NUMERIC, "date")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
