@@ -15,6 +15,7 @@ from framework.errors import UserError
 from framework.records import Case, Event, Gold
 
 _SEARCHED: Final = 10_000
+_OUT_SHOWN: Final = 12
 
 
 def show(args: argparse.Namespace) -> int:
@@ -126,12 +127,16 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
     for item in record["view"]:
         print(f"\n[{item['id']}]\n{_wrap(item['text'])}")
     print("\nRECALLED")
-    for entry in record["trace"]:
+    shown = [e for e in record["trace"] if e["placed"] != "out"]
+    out = [e for e in record["trace"] if e["placed"] == "out"]
+    for entry in [*shown, *out[:_OUT_SHOWN]]:
         signals = " ".join(f"{k}={v:.3g}" for k, v in entry["signals"].items())
         print(
             f"  {entry['rank']:>4}  {entry['placed']:<3}  {entry['tokens_kept']:>5}"
             f"/{entry['tokens']:<5} {entry['item_id']:<28} {entry['why']:<32} {signals}"
         )
+    if len(out) > _OUT_SHOWN:
+        print(f"  and {len(out) - _OUT_SHOWN} more that are out; answers.jsonl holds them all")
     kept = record["retained"]
     print(f"\nRETAINED {sum(kept.values())} of {len(kept)} gold items")
     for item_id, there in kept.items():
