@@ -371,6 +371,7 @@ class _Attempt:
         )
         self._require(policy, other, self.plan.target, differs=True)
         drawn = self._drawn(policy, self._stated(frozenset({key})))
+        other = {**other, **{key: drawn.facts[key] for key in self._provisions()}}
         decision, winners = policy.decide(other)
         return drawn, _with(drawn, facts=other, decision=decision, winners=winners)
 
@@ -397,7 +398,7 @@ class _Attempt:
     def _in_force(
         self, needed: str | None = None, barred: frozenset[str] = frozenset()
     ) -> list[RuleSpec]:
-        """Rules of a case: some for every decision that rules make, two or more for the first."""
+        """Rules of a case: some for every decision that rules make, two or more for the usual first."""
         allowed = [rule for rule in self.spec.rules.values() if rule.id not in barred]
         n = min(self.shape.randint(*self.spec.policy.in_force), len(allowed))
         for _ in range(_ATTEMPTS):
@@ -405,7 +406,7 @@ class _Attempt:
             rules = [rule for rule in allowed if rule.id in chosen]
             decisions = [rule.decision for rule in rules]
             complete = {*decisions, self.remaining} == set(self.precedence)
-            useful = complete and decisions.count(self.precedence[0]) > 1
+            useful = complete and decisions.count(self.spec.policy.precedence[0][0]) > 1
             if useful and (needed is None or needed in chosen):
                 return rules
         raise _Retry
@@ -626,9 +627,8 @@ class _Attempt:
     def _drawn(self, policy: Policy, stated: frozenset[str], gap: Gap | None = None) -> Drawn:
         facts = dict(self.facts)
         codes = [r.code for r in policy.rules if r.decision in self.spec.adverse]
-        for key, fact in self.spec.facts.items():
-            if fact.type == "provision":
-                facts[key] = self.rng.choice(codes)
+        for key in self._provisions():
+            facts[key] = self.rng.choice(codes)
         decision, winners = policy.decide(facts)
         if gap is None and decision != self.plan.target:
             raise _Retry
@@ -643,6 +643,9 @@ class _Attempt:
             gap=gap,
             protected=self.plan.protected,
         )
+
+    def _provisions(self) -> list[str]:
+        return [fact.key for fact in self.spec.facts.values() if fact.type == "provision"]
 
     def _require(
         self, policy: Policy, facts: Mapping[str, Value], label: str, *, differs: bool = False
