@@ -37,12 +37,13 @@ def compose_raw(overrides: Sequence[str]) -> Any:
     from hydra import compose
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
 
     _check_options(overrides)
     while True:
         try:
             return compose("config", overrides=list(overrides), return_hydra_config=True)
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, YAMLError) as error:
             added = _with_unknown_key_added(error, overrides)
             if added is None:
                 raise UserError(_explain(error)) from None

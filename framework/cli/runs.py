@@ -66,6 +66,8 @@ def verify(args: argparse.Namespace) -> int:
         runs = all_directories(path)
     else:
         runs = [path]
+        if not path.is_dir():
+            raise UserError(f"{path}: no such directory")
     sound = True
     for run in runs:
         named = f"{run}: " if len(runs) > 1 else ""

@@ -1,0 +1,319 @@
+"""`compare`, `verify` and `replay` on finished run and sweep directories."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import launch
+from framework.engine.directory import load_state
+from framework.engine.sweep import job_directories
+from framework.journal import Journal, read, seal
+from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs `bm25` and `none`, and a sweep of both."""
+    place = tmp_path_factory.mktemp("made")
+    for arm in ("bm25", "none"):
+        assert launch.main([*HOTPOT, f"arch={arm}", f"hydra.run.dir={place}/{arm}"]) == 0
+    sweep = f"hydra.sweep.dir={place}/sweep"
+    assert launch.main(["-m", *HOTPOT, "arch=bm25,none", sweep]) == 0
+    return place
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of `made` as the current directory."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ----------------------------------------------------------------------------------------- compare
+
+
+def test_two_runs_are_compared(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    done = framework(capsys, "compare", "bm25", "none")
+    assert done.status == 0
+    assert "recall at 2" in done.out
+    assert "none" in done.out
+    assert "+1.00" in done.out
+
+
+def test_a_sweep_stands_for_its_jobs(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    runs = framework(capsys, "compare", "bm25", "none")
+    sweep = framework(capsys, "compare", "sweep")
+    assert sweep.out == runs.out
+
+
+def test_axes_and_baseline_can_be_chosen(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    done = framework(capsys, "compare", "sweep", "--axes", "p_ret", "--baseline", "none")
+    assert "p ret" in done.out
+    assert "minus none" in " ".join(done.out.split())
+    assert framework(capsys, "compare", "sweep", "--axes", "prett").mistake.startswith(
+        "--axes: the runs have no 'prett'; did you mean 'p_ret'?"
+    )
+    assert framework(capsys, "compare", "sweep", "--baseline", "bm52").mistake.startswith(
+        "--baseline: the runs have no 'bm52'; did you mean 'bm25'?"
+    )
+
+
+def test_runs_on_other_cases_are_not_compared(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    data = place / "questions.json"
+    data.write_text(json.dumps(json.loads(QUESTIONS.read_bytes())[::-1]))
+    for name, given in (
+        ("seed", ["seed=8"]),
+        ("n_cases", ["n_cases=3"]),
+        ("repeats", ["repeats=2"]),
+        ("domain", ["domain.corpus=own", "budget=loose"]),
+        ("data", [f"domain.path={data}"]),
+    ):
+        run(capsys, *HOTPOT, "arch=none", *given, f"hydra.run.dir=other-{name}")
+        message = framework(capsys, "compare", "bm25", f"other-{name}").mistake
+        assert message.startswith(f"bm25 and other-{name} differ in ")
+        assert name in message.split("differ in ")[1].split(", ")
+
+
+def test_what_cannot_be_compared(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    assert framework(capsys, "compare", "bm25").mistake == "compare needs two runs or a sweep"
+    assert framework(capsys, "compare", "bm25", "x").mistake == "x: no such directory"
+    assert "same run" in framework(capsys, "compare", "bm25", "bm25").mistake
+    unfinish(place / "none")
+    (place / "none" / "summary.json").unlink()
+    assert "none has no summary.json" in framework(capsys, "compare", "bm25", "none").mistake
+
+
+def test_runs_that_differ_in_more_than_the_arm(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "budget=loose", "hydra.run.dir=loose")
+    done = framework(capsys, "compare", "none", "loose")
+    assert done.status == 0
+    assert "nothing to compare: the runs differ in budget" in done.out
+
+
+# ------------------------------------------------------------------------------------------ verify
+
+
+def unfinish(run_: Path) -> None:
+    journal = run_ / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def edit(path: Path, old: bytes, new: bytes) -> None:
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+def swap_lines(run_: Path) -> None:
+    lines = (run_ / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    lines[2], lines[3] = lines[3], lines[2]
+    (run_ / "journal.jsonl").write_bytes(b"".join(lines))
+
+
+def drop_line(run_: Path) -> None:
+    lines = (run_ / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    del lines[2]
+    (run_ / "journal.jsonl").write_bytes(b"".join(lines))
+
+
+def flip_last_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+
+
+TAMPERED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "an edited row": (
+        lambda r: edit(r / "journal.jsonl", b'"mrr":1.0', b'"mrr":0.5'),
+        "journal.jsonl:2: edited",
+    ),
+    "rows in another order": (swap_lines, "journal.jsonl:3"),
+    "a dropped row": (drop_line, "journal.jsonl:3"),
+    "a dropped end": (unfinish, "journal.jsonl: unfinished after 7 events"),
+    "an edited answer": (
+        lambda r: edit(r / "answers.jsonl", b"Aldermoor", b"Aldermere"),
+        "answers.jsonl: changed",
+    ),
+    "an edited number": (
+        lambda r: edit(r / "summary.json", b'"mean": 1.0', b'"mean": 0.9'),
+        "summary.json: changed",
+    ),
+    "an edited table": (lambda r: flip_last_byte(r / "rows.parquet"), "rows.parquet: changed"),
+    "an edited configuration": (
+        lambda r: edit(r / "config.yaml", b"seed: 7", b"seed: 8"),
+        "config.yaml: changed",
+    ),
+    "an edited manifest": (
+        lambda r: edit(r / "manifest.json", b'"seed": 7', b'"seed": 8'),
+        "manifest.json: changed",
+    ),
+    "another head hash": (
+        lambda r: edit(r / "manifest.json", b'"head_hash": "sha256:', b'"head_hash": "sha256:0'),
+        "manifest.json: head_hash is not that of journal.jsonl",
+    ),
+    "a manifest that is no JSON": (
+        lambda r: (r / "manifest.json").write_text("{"),
+        "manifest.json: changed",
+    ),
+    "a missing file": (lambda r: (r / "rows.parquet").unlink(), "rows.parquet: missing"),
+    "an extra file": (lambda r: (r / "notes.txt").write_text("x"), "notes.txt: extra"),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_tampering_is_status_1(capsys: pytest.CaptureFixture[str], place: Path, name: str) -> None:
+    tamper, said = TAMPERED[name]
+    assert framework(capsys, "verify", "bm25").status == 0
+    tamper(place / "bm25")
+    done = framework(capsys, "verify", "bm25")
+    assert done.status == 1
+    assert any(line.startswith(said) for line in done.out.splitlines()), done.out
+    assert done.err == ""
+
+
+def test_a_sound_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    head = read_json(place / "bm25/manifest.json")["head_hash"]
+    done = framework(capsys, "verify", "bm25")
+    assert (done.status, done.out) == (0, f"ok: 8 events, head {head}\n")
+    assert framework(capsys, "verify", "bm25", "--head", head).status == 0
+    # What may come after the seal: uploads and pictures.
+    (place / "bm25/tracking.json").write_text("{}")
+    (place / "bm25/figures").mkdir()
+    (place / "bm25/figures/a.svg").write_text("<svg/>")
+    assert framework(capsys, "verify", "bm25").status == 0
+
+
+def rewrite(run_: Path, change: Callable[[str, Any], Any]) -> None:
+    """A forger's work: the whole chain anew, consistent in itself, with other content."""
+    events = list(read(run_ / "journal.jsonl"))
+    (run_ / "journal.jsonl").unlink()
+    with Journal.create(run_ / "journal.jsonl") as journal:
+        for event in events[:-1]:
+            journal.append(event.type, change(event.type, event.payload))
+        kept = {k: v for k, v in events[-1].payload.items() if k == "rows"}
+        seal(journal, kept, exclude=events[-1].payload["excluded"])
+
+
+def better(type_: str, payload: Any) -> Any:
+    """Every mean reciprocal rank of 1 becomes .25."""
+    if type_ == "case.finished":
+        payload["row"]["axes"]["mrr"] = 0.25
+    return payload
+
+
+def test_a_rewritten_chain_is_found_by_a_head_kept_elsewhere(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    head = read_json(place / "bm25/manifest.json")["head_hash"]
+    rewrite(place / "bm25", better)
+    assert framework(capsys, "verify", "bm25").status == 0
+    done = framework(capsys, "verify", "bm25", "--head", head)
+    assert done.status == 1
+    assert "not at the head asked for" in done.out
+
+
+def test_a_sweep_is_verified_run_by_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    done = framework(capsys, "verify", "sweep")
+    jobs = job_directories(Path("sweep"))
+    assert done.status == 0
+    assert [line.split(": ")[0] for line in done.out.splitlines()] == [str(job) for job in jobs]
+    edit(jobs[1] / "summary.json", b'"seed": 7', b'"seed": 8')
+    done = framework(capsys, "verify", "sweep")
+    assert done.status == 1
+    assert f"{jobs[1]}: summary.json: changed" in done.out
+    shutil.rmtree(jobs[0])
+    assert f"{jobs[0]}: not run yet" in framework(capsys, "verify", "sweep").out
+    assert "--head is of one run" in framework(capsys, "verify", "sweep", "--head", "x").mistake
+
+
+def test_what_is_no_run_cannot_be_verified(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    assert framework(capsys, "verify", "nope").mistake == "nope: no such directory"
+    message = framework(capsys, "verify", ".").mistake
+    assert message.startswith("cannot read the journal journal.jsonl")
+
+
+# ------------------------------------------------------------------------------------------ replay
+
+
+def test_a_replay_gives_the_same_rows(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    before = sorted(p.name for p in place.iterdir())
+    done = framework(capsys, "replay", "bm25")
+    assert (done.status, done.out) == (0, "same: 6 rows, every measured column equal\n")
+    assert sorted(p.name for p in place.iterdir()) == before
+
+
+def test_a_forged_row_is_found_by_a_replay(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    rewrite(place / "bm25", better)
+    done = framework(capsys, "replay", "bm25")
+    assert done.status == 1
+    cases = [row.case_id for row in load_state(Path("bm25")).rows]
+    expected = [f"{c} bm25 variant 0 sample 0 turn 0: differs in mrr" for c in sorted(cases)]
+    assert done.out.splitlines() == expected
+
+
+def test_a_row_too_many_or_too_few_is_found_by_a_replay(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    def renamed(type_: str, payload: Any) -> Any:
+        if type_ == "case.finished" and payload["row"]["case_id"] == "fx03":
+            payload["row"]["case_id"] = "fx99"
+        return payload
+
+    rewrite(place / "bm25", renamed)
+    done = framework(capsys, "replay", "bm25")
+    assert done.status == 1
+    assert "fx03 bm25 variant 0 sample 0 turn 0: only in the replay" in done.out
+    assert "fx99 bm25 variant 0 sample 0 turn 0: only in the run" in done.out
+
+
+def test_an_edited_row_is_refused_by_a_replay(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    edit(place / "bm25/journal.jsonl", b'"mrr":1.0', b'"mrr":0.5')
+    assert "bm25/journal.jsonl:2: edited" in framework(capsys, "replay", "bm25").mistake
+
+
+def test_a_run_with_errors_is_replayed(
+    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from plugins.axes.ranking import Ranking
+
+    def failing(self: Ranking, scored: object) -> None:
+        raise RuntimeError("told to fail")
+
+    monkeypatch.setattr(Ranking, "score", failing)
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
+    assert run(capsys, "resume=r", "max_errors=100").status == 0
+    done = framework(capsys, "replay", "r")
+    assert (done.status, done.out) == (0, "same: 6 rows, every measured column equal\n")
+
+
+def test_what_cannot_be_replayed(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    data = place / "questions.json"
+    data.write_bytes(QUESTIONS.read_bytes())
+    run(capsys, *HOTPOT, "arch=bm25", f"domain.path={data}", "hydra.run.dir=r")
+    data.write_text(json.dumps(json.loads(QUESTIONS.read_bytes())[::-1]))
+    assert "r was begun on other data" in framework(capsys, "replay", "r").mistake
+    unfinish(place / "none")
+    assert "none is not finished" in framework(capsys, "replay", "none").mistake
+    assert "nope is not a run directory" in framework(capsys, "replay", "nope").mistake
+
+
+def test_code_that_changed_is_told(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    manifest = read_json(place / "bm25/manifest.json")
+    manifest["plugins"]["arch"]["code"] = "sha256:" + "0" * 64
+    (place / "bm25/manifest.json").write_text(json.dumps(manifest))
+    done = framework(capsys, "replay", "bm25")
+    assert done.status == 0
+    assert done.err.startswith("changed since the run: arch=bm25")

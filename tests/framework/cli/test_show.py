@@ -1,0 +1,111 @@
+"""`show`: a case with its gold marked, and what became of it in a run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from framework.compose import compose_plan, composer
+from framework.engine.directory import load_state
+from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
+
+HOTPOT_CASES = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "protocol=retrieve")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_case_is_shown_with_its_gold_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    done = framework(capsys, "show", *HOTPOT_CASES, "case=0")
+    assert done.status == 0
+    out = re.sub(r"\s+", " ", done.out)
+    assert "case fx01 stratum bridge" in out
+    assert "In which town was the designer of Aldermoor Bridge born?" in out
+    assert ">>She was born in Port Verrin in 1832.<<" in out
+    assert "answer Port Verrin" in out
+
+
+def test_a_case_is_found_by_index_and_by_id(capsys: pytest.CaptureFixture[str]) -> None:
+    by_index = framework(capsys, "show", *HOTPOT_CASES, "case=1")
+    by_id = framework(capsys, "show", *HOTPOT_CASES, "case=fx02")
+    assert by_index.out == by_id.out
+    assert by_index.out.startswith("case fx02")
+
+
+def test_every_gold_item_of_a_loan_case_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    with composer():
+        plan = compose_plan([*LOAN])
+    domain = plan.parts["domain"].create()
+    for index, case in enumerate(domain.cases(3, plan.top.seed)):
+        out = framework(capsys, "show", *LOAN, f"case={index}").out
+        assert f"decision {case.gold.decision}" in out
+        for item in case.gold.items:
+            for span in item.spans[:1]:
+                flat = re.sub(r"\s+", " ", out)
+                # A span that another one holds is marked inside of it.
+                assert re.sub(r"\s+", " ", span.text)[:20] in flat, (case.id, item.id)
+            assert f"{item.kind:<8} {item.key}" in out
+        assert out.count(">>") >= len({s for i in case.gold.items for s in i.spans}) * 0.5
+
+
+def test_what_became_of_a_case_in_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, *LOAN, "arch=bm25", "n_cases=2", "hydra.run.dir=r")
+    for row in load_state(Path("r")).rows:
+        done = framework(capsys, "show", "r", f"case={row.case_id}")
+        assert done.status == 0
+        assert f"case {row.case_id}   arm bm25   variant 0   sample 0" in done.out
+        assert f"VIEW ({row.view_tokens} tokens of {row.budget_tokens})" in done.out
+        for word in ("RECALLED", "RETAINED", f"ANSWER {row.decision}", "AXES", "EVIDENCE"):
+            assert word in done.out
+        for axis, value in row.axes.items():
+            assert re.search(rf"{axis} +{'-' if value is None else f'{value:.3f}'}", done.out)
+        assert re.search(r"\bin +\d+", done.out), "what is in the view"
+        assert re.search(r"\bout +0/", done.out), "and what is not"
+
+
+def test_every_draw_and_sample_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("arch=random_context", "arch.draws=2", "repeats=2", "n_cases=1")
+    run(capsys, *HOTPOT, *given, "hydra.run.dir=r")
+    out = framework(capsys, "show", "r", "case=fx01").out
+    assert out.count("case fx01") == 4
+    assert "ANSWER" not in out
+
+
+def test_an_arm_is_chosen_by_its_label(capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "arch.k1=2", "n_cases=1", "hydra.run.dir=r")
+    assert framework(capsys, "show", "r", "case=fx01", "arm=bm25(k1=2)").status == 0
+    assert "no case 'fx01'" in framework(capsys, "show", "r", "case=fx01", "arm=bm25").mistake
+
+
+def test_a_case_that_failed_shows_its_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from plugins.axes.ranking import Ranking
+
+    def failing(self: Ranking, scored: object) -> None:
+        raise RuntimeError("told to fail")
+
+    monkeypatch.setattr(Ranking, "score", failing)
+    run(capsys, *HOTPOT, "arch=bm25", "n_cases=1", "max_errors=5", "hydra.run.dir=r")
+    assert "ERROR RuntimeError: told to fail" in framework(capsys, "show", "r", "case=fx01").out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([*HOTPOT_CASES], "show: say which case"),
+        (["case=1"], "show: say which domain"),
+        ([*HOTPOT_CASES, "case=99"], "show: no case '99'"),
+        ([*HOTPOT_CASES, "case=fx99"], "show: no case 'fx99'"),
+        (["domain=loam", "case=1"], "domain: no option 'loam'; did you mean 'loan'?"),
+        ([*HOTPOT_CASES, "case=1", "domain.corpus=all"], "domain.corpus (domain=hotpotqa): 'all'"),
+        (["nope", "case=1"], "nope is not a run directory"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], given: list[str], said: str) -> None:
+    assert framework(capsys, "show", *given).mistake.startswith(said)

@@ -1,0 +1,176 @@
+"""Rows keep their values through JSON and Parquet; measured columns stand apart from timing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from framework.canonical import canonical_json
+from framework.records import Row, Usage
+from framework.rows import (
+    KEY,
+    from_plain,
+    in_order,
+    is_measured,
+    measured,
+    measured_digest,
+    to_plain,
+    write_parquet,
+)
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+COUNTS = st.integers(0, 10**9)
+USAGE = st.builds(
+    Usage,
+    calls=COUNTS,
+    tokens_in=COUNTS,
+    tokens_out=COUNTS,
+    tokens_cached=COUNTS,
+    cost_usd=st.floats(0, 1e6),
+    paid_usd=st.floats(0, 1e6),
+    seconds=st.floats(0, 1e6),
+)
+AXES = st.sampled_from(["eda", "frp", "kappa", "mrr"])
+ROWS = st.builds(
+    Row,
+    case_id=TEXT,
+    arm=TEXT,
+    variant=st.integers(0, 9),
+    sample=st.integers(0, 9),
+    turn=st.integers(0, 9),
+    history_id=TEXT,
+    stratum=TEXT,
+    cluster=TEXT,
+    tags=st.dictionaries(NAMES, TEXT, max_size=2),
+    axes=st.dictionaries(AXES, st.none() | NUMBERS, max_size=4),
+    decision=TEXT,
+    view_tokens=COUNTS,
+    available_tokens=COUNTS,
+    budget_tokens=st.none() | COUNTS,
+    usage=st.dictionaries(st.sampled_from(["ingest", "recall", "answer"]), USAGE, max_size=3),
+    timing=st.dictionaries(st.sampled_from(["ingest_s", "score_s"]), st.floats(0, 1e6)),
+    error=TEXT,
+)
+TABLES = st.lists(ROWS, min_size=1, max_size=6, unique_by=lambda row: row.key)
+
+
+def row(case: str = "c1", **changed: object) -> Row:
+    return dataclasses.replace(
+        Row(
+            case_id=case,
+            arm="bm25",
+            axes={"mrr": 0.5, "kappa": None},
+            tags={"type": "bridge"},
+            usage={"answer": Usage(calls=1, tokens_in=9, cost_usd=0.25, paid_usd=0.5, seconds=2.0)},
+            timing={"recall_s": 0.125},
+        ),
+        **changed,  # type: ignore[arg-type]
+    )
+
+
+@given(ROWS)
+def test_a_row_comes_back_from_json(original: Row) -> None:
+    plain = json.loads(canonical_json(to_plain(original)))
+    assert from_plain(plain) == original
+
+
+@settings(max_examples=40)
+@given(TABLES)
+def test_rows_come_back_from_parquet(rows: list[Row]) -> None:
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory() as place:
+        write_parquet(rows, Path(place) / "rows.parquet")
+        assert [p.name for p in Path(place).iterdir()] == ["rows.parquet"]
+        table = pq.read_table(Path(place) / "rows.parquet").to_pylist()
+    flat = measured(rows)
+    assert len(table) == len(flat)
+    for line, expected in zip(table, flat, strict=True):
+        found = {name: value for name, value in line.items() if is_measured(name)}
+        assert {k: v for k, v in found.items() if v is not None} == {
+            k: v for k, v in expected.items() if v is not None
+        }
+
+
+@given(TABLES, st.randoms())
+def test_the_order_of_writing_leaves_no_trace(rows: list[Row], rng: random.Random) -> None:
+    shuffled = rows[:]
+    rng.shuffle(shuffled)
+    assert in_order(shuffled) == in_order(rows)
+    assert measured_digest(shuffled) == measured_digest(rows)
+
+
+@given(ROWS, st.floats(0, 1e6))
+def test_time_and_spend_are_not_measured(original: Row, other: float) -> None:
+    usage = {
+        phase: dataclasses.replace(u, paid_usd=other, seconds=other)
+        for phase, u in original.usage.items()
+    }
+    again = dataclasses.replace(original, usage=usage, timing={"recall_s": other})
+    assert measured_digest([again]) == measured_digest([original])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"axes": {"mrr": 0.5000000000000001, "kappa": None}},
+        {"axes": {"mrr": 0.5, "kappa": 0.0}},
+        {"axes": {"mrr": 0.5}},
+        {"decision": "DENY"},
+        {"view_tokens": 1},
+        {"error": "RuntimeError: x"},
+        {"tags": {"type": "comparison"}},
+        {"budget_tokens": 0},
+        {"usage": {"answer": Usage(calls=1, tokens_in=10, cost_usd=0.25)}},
+        {"usage": {"answer": Usage(calls=1, tokens_in=9, cost_usd=0.26)}},
+        {"variant": 1},
+    ],
+    ids=lambda changed: "-".join(changed),
+)
+def test_everything_else_is_measured(changed: dict[str, object]) -> None:
+    assert measured_digest([row(**changed)]) != measured_digest([row()])
+
+
+def test_columns_are_key_first_and_timing_last(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    write_parquet([row("c2"), row("c1", axes={"eda": 1.0})], tmp_path / "rows.parquet")
+    table = pq.read_table(tmp_path / "rows.parquet")
+    assert tuple(table.column_names[: len(KEY)]) == KEY
+    assert table.column("case_id").to_pylist() == ["c1", "c2"]
+    assert table.column("mrr").to_pylist() == [None, 0.5]
+    assert table.column("tag_type").to_pylist() == ["bridge", "bridge"]
+    assert table.column("cost_usd").to_pylist() == [0.25, 0.25]
+    unmeasured = [name for name in table.column_names if not is_measured(name)]
+    assert unmeasured == table.column_names[-len(unmeasured) :]
+    assert set(unmeasured) == {"paid_usd", "timing_answer_model_s", "timing_recall_s"}
+    described = table.schema.metadata[b"decisionbench.measured"].decode().split(",")
+    assert described == table.column_names[: -len(unmeasured)]
+
+
+def test_measured_columns_are_the_same_bytes_in_a_repetition(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    slow = [row("c2", timing={"recall_s": 9.0}), row("c1", timing={"recall_s": 8.0})]
+    write_parquet([row("c1"), row("c2")], tmp_path / "one.parquet")
+    write_parquet(slow, tmp_path / "two.parquet")
+    one, two = (pq.read_table(tmp_path / f"{name}.parquet") for name in ("one", "two"))
+    names = [name for name in one.column_names if is_measured(name)]
+    assert one.select(names).equals(two.select(names))
+    assert not one.equals(two)
+
+
+def test_no_rows_are_an_empty_table(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    write_parquet([], tmp_path / "rows.parquet")
+    assert pq.read_table(tmp_path / "rows.parquet").num_rows == 0
