@@ -85,8 +85,10 @@ ci-extras: setup ## install Chromium with apt-get where absent and run the brows
 
 .PHONY: ui
 ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
+	@echo "runs: http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning"
 	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
-		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" --workers 1
+		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" \
+		--artifacts-destination "$(CURDIR)/mlruns/artifacts" --workers 1
 
 .PHONY: readme-table
 readme-table: setup ## measure the README table anew: the sweep of every arm (minutes)

@@ -2,7 +2,7 @@
 
 Names. Parameters: `arch` is the label of results, `arch.plugin` and `arch.k1` are what it stands
 for, `declared.sees_task` what the arm was told. Metrics: `frp`, `frp_ci_low`, `frp_ci_high`,
-`frp_n`; after a slash, which the page makes a section of, `strata/stratum/frp.open`,
+`frp_n`; after a slash, which the page makes a section of, `strata/frp.open`,
 `ledger/total/tokens_in`, `fairness/mean_view_tokens`, `errors/n`.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -247,16 +246,21 @@ def _run_metrics(summary: Mapping[str, Any]) -> tuple[dict[str, float], list[str
     return metrics.values, left_out
 
 
-def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str, str], float | None]]:
-    """Mean and n of the headline by stratum and tag, where there is more than one group."""
-    groups = [tuple(group.partition("=")[::2]) for group in summary["strata"]]
-    sizes = Counter(tag for tag, _ in groups)
+def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float | None]]:
+    """Mean and n of the headline by stratum; the cuts by tag are in summary.json."""
+    strata = {
+        name.removeprefix("stratum="): axes
+        for name, axes in summary["strata"].items()
+        if name.startswith("stratum=")
+    }
+    if len(strata) == 1:
+        return []
     return [
-        (("strata", tag, f"{axis}.{value}{suffix}"), axes[axis][part])
-        for (tag, value), axes in zip(groups, summary["strata"].values(), strict=True)
+        (("strata", f"{axis}.{name}{suffix}"), axes[axis][part])
         for axis in summary["headline"]
+        for name, axes in strata.items()
         for suffix, part in (("", "mean"), ("_n", "n"))
-        if sizes[tag] > 1 and axis in axes
+        if axis in axes
     ]
 
 
@@ -293,12 +297,10 @@ def _run_note(summary: Mapping[str, Any], left_out: Sequence[str]) -> str:
     for axis in summary["headline"]:
         entry = summary["axes"].get(axis)
         if entry is not None:
-            low, high = _number(entry["ci_low"]), _number(entry["ci_high"])
-            interval = f"[{low}, {high}]"
-            lines.append(
-                f"| {axis} | {_number(entry['mean'])} | {interval} | {entry['n']} "
-                f"| {entry.get('kind', '')} |"
-            )
+            bounds = [_number(entry[part]) for part in ("ci_low", "ci_high")]
+            interval = "-" if entry["ci_low"] is None else f"[{', '.join(bounds)}]"
+            cells = (axis, _number(entry["mean"]), interval, entry["n"], entry["kind"])
+            lines.append(f"| {' | '.join(map(str, cells))} |")
     lines += ["", f"Gate: {_gate(summary['gate'])}. Failed cases: {summary['errors']['n']}."]
     lines += [f"Left out: {line}." for line in left_out]
     return "\n".join(lines)

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import signal
-import socket
-import subprocess
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -20,6 +13,7 @@ import pytest
 from framework.engine.directory import read_summary
 from framework.engine.sync import sync
 from tests.plugins.tracking.runs import finished_sweep
+from tests.plugins.tracking.serving import Serving
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -31,7 +25,6 @@ pytestmark = [
 ]
 
 T = TypeVar("T")
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 40.0
 """The longest that a page may take on a busy machine."""
 
@@ -62,9 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         summaries[name] = summary
         ids[name] = json.loads((run / "tracking.json").read_text())["run_id"]
     parent = json.loads((place / "a-sweep" / "tracking.json").read_text())
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = int(free.getsockname()[1])
-    with _serving(database, port, place / "ui.log") as url:
+    with Serving(database, place / "ui.log") as url:
         yield Site(
             url=url,
             experiment=parent["experiment_id"],
@@ -73,43 +64,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             ids=ids,
             files={path.name for path in runs[0].iterdir()} - {"tracking.json"},
         )
-
-
-class _serving:  # noqa: N801 - reads as what it does
-    """The recipe of `make ui` on another database and port, until the block ends."""
-
-    def __init__(self, database: Path, port: int, log: Path) -> None:
-        recipe = subprocess.run(
-            ["make", "--dry-run", "ui"], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout
-        lines = recipe.replace("\\\n", " ").splitlines()
-        (command,) = (line for line in lines if "mlflow ui" in line)
-        local = f"sqlite:///{ROOT / 'mlruns' / 'mlflow.db'}"
-        assert local in command
-        self._words = shlex.split(command.replace(local, f"sqlite:///{database}"))
-        self._url = f"http://127.0.0.1:{port}"
-        self._words += ["--port", str(port)]
-        self._log = log
-
-    def __enter__(self) -> str:
-        with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                ["env", *self._words], cwd=ROOT, stdout=log, stderr=log, start_new_session=True
-            )
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end and self._process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{self._url}/health", timeout=1):
-                    return self._url
-            except OSError:
-                time.sleep(0.2)
-        self.__exit__()
-        pytest.fail(f"`make ui` did not come up:\n{self._log.read_text()[-2000:]}")
-
-    def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
-        self._process.wait(20)
 
 
 def _wait(browser: Chrome, find: Callable[[], T]) -> T:

@@ -57,7 +57,9 @@ def _summary(strata: list[str]) -> dict[str, object]:
 
 
 def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
-    metrics, left_out = _run_metrics(_summary(["stratum=clean", "stratum=open", "form=one"]))
+    metrics, left_out = _run_metrics(
+        _summary(["stratum=clean", "stratum=open", "form=one", "form=two"])
+    )
     assert metrics == {
         "frp": 0.5,
         "frp_ci_low": 0.25,
@@ -71,18 +73,18 @@ def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
         "ledger/total/tokens_in": 7,
         "ledger/total/cost_usd": 0.5,
         "errors/n": 1,
-        "strata/stratum/frp.clean": 0.5,
-        "strata/stratum/frp.clean_n": 4,
-        "strata/stratum/frp.open": 0.5,
-        "strata/stratum/frp.open_n": 4,
-        "strata/stratum/kappa.clean_n": 0,
-        "strata/stratum/kappa.open_n": 0,
+        "strata/frp.clean": 0.5,
+        "strata/frp.clean_n": 4,
+        "strata/frp.open": 0.5,
+        "strata/frp.open_n": 4,
+        "strata/kappa.clean_n": 0,
+        "strata/kappa.open_n": 0,
     }
     assert next(iter(metrics)) == "frp"
     assert left_out == []
 
 
 def test_strata_without_end_are_cut_and_said_to_be() -> None:
-    metrics, left_out = _run_metrics(_summary([f"topic={i}" for i in range(100)]))
-    assert len([name for name in metrics if name.startswith("strata/topic/")]) <= MOST_STRATA
+    metrics, left_out = _run_metrics(_summary([f"stratum={i}" for i in range(100)]))
+    assert len([name for name in metrics if name.startswith("strata/")]) <= MOST_STRATA
     assert left_out == ["200 of 400 values by stratum: see summary.json"]
