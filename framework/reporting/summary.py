@@ -101,7 +101,7 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
             "case_id": row.case_id,
             "arm": row.arm,
             "budget": budget,
-            "cluster": row.cluster,
+            "cluster": row.cluster or row.case_id,
             "axes": row.axes,
         }
         for row in rows

@@ -146,7 +146,8 @@ def test_jobs_keep_where_groups_are_found_and_nothing_else_of_hydras(tmp_path: P
 def test_a_sweep_of_a_configuration_gives_way_to_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "two.yaml").write_text(
-        "# @package _global_\nhydra:\n  mode: MULTIRUN\n  sweeper:\n    params: {arch: 'none,bm25'}\n"
+        "# @package _global_\n"
+        "hydra:\n  mode: MULTIRUN\n  sweeper:\n    params: {arch: 'none,bm25'}\n"
     )
     found = f"hydra.searchpath=[file://{tmp_path}]"
     given = [found, "+experiment=two"]

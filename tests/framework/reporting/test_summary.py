@@ -1,0 +1,180 @@
+"""summary.json: every number from the rows alone, whatever their order."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from framework.contracts import GateOutcome
+from framework.records import Row, Usage
+from framework.reporting.summary import SETTING, axis_meta, kind_of, setting_of, summarize
+from framework.testing.trivial import trivial_plan
+
+PLAN = trivial_plan()
+OPEN = GateOutcome(name="noninferiority", passed=None)
+
+
+def row(case: str, right: float | None, **changed: Any) -> Row:
+    plain = Row(
+        case_id=case,
+        arm="trivial",
+        history_id=f"h-{case}",
+        axes={"right": right},
+        budget_tokens=100,
+    )
+    return dataclasses.replace(plain, **changed)
+
+
+def summary(rows: Sequence[Row]) -> dict[str, Any]:
+    return summarize(PLAN, rows, OPEN)
+
+
+def test_repeats_and_draws_are_averaged_within_their_case() -> None:
+    rows = [
+        row("a", 1.0, sample=0),
+        row("a", 0.0, sample=1),
+        row("a", 0.0, variant=1),
+        row("a", 0.0, variant=1, sample=1),
+        row("b", 1.0),
+    ]
+    found = summary(rows)["axes"]["right"]
+    assert found["mean"] == pytest.approx((0.25 + 1.0) / 2)
+    assert found["n"] == 2
+    assert summary(rows)["run"]["n_cases"] == 2
+
+
+def test_an_undefined_value_is_no_zero() -> None:
+    found = summary([row("a", None), row("b", 1.0), row("c", 0.0)])["axes"]["right"]
+    assert (found["mean"], found["n"]) == (0.5, 2)
+    nowhere = summary([row("a", None)])["axes"]["right"]
+    assert (nowhere["mean"], nowhere["ci_low"], nowhere["n"]) == (None, None, 0)
+
+
+def test_failed_rows_are_counted_apart() -> None:
+    rows = [
+        row("a", 1.0),
+        row("b", None, error="RuntimeError: x", axes={}),
+        row("c", None, error="RuntimeError: y", axes={}),
+        row("d", None, error="ModelError: z", axes={}),
+    ]
+    found = summary(rows)
+    assert found["errors"] == {"n": 3, "kinds": {"RuntimeError": 2, "ModelError": 1}}
+    assert found["axes"]["right"]["n"] == 1
+    assert found["run"]["n_cases"] == 4
+
+
+def test_nothing_but_errors_has_no_axes() -> None:
+    found = summary([row("a", None, error="RuntimeError: x", axes={})])
+    assert found["axes"] == {}
+    assert found["strata"] == {}
+    assert found["fairness"]["mean_view_tokens"] is None
+
+
+def test_strata_are_those_of_the_case_and_its_tags() -> None:
+    rows = [
+        row("a", 1.0, stratum="clean", tags={"form": "held_out"}),
+        row("b", 0.0, stratum="open", tags={"form": "held_out"}),
+        row("c", 0.0, stratum="open", tags={"form": "development"}),
+    ]
+    strata = {name: axes["right"]["mean"] for name, axes in summary(rows)["strata"].items()}
+    assert strata == {
+        "form=development": 0.0,
+        "form=held_out": 0.5,
+        "stratum=clean": 1.0,
+        "stratum=open": 0.0,
+    }
+
+
+def test_the_ingest_of_a_history_is_counted_once() -> None:
+    ingest, answer = Usage(calls=3, tokens_in=1000), Usage(calls=1, tokens_in=10, tokens_out=2)
+    usage = {"ingest": ingest, "answer": answer}
+    rows = [
+        row("a", 1.0, history_id="h", usage=usage),
+        row("b", 1.0, history_id="h", usage=usage),
+        row("c", 1.0, history_id="other", usage=usage),
+        row("c", 1.0, history_id="other", usage=usage, variant=1),
+    ]
+    ledger = summary(rows)["ledger"]
+    assert ledger["ingest"]["calls"] == 3 * 3
+    assert ledger["answer"]["calls"] == 4
+    assert ledger["total"]["tokens_in"] == 3 * 1000 + 4 * 10
+    assert ledger["answer"]["tokens_per_case"] == 4 * 12 / 3
+    assert ledger["total"]["tokens_per_case"] == pytest.approx((3000 + 48) / 3)
+
+
+def test_fairness_is_of_the_rows_that_could_fill_the_budget() -> None:
+    rows = [
+        row("a", 1.0, view_tokens=100, available_tokens=500),
+        row("b", 1.0, view_tokens=98, available_tokens=100),
+        row("c", 1.0, view_tokens=10, available_tokens=10),
+    ]
+    fairness = summary(rows)["fairness"]
+    assert fairness["budget_tokens"] == 100
+    assert fairness["mean_view_tokens"] == pytest.approx(208 / 3)
+    assert fairness["max_view_tokens"] == 100
+    assert fairness["could_fill"] == pytest.approx(2 / 3)
+    assert fairness["mean_view_tokens_could_fill"] == 99
+    assert {"sees_task", "knows_schema", "gold_edges", "sees_gold", "query"} <= fairness.keys()
+
+
+def test_an_exempt_arm_has_no_budget_to_fill() -> None:
+    fairness = summary([row("a", 1.0, budget_tokens=None, view_tokens=900)])["fairness"]
+    assert (fairness["could_fill"], fairness["mean_view_tokens_could_fill"]) == (None, None)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 2), st.none() | st.floats(0, 1)),
+        min_size=1,
+        max_size=15,
+        unique_by=lambda t: t[:2],
+    ),
+    st.randoms(),
+)
+def test_the_order_of_rows_does_not_matter(
+    values: list[tuple[int, int, float | None]], rng: random.Random
+) -> None:
+    rows = [
+        row(f"c{case}", value, sample=sample, view_tokens=case, stratum=f"s{sample}")
+        for case, sample, value in values
+    ]
+    shuffled = rows[:]
+    rng.shuffle(shuffled)
+    assert summary(shuffled) == summary(rows)
+
+
+def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
+    meta = axis_meta()
+    assert kind_of("retained", meta, "rule-based", needs_model=False) == "finding"
+    assert kind_of("retained", meta, "rule-based", needs_model=True) == "instrument check"
+    assert kind_of("eda", meta, "rule-based", needs_model=False) == "instrument check"
+    assert kind_of("eda", meta, "llm", needs_model=False) == "measured with an LLM"
+    assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "instrument check"
+
+
+def test_every_axis_has_a_plugin_and_a_declared_direction() -> None:
+    for name, entry in axis_meta().items():
+        assert entry["plugin"], name
+        assert entry["higher_is_better"] in (True, False, None)
+
+
+def test_a_setting_is_all_that_must_be_equal_between_arms() -> None:
+    run = summary([row("a", 1.0)])["run"]
+    assert dict(zip(SETTING, setting_of(run), strict=True)) == {key: run[key] for key in SETTING}
+    assert "arch" not in SETTING
+    assert "budget" not in SETTING
+
+
+def test_a_case_without_a_cluster_stands_alone() -> None:
+    clustered = [row(f"c{i}", float(i % 2), cluster=f"c{i}") for i in range(12)]
+    alone = [row(f"c{i}", float(i % 2)) for i in range(12)]
+    assert summary(alone)["axes"] == summary(clustered)["axes"]
+    twins = [row(f"c{i}", float(i % 2), cluster=f"pair{i // 2}") for i in range(24)]
+    assert summary(twins)["axes"]["right"]["n_clusters"] == 12
