@@ -96,6 +96,7 @@ def public(uri: str) -> str:
 def explain(error: Exception, uri: str) -> str:
     """The error in one line, without what is secret in the address."""
     text = " ".join(str(error).split()) or type(error).__name__
+    text = text.partition(" (Background on this error at:")[0]  # SQLAlchemy's own pages
     text = text.replace(uri, public(uri))
     parts = _split(uri)
     for secret in _secrets(parts):
