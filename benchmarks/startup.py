@@ -1,9 +1,9 @@
 """Seconds until a command is done: `run.py --help`, a no-op run, `python -m framework --help`.
 
-Each is a fresh process, the first of which is not counted; the figure is the median. Limits are of CPU time. The peer is
-`python -c 'import hydra'`, timed in turn with them: what no Hydra program can be faster than. The
-no-op run is one case of the loan domain; it is timed with MLflow (into an empty folder, the first
-run creating the database aside) and with tracking=none.
+Each is a fresh process, the first of which is not counted; the figure is the median, and a limit is
+one of CPU time. The peer is `python -c 'import hydra'`, timed in turn with them: what no Hydra
+program can be faster than. The no-op run is one case of the loan domain; it is timed with MLflow
+(into an empty folder, the first run creating the database aside) and with tracking=none.
 """
 
 from __future__ import annotations

@@ -1,0 +1,63 @@
+"""docs/running.md, done as a reader would: every command, in order, with the status it names."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import commands
+from tests.launching import read_json
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "running.md"
+
+
+@pytest.mark.timeout(300)
+def test_every_command_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / "run.py").symlink_to(ROOT / "run.py")
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    typed = commands(PAGE)
+    assert len(typed) > 10
+    for line in typed:
+        command, _, comment = line.partition("  # ")
+        named = re.search(r"exit status (\d)", comment)
+        python, *words = shlex.split(command)
+        assert python == "python"
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        expected = int(named[1]) if named else 0
+        assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
+        if expected == 2:
+            assert done.stderr.startswith("error: ")
+            assert done.stdout == ""
+        elif "run.py" in words:
+            name = next(w.split("=")[1].removeprefix("runs/") for w in words if is_named(w))
+            assert done.stdout.splitlines()[-1] in (f"run: runs/{name}", f"sweep: runs/{name}")
+    _check_what_the_page_says(tmp_path / "runs")
+
+
+def is_named(word: str) -> bool:
+    return word.startswith(("run_name=", "resume="))
+
+
+def _check_what_the_page_says(runs: Path) -> None:
+    held = {path.name for path in (runs / "first").iterdir()}
+    page = PAGE.read_text(encoding="utf-8")
+    assert held == set(re.findall(r"^\| `([\w.]+)` \|", page, re.MULTILINE))
+    arms = [
+        read_json(path)["run"]["arch"]
+        for path in sorted(runs.glob("*/summary.json"), key=lambda p: p.stat().st_mtime)
+    ]
+    assert sorted(arms) == ["bm25", "bm25", "full_context", "none", "oracle"], "run once each"
