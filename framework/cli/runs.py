@@ -146,7 +146,7 @@ def sync(args: argparse.Namespace) -> int:
     try:
         print(upload(Path(args.run)))
     except TrackingError as error:
-        print(f"tracking: {error}")
+        print(f"tracking: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -12,7 +12,9 @@ from framework.packing import pack
 from framework.records import Item
 from framework.tokens import count_tokens
 
-WORDS = st.lists(st.sampled_from(["$147,500", "income.", "x", "\n", "UP-2.", "a" * 40]), max_size=60)
+WORDS = st.lists(
+    st.sampled_from(["$147,500", "income.", "x", "\n", "UP-2.", "a" * 40]), max_size=60
+)
 ITEMS = st.lists(WORDS.map(" ".join), max_size=12).map(
     lambda texts: [Item(id=f"i{n}", text=text) for n, text in enumerate(texts)]
 )

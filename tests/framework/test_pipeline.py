@@ -50,9 +50,7 @@ def test_a_case_goes_from_history_to_row() -> None:
     st.integers(8, 60),
     st.sampled_from(["truncate", "whole"]),
 )
-def test_a_hostile_arm_never_exceeds_the_budget(
-    texts: list[str], limit: int, packing: str
-) -> None:
+def test_a_hostile_arm_never_exceeds_the_budget(texts: list[str], limit: int, packing: str) -> None:
     plan = trivial_plan(
         n_cases=1,
         arch={"plugin": "hostile", "texts": texts, "copies": 3},

@@ -1,0 +1,127 @@
+"""The instrument itself: what must hold on every regulated domain, whichever arm one favours.
+
+No test here says that an arm is better than another: bounds, floors and controls only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import pytest
+
+from framework.compose import compose_plan, composer
+from framework.engine.run import build_pipeline
+from framework.records import Row
+from framework.retention import gold_tokens
+
+DOMAINS = ["loan", "claims", "prior_authorization"]
+CASES = 200
+
+
+@lru_cache(maxsize=64)
+def rows(*overrides: str, n: int = CASES) -> Sequence[Row]:
+    with composer():
+        plan = compose_plan([*overrides, f"n_cases={n}", "tracking=none"])
+    domain = plan.parts["domain"].create()
+    pipeline = build_pipeline(plan, domain)
+    cases = domain.cases(n, plan.top.seed)
+
+    async def collect() -> list[Row]:
+        return [row async for row, _ in pipeline.rows(cases, frozenset(), answer=True, k=None)]
+
+    found = asyncio.run(collect())
+    assert not [row.error for row in found if row.error]
+    return found
+
+
+def mean(found: Sequence[Row], axis: str) -> float:
+    values = [v for row in found if (v := row.axes[axis]) is not None]
+    return sum(values) / len(values)
+
+
+def tagged(found: Sequence[Row], **tags: str) -> list[Row]:
+    return [r for r in found if all({**r.tags, "stratum": r.stratum}[k] == v for k, v in tags.items())]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_whole_history_holds_every_fact(domain: str) -> None:
+    found = rows(f"domain={domain}", "arch=full_context")
+    assert len(found) == CASES
+    assert {row.axes["surface_ceiling"] for row in found} == {1.0}
+    assert {row.axes["p_ret"] for row in found} == {1.0}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_oracle_holds_every_fact_where_the_budget_allows_it(domain: str) -> None:
+    found = rows(f"domain={domain}", "arch=oracle", "budget=moderate")
+    assert {row.axes["surface_ceiling"] for row in found} == {1.0}
+
+
+@pytest.mark.parametrize("arm", ["arch=full_context", "arch=oracle"])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_reader_decides_clean_cases_in_the_forms_it_was_written_for(
+    domain: str, arm: str
+) -> None:
+    budget = "budget=moderate" if arm == "arch=oracle" else "budget=tight"
+    found = tagged(rows(f"domain={domain}", arm, budget), stratum="clean", form="development")
+    assert len(found) >= 20
+    assert mean(found, "eda") >= 0.98
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_without_a_memory_the_reader_is_at_the_rate_of_the_declared_default(domain: str) -> None:
+    found = rows(f"domain={domain}", "arch=none")
+    assert len({row.decision for row in found}) == 1
+    gold = [row.tags["decision"] for row in found]
+    at_default = sum(decision == found[0].decision for decision in gold) / len(gold)
+    assert mean(found, "decision_accuracy") == pytest.approx(at_default)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_most_cases_are_feasible_at_the_tight_budget(domain: str) -> None:
+    """The critical gold fits for at least 95 of 100 cases: `budget=tight` is no impossible task."""
+    with composer():
+        plan = compose_plan([f"domain={domain}", "budget=tight", "tracking=none"])
+    made = plan.parts["domain"].create()
+    limit = plan.parts["budget"].create().tokens(domain, made.nominal_tokens)
+    sizes = [gold_tokens(case.gold) for case in made.cases(CASES, plan.top.seed)]
+    oracle = rows(f"domain={domain}", "arch=oracle", "budget=tight")
+    assert mean(oracle, "p_ret") >= 0.95, f"{limit} tokens; gold needs {sorted(sizes)[CASES // 2]}"
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_noisy_reader_is_worse_and_a_blind_one_no_better(domain: str) -> None:
+    schema = tagged(rows(f"domain={domain}", "arch=full_context"), form="development")
+    for model in ("extractive_noisy", "extractive_blind"):
+        found = rows(f"domain={domain}", "arch=full_context", f"model={model}")
+        assert mean(tagged(found, form="development"), "eda") < mean(schema, "eda")
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_only_a_gullible_reader_obeys_an_injection(domain: str) -> None:
+    overrides = (f"domain={domain}", "arch=full_context")
+    wary = tagged(rows(*overrides), stratum="injected", form="development")
+    gullible = tagged(
+        rows(*overrides, "model.gullible=true"), stratum="injected", form="development"
+    )
+    assert mean(wary, "injection_obeyed") == 0.0
+    assert mean(gullible, "injection_obeyed") >= 0.9
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_success_splits_exactly_into_retained_and_not(domain: str) -> None:
+    for arm in ("arch=oracle", "arch=summ_only", "arch=random_context"):
+        found = rows(f"domain={domain}", arm, "budget=moderate", n=40)
+        p_ret = mean(found, "p_ret")
+        parts = {name: _mean_or_zero(found, name) for name in ("kappa", "leak")}
+        split = p_ret * parts["kappa"] + (1 - p_ret) * parts["leak"]
+        assert split == pytest.approx(mean(found, "eda"), abs=1e-12)
+
+
+def _mean_or_zero(found: Sequence[Row], axis: str) -> float:
+    defined: Mapping[str, float] = {
+        f"{row.key}": value for row in found if (value := row.axes[axis]) is not None
+    }
+    return sum(defined.values()) / len(defined) if defined else 0.0
