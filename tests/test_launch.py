@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework import launch
+from framework.journal import verify_run
 from plugins.domains.hotpotqa import HotpotQA
-from tests.launching import HOTPOT, QUESTIONS, everything_in, read_json, run
+from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -164,6 +167,14 @@ def test_several_values_ask_for_a_sweep(capsys: pytest.CaptureFixture[str], plac
         assert everything_in(place) == before
 
 
+def test_all_cases_of_an_endless_domain(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    before = everything_in(place)
+    for switch in ((), ("-m",)):
+        message = run(capsys, *switch, *LOAN, "n_cases=null").mistake
+        assert message.startswith("n_cases: loan cases are generated without end")
+    assert everything_in(place) == before
+
+
 def test_mistakes_while_showing_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--cfg", "job", "arch=bm52").mistake.startswith("arch: no option 'bm52'")
     assert "--cfg" in run(capsys, "--cfg").mistake
@@ -295,6 +306,48 @@ def test_in_a_process_of_its_own_too(place: Path) -> None:
     assert done.stderr.startswith("error: arch: no option 'bm52'")
     assert done.stderr.count("\n") == 1
     assert everything_in(place) == before
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+def test_a_reader_that_leaves_changes_no_status(place: Path, lines: int) -> None:
+    """`python run.py ... | head -1`: the run is done, and its gate has still failed."""
+    given = ("arch=none", "gate.baseline=bm25", "gate.axes=[mrr]", "hydra.run.dir=r/one")
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "run.py"), *HOTPOT, *given],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    for _ in range(lines):
+        assert process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(60) == 3
+    assert (place / "r/one/summary.json").is_file()
+
+
+def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
+    process = subprocess.Popen(
+        [
+            *(sys.executable, str(ROOT / "run.py"), "domain=loan", "arch=bm25", "n_cases=100000"),
+            *("tracking=none", "hydra.run.dir=one"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 60
+    while not (place / "one").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "interrupted; go on with resume=one\n"
+    assert verify_run(place / "one").journal.intact
 
 
 def test_switches_may_stand_between_overrides(capsys: pytest.CaptureFixture[str]) -> None:

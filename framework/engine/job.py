@@ -204,7 +204,10 @@ def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progres
         manifest_ = _manifest_of(found)
         if not _same_rows(manifest_, wanted):
             continue
-        state = load_state(found)
+        try:
+            state = load_state(found)
+        except UserError:  # damaged: not a run to compare with
+            continue
         if state.finished is not None:
             return found
         if manifest_["identity"] == plan.digest and not RunDirectory.is_held(found):

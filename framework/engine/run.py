@@ -160,7 +160,7 @@ def check(plan: Plan) -> None:
     pipeline = build_pipeline(plan, domain)
     for group in ("protocol", "tracking"):
         plan.parts[group].create()
-    first = next(iter(domain.cases(1, plan.top.seed)), None)
+    first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)
     if first is None:
         raise UserError(f"domain {plan.label('domain')} has no cases")
     events = islice(domain.history(first.history_id), 200)

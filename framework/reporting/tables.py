@@ -275,6 +275,10 @@ def _table_of(job: Mapping[str, Any]) -> tuple[Any, ...]:
 def _console() -> Console:
     from rich.console import Console
 
-    console = Console()
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process here, with a status of its own
+
+    console = Piped()
     # Piped output has no width of its own: wide enough that a table's rows stay one line each.
-    return console if console.is_terminal else Console(width=200)
+    return console if console.is_terminal else Piped(width=200)
