@@ -345,7 +345,7 @@ def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
+    assert (process.returncode, out) == (130, ""), err
     assert err == "interrupted; go on with resume=one\n"
     assert verify_run(place / "one").journal.intact
 
