@@ -7,8 +7,12 @@ other exception is ours: a bug, with its traceback, exit status 1.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-__all__ = ["DataError", "TrackingError", "UserError"]
+if TYPE_CHECKING:
+    from framework.records import Usage
+
+__all__ = ["DataError", "ModelError", "StopRun", "TrackingError", "UnreadableError", "UserError"]
 
 
 class UserError(Exception):
@@ -41,3 +45,33 @@ class DataError(UserError):
 
 class TrackingError(Exception):
     """The tracking server could not be reached or refused; the run directory is complete."""
+
+
+class ModelError(Exception):
+    """A call to a model that failed for good: the case becomes a row with this error.
+
+    Names the operation and the provider's status (`429`, `connection`, `refused`), and holds what
+    was paid for on the way. A provider's own message may repeat a request: it is never shown.
+    """
+
+    def __init__(self, operation: str, status: str, problem: str, usage: Usage | None = None):
+        super().__init__(f"{operation}: {status}: {problem}")
+        self.operation = operation
+        self.status = status
+        self.usage = usage
+
+
+class UnreadableError(ValueError):
+    """A response that could not be read, nor its repair; holds what both took and the last text."""
+
+    def __init__(self, message: str, *, text: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.text = text
+        self.usage = usage
+
+
+class StopRun(Exception):
+    """Nothing more may be asked in this run: a spending cap, a refused key, a miss in a replay.
+
+    The run ends cleanly, with what was measured so far, and can be resumed.
+    """

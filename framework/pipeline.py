@@ -35,6 +35,7 @@ from framework.contracts import (
     RowKey,
     Scored,
 )
+from framework.errors import StopRun
 from framework.models.client import Ledger, ModelClient, booked
 from framework.packing import pack
 from framework.records import (
@@ -74,6 +75,7 @@ class _Memory:
     arch: Arch[Any]
     usage: Mapping[str, Usage]
     seconds: float
+    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,7 @@ class Pipeline:
     def __post_init__(self) -> None:
         self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[_Memory]] = OrderedDict()
         self._client = ModelClient(self.model)
+        self.draining = False
         self.draws = self.open_arch("", 0).draws
 
     @property
@@ -128,19 +131,33 @@ class Pipeline:
         """Rows with their records, as they finish, leaving out the keys in `done`.
 
         At most `model.concurrency` cases are under way; cases are drawn only as places fall free.
+        Once `draining` is set no case is begun, and those under way end. Raises StopRun, in the
+        same way: when the others have ended.
         """
         jobs = self._jobs(cases, done)
         pending: set[asyncio.Task[tuple[Row, Record]]] = set()
         places = max(1, self.model.concurrency)
+        stopped: StopRun | None = None
         try:
             while True:
-                while len(pending) < places and (job := next(jobs, None)) is not None:
+                while (
+                    not self.draining
+                    and len(pending) < places
+                    and (job := next(jobs, None)) is not None
+                ):
                     pending.add(asyncio.create_task(self._run(job, answer, k)))
                 if not pending:
-                    return
+                    break
                 finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in finished:
-                    yield task.result()
+                    error = task.exception()
+                    if isinstance(error, StopRun):
+                        stopped = stopped or error
+                        self.draining = True
+                    else:
+                        yield task.result()
+            if stopped is not None:
+                raise stopped
         finally:
             for task in pending:
                 task.cancel()
@@ -165,19 +182,26 @@ class Pipeline:
             tags=case.tags,
             budget_tokens=self.limit,
         )
+        ledger = Ledger()
         try:
-            return await self._measure(base, job, answer, k)
+            return await self._measure(base, job, ledger, answer, k)
+        except StopRun as stop:
+            raise StopRun(f"{stop} (case {case.id})") from None
         except (
             Exception
         ) as error:  # whatever a plugin raises, the case is a row and the run goes on
             message = f"{type(error).__name__}: {error}"
-            return replace(base, error=message), {"error": message}
+            row = replace(base, error=message, usage=ledger.usage())
+            return row, {"error": message, "prompts": ledger.prompts}
 
     async def _measure(
-        self, row: Row, job: _Job, answer: bool, k: int | None
+        self, row: Row, job: _Job, ledger: Ledger, answer: bool, k: int | None
     ) -> tuple[Row, Record]:
-        case, ledger = job.case, Ledger()
+        case = job.case
         memory = await self._memory(case.history_id, job)
+        ledger.entries.update(memory.usage)
+        if memory.error is not None:
+            raise memory.error
         start = time.perf_counter()
         query = self._query(case)
         with booked(ledger, "recall", job.sample):
@@ -215,7 +239,7 @@ class Pipeline:
             decision=response.decision if response else "",
             view_tokens=view.tokens,
             available_tokens=sum(entry.tokens for entry in view.trace),
-            usage={**ledger.usage(), **memory.usage},
+            usage=ledger.usage(),
             timing={
                 "ingest_s": memory.seconds,
                 "recall_s": recalled - start,
@@ -235,18 +259,18 @@ class Pipeline:
         }
         return row, record
 
-    async def _control(
-        self, case: Case, job: _Job, ledger: Ledger, k: int | None
-    ) -> Answer | None:
+    async def _control(self, case: Case, job: _Job, ledger: Ledger, k: int | None) -> Answer | None:
         """The answer to the same case without what was injected, booked on its own phase."""
         twin = self.domain.without_injection(case) if case.gold.injected else None
         if twin is None:
             return None
         memory = await self._memory(twin.history_id, job)
+        ledger.add("control", memory.usage)
+        if memory.error is not None:
+            raise memory.error
         with booked(ledger, "control", job.sample, keep_prompts=True):
             items = await self._recall(memory.arch, self._query(twin), k)
             response = await self._read(twin.task, pack(items, self.limit, self.packing))
-        ledger.add("control", memory.usage)
         return response
 
     def _query(self, case: Case) -> Query:
@@ -292,9 +316,16 @@ class Pipeline:
         if not self.arch.gold_edges:
             events = (replace(e, edges=()) if e.edges else e for e in events)
         start = time.perf_counter()
-        with booked(ledger, "ingest", sample):
-            await _settled(arch.ingest(events))
-        return _Memory(arch=arch, usage=ledger.usage(), seconds=time.perf_counter() - start)
+        error: Exception | None = None
+        try:
+            with booked(ledger, "ingest", sample):
+                await _settled(arch.ingest(events))
+        except StopRun:
+            raise
+        except Exception as failed:  # kept with what it cost, for each of the history's cases
+            error = failed
+        seconds = time.perf_counter() - start
+        return _Memory(arch=arch, usage=ledger.usage(), seconds=seconds, error=error)
 
 
 async def _settled(value: Awaitable[T] | T) -> T:

@@ -293,7 +293,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Calls and tokens of one phase of one case. Dollars at list price and as really paid."""
+    """Calls and tokens of one phase of one case. Dollars at list price and as really paid.
+
+    calls counts every question that a model answered, stored or not, a repair included; paid_calls
+    those really sent now. repairs : answers asked for again because they could not be read;
+    unreadable : those that could not be read in the end. call_seconds : the latency of each call, a
+    stored one's as it was when it was paid for; seconds their sum.
+    """
 
     calls: int = 0
     tokens_in: int = 0
@@ -302,6 +308,14 @@ class Usage:
     cost_usd: float = 0.0
     paid_usd: float = 0.0
     seconds: float = 0.0
+    paid_calls: int = 0
+    repairs: int = 0
+    unreadable: int = 0
+    call_seconds: tuple[float, ...] = ()
+
+    def plus(self, other: Usage) -> Usage:
+        """The sums of two."""
+        return Usage(**{n: getattr(self, n) + getattr(other, n) for n in Usage.__slots__})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,15 @@ _PLAIN: Final = (
     "budget_tokens",
     "error",
 )
-_USAGE_MEASURED: Final = ("calls", "tokens_in", "tokens_out", "tokens_cached", "cost_usd")
+_USAGE_MEASURED: Final = (
+    "calls",
+    "tokens_in",
+    "tokens_out",
+    "tokens_cached",
+    "cost_usd",
+    "repairs",
+    "unreadable",
+)
 
 
 def to_plain(row: Row) -> dict[str, Any]:
@@ -41,7 +49,10 @@ def to_plain(row: Row) -> dict[str, Any]:
 
 def from_plain(plain: Mapping[str, Any]) -> Row:
     """The row of its JSON data."""
-    usage = {phase: Usage(**u) for phase, u in plain["usage"].items()}
+    usage = {
+        phase: Usage(**{**u, "call_seconds": tuple(u.get("call_seconds", ()))})
+        for phase, u in plain["usage"].items()
+    }
     return Row(**{**plain, "usage": usage})
 
 

@@ -11,7 +11,7 @@ from framework.contracts.arch import Arch, ArchContext, Query
 from framework.contracts.domain import Domain, Provenance
 from framework.contracts.judge import Judge, Verdict
 from framework.contracts.measure import Axis, Scored
-from framework.contracts.model import Client, Model, Operation, Profile, Prompt, Req, Res
+from framework.contracts.model import Client, Model, Operation, Profile, Prompt, Reply, Req, Res
 from framework.contracts.reading import Budget, Reader
 from framework.contracts.run import Gate, GateOutcome, Pipeline, RowKey, RunProtocol, Tracker
 
@@ -33,6 +33,7 @@ __all__ = [
     "Provenance",
     "Query",
     "Reader",
+    "Reply",
     "Req",
     "Res",
     "RowKey",

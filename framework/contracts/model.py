@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
+from framework.records import Usage
 from framework.registry import NoSettings
 
 S = TypeVar("S")
@@ -16,10 +18,15 @@ Res = TypeVar("Res")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What an operation sends to a language model."""
+    """What an operation sends to a language model.
+
+    shared : the first so many characters of `user` are the same in other requests of one history
+        (the log that is projected under three budgets): a provider may be told to keep them.
+    """
 
     system: str
     user: str
+    shared: int = 0
 
     @property
     def text(self) -> str:
@@ -57,6 +64,14 @@ class Operation(ABC, Generic[Req, Res]):
     def prompt(self, request: Req) -> Prompt:
         """The text sent to a language model."""
 
+    def schema(self, request: Req) -> Mapping[str, Any] | None:
+        """JSON schema of the answer, for a provider's structured output; None asks for plain text.
+
+        Where every object lists all its properties as required and forbids others, a provider that
+        can will hold the answer to it strictly.
+        """
+        return None
+
     @abstractmethod
     def parse(self, text: str, request: Req) -> Res:
         """The response in a model's text. Raises ValueError when it can't be read as one."""
@@ -91,6 +106,19 @@ class Client(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Generic[Res]):
+    """A model's response, its raw text, and what it took.
+
+    usage : tokens as the provider counted them, dollars at list price and as paid, seconds; None
+        for a rule-based model, whose tokens are then counted with our own counter at price 0.
+    """
+
+    response: Res
+    text: str
+    usage: Usage | None = None
+
+
 class Model(ABC, Generic[S]):
     """Answers operations. `kind` is `rule-based` or `llm` and marks every row and report."""
 
@@ -102,10 +130,12 @@ class Model(ABC, Generic[S]):
         self.settings = settings
 
     @abstractmethod
-    async def run(
-        self, operation: Operation[Req, Res], request: Req, sample: int
-    ) -> tuple[Res, str]:
-        """The response and its raw text, for sample index `sample` of the same request."""
+    async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
+        """The reply, for sample index `sample` of the same request.
+
+        Raises ModelError when the call failed for good, ValueError when the response can't be
+        read, and StopRun when nothing more may be asked in this run.
+        """
 
     @property
     def concurrency(self) -> int:

@@ -1,8 +1,8 @@
 """The bound client: asks a model, and books every call on the case's ledger by phase.
 
 Phases are ingest, recall, answer, judge, and control (the whole of a case without its injection).
-Tokens are counted
-with the project's own counter on the rendered prompt and the response's text.
+A language model's tokens are as the provider counted them; a rule-based model's are counted with
+the project's own counter on the rendered prompt and the response's text, at price 0.
 """
 
 from __future__ import annotations
@@ -14,55 +14,36 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from framework.contracts import Model, Operation
+from framework.contracts import Model, Operation, Prompt
+from framework.errors import ModelError, UnreadableError
 from framework.records import Usage
 from framework.tokens import count_tokens
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
 
-
-@dataclass(slots=True)
-class Entry:
-    """Running sums of one phase."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    tokens_cached: int = 0
-    cost_usd: float = 0.0
-    paid_usd: float = 0.0
-    seconds: float = 0.0
+_NONE = Usage()
 
 
 @dataclass(slots=True)
 class Ledger:
     """Calls, tokens, dollars and seconds by phase, of one case or of one history's ingest."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, Usage] = field(default_factory=dict)
     prompts: list[dict[str, str]] = field(default_factory=list)
+
+    def book(self, phase: str, usage: Usage) -> None:
+        """Add to one phase."""
+        self.entries[phase] = self.entries.get(phase, _NONE).plus(usage)
 
     def add(self, phase: str, other: Mapping[str, Usage]) -> None:
         """Add all of another ledger's usage to one phase of this one."""
-        entry = self.entries.setdefault(phase, Entry())
         for usage in other.values():
-            for name in Entry.__slots__:
-                setattr(entry, name, getattr(entry, name) + getattr(usage, name))
+            self.book(phase, usage)
 
     def usage(self) -> Mapping[str, Usage]:
-        """The sums as records, by phase."""
-        return {
-            phase: Usage(
-                calls=e.calls,
-                tokens_in=e.tokens_in,
-                tokens_out=e.tokens_out,
-                tokens_cached=e.tokens_cached,
-                cost_usd=e.cost_usd,
-                paid_usd=e.paid_usd,
-                seconds=e.seconds,
-            )
-            for phase, e in sorted(self.entries.items())
-        }
+        """The sums, by phase."""
+        return dict(sorted(self.entries.items()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,27 +84,45 @@ class ModelClient:
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response, booked whether or not it could be used.
 
-        Raises LookupError outside of `booked`: a call that nobody books would be free.
+        Raises LookupError outside of `booked` (a call that nobody books would be free), and what
+        `Model.run` raises.
         """
         scope = _scope.get()
-        entry = scope.ledger.entries.setdefault(scope.phase, Entry())
-        prompt = operation.prompt(request)
-        entry.calls += 1
-        entry.tokens_in += count_tokens(prompt.system) + count_tokens(prompt.user)
+        text, usage = "", None
         start = time.perf_counter()
         try:
-            response, raw = await self._model.run(operation, request, scope.sample)
+            reply = await self._model.run(operation, request, scope.sample)
+            text, usage = reply.text, reply.usage
+        except (ModelError, UnreadableError) as error:
+            text, usage = getattr(error, "text", ""), error.usage
+            raise
         finally:
-            entry.seconds += time.perf_counter() - start
-        entry.tokens_out += count_tokens(raw)
-        if scope.keep_prompts:
-            scope.ledger.prompts.append(
-                {
-                    "phase": scope.phase,
-                    "operation": operation.name,
-                    "system": prompt.system,
-                    "user": prompt.user,
-                    "response": raw,
-                }
-            )
-        return response
+            seconds = time.perf_counter() - start
+            prompt = None
+            if scope.keep_prompts or self._model.kind == "rule-based":
+                prompt = operation.prompt(request)
+            if usage is None and self._model.kind == "rule-based" and prompt is not None:
+                usage = _counted(prompt, text, seconds)
+            if usage is not None:
+                scope.ledger.book(scope.phase, usage)
+            if text and scope.keep_prompts and prompt is not None:
+                scope.ledger.prompts.append(
+                    {
+                        "phase": scope.phase,
+                        "operation": operation.name,
+                        "system": prompt.system,
+                        "user": prompt.user,
+                        "response": text,
+                    }
+                )
+        return reply.response
+
+
+def _counted(prompt: Prompt, text: str, seconds: float) -> Usage:
+    """What a rule-based answer would have been to a language model, at price 0."""
+    return Usage(
+        calls=1,
+        tokens_in=count_tokens(prompt.system) + count_tokens(prompt.user),
+        tokens_out=count_tokens(text),
+        seconds=seconds,
+    )

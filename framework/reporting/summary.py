@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from framework.config import Plan
 from framework.contracts import GateOutcome
-from framework.records import Row
+from framework.records import Row, Usage
 from framework.registry import plugins
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import mean_intervals
+
+
+_COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
 
 
 def axis_meta() -> dict[str, dict[str, Any]]:
@@ -145,9 +149,10 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
 
 
 def _ledger(rows: Sequence[Row]) -> dict[str, Any]:
-    """Calls, tokens and dollars by phase; ingest is counted once a history and sample."""
+    """Calls, tokens, dollars and latency by phase; ingest is counted once a history and sample."""
     cases = {row.case_id for row in rows}
     phases: dict[str, Counter[str]] = defaultdict(Counter)
+    latencies: dict[str, list[float]] = defaultdict(list)
     seen: set[tuple[str, str, int, int]] = set()
     for row in sorted(rows, key=lambda row: row.key):
         for phase, usage in row.usage.items():
@@ -156,19 +161,35 @@ def _ledger(rows: Sequence[Row]) -> dict[str, Any]:
                 if history in seen:
                     continue
                 seen.add(history)
-            for field in dataclasses.fields(usage):
-                phases[phase][field.name] += getattr(usage, field.name)
+            latencies[phase] += usage.call_seconds
+            for name in _COUNTED:
+                phases[phase][name] += getattr(usage, name)
     total: Counter[str] = Counter()
     for counts in phases.values():
         total.update(counts)
-    out = {phase: _with_per_case(counts, len(cases)) for phase, counts in sorted(phases.items())}
-    out["total"] = _with_per_case(total, len(cases))
+    out = {
+        phase: _entry(counts, latencies[phase], len(cases))
+        for phase, counts in sorted(phases.items())
+    }
+    out["total"] = _entry(total, [s for each in latencies.values() for s in each], len(cases))
     return out
 
 
-def _with_per_case(counts: Counter[str], n_cases: int) -> dict[str, float]:
+def _entry(
+    counts: Counter[str], latencies: Sequence[float], n_cases: int
+) -> dict[str, float | None]:
     tokens = counts["tokens_in"] + counts["tokens_out"]
-    return {**counts, "tokens_per_case": tokens / n_cases if n_cases else 0.0}
+    return {
+        **counts,
+        "tokens_per_case": tokens / n_cases if n_cases else 0.0,
+        "latency_p50_s": _quantile(latencies, 0.5),
+        "latency_p95_s": _quantile(latencies, 0.95),
+    }
+
+
+def _quantile(values: Sequence[float], q: float) -> float | None:
+    """The smallest value that at least a share `q` of the values does not exceed."""
+    return sorted(values)[max(0, math.ceil(q * len(values)) - 1)] if values else None
 
 
 def _fairness(rows: Sequence[Row]) -> dict[str, Any]:

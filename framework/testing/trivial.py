@@ -21,9 +21,11 @@ from framework.contracts import (
     Domain,
     Model,
     Operation,
+    Profile,
     Provenance,
     Query,
     Reader,
+    Reply,
     Req,
     Res,
     Scored,
@@ -181,13 +183,9 @@ class TrivialModel(Model[Any]):
 
     kind = "rule-based"
 
-    async def run(
-        self, operation: Operation[Req, Res], request: Req, sample: int
-    ) -> tuple[Res, str]:
-        from framework.contracts import Profile
-
+    async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         response = operation.offline(request, Profile())
-        return response, operation.render(response)
+        return Reply(response=response, text=operation.render(response))
 
 
 @register("axis", "trivial")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from framework.contracts import Model, Operation, Profile
+from framework.contracts import Model, Operation, Profile, Reply
 from framework.registry import register
 
 Req = TypeVar("Req")
@@ -65,8 +65,6 @@ class Extractive(Model[ExtractiveSettings]):
         gullible = ", gullible" if self.settings.gullible else ""
         return f"extractive (rule-based, {self.settings.style}{gullible})"
 
-    async def run(
-        self, operation: Operation[Req, Res], request: Req, sample: int
-    ) -> tuple[Res, str]:
+    async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         response = operation.offline(request, self.profile)
-        return response, operation.render(response)
+        return Reply(response=response, text=operation.render(response))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.contracts import Model, Operation, Profile, Prompt
+from framework.contracts import Model, Operation, Profile, Prompt, Reply
 from framework.models.client import Ledger, ModelClient, booked
 from framework.records import Usage
 from framework.tokens import count_tokens
@@ -43,13 +43,13 @@ class Offline(Model[Any]):
         self.fails = fails
         self.samples: list[int] = []
 
-    async def run(self, operation: Any, request: Any, sample: int) -> tuple[Any, str]:
+    async def run(self, operation: Any, request: Any, sample: int) -> Reply[Any]:
         self.samples.append(sample)
         await asyncio.sleep(0)
         if self.fails:
             raise RuntimeError("the call failed for good")
         response = operation.offline(request, Profile())
-        return response, operation.render(response)
+        return Reply(response=response, text=operation.render(response))
 
 
 async def ask(

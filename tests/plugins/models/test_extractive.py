@@ -37,9 +37,9 @@ class Echo(Operation[str, Echoed]):
 
 def test_dispatches_to_any_operation() -> None:
     model = Extractive(ExtractiveSettings(style="blind"))
-    response, raw = asyncio.run(model.run(Echo(), "hello", 0))
-    assert response == Echoed(request="hello", style="blind")
-    assert raw == '{"request":"hello","style":"blind"}'
+    reply = asyncio.run(model.run(Echo(), "hello", 0))
+    assert reply.response == Echoed(request="hello", style="blind")
+    assert reply.text == '{"request":"hello","style":"blind"}'
 
 
 def test_is_marked_as_rule_based() -> None:

@@ -53,7 +53,7 @@ class Offline:
 
     async def ask(self, operation: Operation[Any, Any], request: Any) -> Any:
         self.asked.append(operation.name)
-        return (await self.model.run(operation, request, 0))[0]
+        return (await self.model.run(operation, request, 0)).response
 
 
 class Scripted:
