@@ -75,4 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")
+
+    add = commands.add_parser("reanalyze", help="a paper's tables from its recorded rows")
+    add.add_argument("paper", choices=["longhorizon"])
+    add.add_argument("csv", metavar="CSV", help="the recorded rows")
+    add.add_argument("--json", action="store_true", help="as JSON")
+    add.set_defaults(command="reanalyze:reanalyze")
     return parser

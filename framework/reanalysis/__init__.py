@@ -1,0 +1,3 @@
+"""Published results recomputed from their recorded rows, as published and corrected."""
+
+from __future__ import annotations
