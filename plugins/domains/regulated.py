@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final, Literal
 
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
 from framework.records import Case, Event, FactField, Gold, TaskCard
 from framework.registry import register
-from plugins.domains._regulated.documents import Content, Writer, write
+from plugins.domains._regulated.documents import Content, write
+from plugins.domains._regulated.drafts import Writer
+from plugins.domains._regulated.drawn import STRATA, Drawn, draw_plan, stream
 from plugins.domains._regulated.filling import fill_up
 from plugins.domains._regulated.gold import decide_from, make_gold
 from plugins.domains._regulated.loading import find_spec, load_spec
-from plugins.domains._regulated.sample import STRATA, Drawn, draw, draw_plan, stream
+from plugins.domains._regulated.sample import draw
 from plugins.domains._regulated.spec import Spec
 
 LEAST_TOKENS: Final = 2_000
 MOST_TOKENS: Final = 200_000
 
 _KEPT: Final = 256
+_CLEAN: Final = "-clean"
 
 
 def _shares() -> dict[str, float]:
@@ -179,6 +182,9 @@ class Regulated(Domain[RegulatedSettings]):
 
     def history(self, history_id: str) -> Iterator[Event]:
         """The events in order of arrival. Raises UserError for an id that is not of this domain."""
+        if history_id.endswith(_CLEAN):
+            yield from self._clean.history(history_id.removesuffix(_CLEAN))
+            return
         seed, index = self._parse(history_id)
         made = self._made(seed, index)
         writer = Writer(
@@ -198,6 +204,17 @@ class Regulated(Domain[RegulatedSettings]):
         )
         for draft in drafts:
             yield draft.event()
+
+    def without_injection(self, case: Case) -> Case | None:
+        """The case as it is made with `injection=false`; its history's id says so."""
+        if case.gold.injected is None:
+            return None
+        clean = self._clean.case(*self._parse(case.id))
+        return replace(clean, history_id=f"{clean.history_id}{_CLEAN}")
+
+    @cached_property
+    def _clean(self) -> Regulated:
+        return Regulated(replace(self.settings, injection=False))
 
     def digest(self) -> str:
         """Digest of the spec file."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from plugins.domains._regulated.documents import Draft, Writer
+from plugins.domains._regulated.drafts import Draft, Writer
 from plugins.domains._regulated.spec import DocumentSpec
 
 _LEAST: Final = 30

@@ -19,6 +19,7 @@ from framework.records import (
     Standard,
 )
 from plugins.domains._regulated.documents import CONFLICTING, CURRENT, RETIRED, Content, Mention
+from plugins.domains._regulated.drawn import Drawn
 from plugins.domains._regulated.policy import (
     Condition,
     Knowledge,
@@ -28,7 +29,6 @@ from plugins.domains._regulated.policy import (
     compute,
     walk,
 )
-from plugins.domains._regulated.sample import Drawn
 from plugins.domains._regulated.spec import Spec
 from plugins.domains._regulated.wording import render, threshold_forms, value_forms
 

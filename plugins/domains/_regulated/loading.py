@@ -7,7 +7,7 @@ that no held-out form uses a public label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -15,15 +15,23 @@ from typing import Final
 
 from framework.canonical import digest_file
 from framework.errors import UserError
-from framework.expressions import names
 from framework.records import ABSTAIN, ChecklistItem
 from framework.registry import nearest
+from plugins.domains._regulated.checks import (
+    check_formula,
+    check_formulas,
+    check_held_out,
+    check_references,
+    check_template,
+)
 from plugins.domains._regulated.grammar import Grammar, placeholders, read_slots
 from plugins.domains._regulated.node import Node
 from plugins.domains._regulated.policy import COMPARATORS, DOWNWARD, LISTED
 from plugins.domains._regulated.spec import (
     NUMERIC,
     ORDERED,
+    SINGLE_USES,
+    USES,
     ConditionSpec,
     Distribution,
     DocumentSpec,
@@ -40,11 +48,6 @@ SPECS: Final = Path(__file__).parent.parent / "specs"
 """Where the built-in spec files are."""
 
 TYPES: Final = (*NUMERIC, "date", "identifier", "provision", "category")
-USES: Final = (
-    "record", "supporting", "filler", "correction", "remention", "amendment",
-    "request", "reply", "monitoring",
-)  # fmt: skip
-SINGLE_USES: Final = ("correction", "remention", "amendment", "request", "reply", "monitoring")
 DISTRIBUTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "lognormal": ("median", "sigma"),
     "normal": ("mean", "sd"),
@@ -101,7 +104,7 @@ def _load(file: Path, digest: str) -> Spec:
         if decision not in decisions:
             root.fail("adverse", f"{decision!r} given{nearest(decision, decisions)}")
     facts = {key: _fact(key, node) for key, node in root.nodes("facts")}
-    _check_formulas(root, facts)
+    check_formulas(root, facts)
     rules = {str(node.text("id")): _rule(node, facts, outcomes) for _, node in root.nodes("rules")}
     if not rules:
         root.fail("rules", "at least one rule expected")
@@ -112,7 +115,7 @@ def _load(file: Path, digest: str) -> Spec:
     for decision, formula in amounts.items():
         if decision not in decisions:
             root.fail(f"amounts.{decision}", f"no such decision{nearest(decision, decisions)}")
-        _check_formula(root, f"amounts.{decision}", formula, facts)
+        check_formula(root, f"amounts.{decision}", formula, facts)
     spec = Spec(
         name=root.text("name"),
         file=file,
@@ -141,8 +144,8 @@ def _load(file: Path, digest: str) -> Spec:
         grammar=grammar,
     )
     root.close()
-    _check_references(root, spec)
-    _check_held_out(root, spec)
+    check_references(root, spec)
+    check_held_out(root, spec)
     return spec
 
 
@@ -388,10 +391,10 @@ def _document(key: str, node: Node, grammar: Grammar) -> DocumentSpec:
     )
     node.close()
     for i, template in enumerate(document.sentences):
-        _check_template(node, f"sentences.{i}", template, grammar)
+        check_template(node, f"sentences.{i}", template, grammar)
     for i, template in enumerate(document.authors):
-        _check_template(node, f"authors.{i}", template, grammar)
-    _check_template(node, "title", document.title, grammar)
+        check_template(node, f"authors.{i}", template, grammar)
+    check_template(node, "title", document.title, grammar)
     return document
 
 
@@ -415,7 +418,7 @@ def _point(name: str, node: Node, grammar: Grammar) -> PointSpec:
         ("requires", tuple(form for group in point.requires for form in group)),
     ):
         for template in templates:
-            _check_template(node, key, template, grammar, tuple(point.slots))
+            check_template(node, key, template, grammar, tuple(point.slots))
     return point
 
 
@@ -440,101 +443,6 @@ def _standard(node: Node) -> StandardSpec:
     )
     node.close()
     return standard
-
-
-# ------------------------------------------------------------------------------------------ checks
-
-
-def _check_formulas(root: Node, facts: Mapping[str, Fact]) -> None:
-    before: set[str] = set()
-    for fact in facts.values():
-        if fact.formula:
-            _check_formula(root, f"facts.{fact.key}.formula", fact.formula, facts)
-            for name in names(fact.formula):
-                if name not in before:
-                    root.fail(f"facts.{fact.key}.formula", f"{name} stands after it")
-        elif fact.distribution is not None and fact.distribution.kind == "share":
-            place = f"facts.{fact.key}.distribution.of"
-            _check_formula(root, place, fact.distribution.of, facts)
-            for name in names(fact.distribution.of):
-                if name not in before:
-                    root.fail(place, f"{name} stands after it")
-        before.add(fact.key)
-
-
-def _check_formula(root: Node, place: str, formula: str, facts: Iterable[str]) -> None:
-    try:
-        used = names(formula)
-    except ValueError as error:
-        root.fail(place, str(error))
-    for name in sorted(used):
-        if name not in facts:
-            root.fail(place, f"no fact {name!r}{nearest(name, facts)}")
-
-
-def _check_template(
-    node: Node, key: str, template: str, grammar: Grammar, more: tuple[str, ...] = ()
-) -> None:
-    for name in placeholders(template):
-        if name not in grammar and name not in more:
-            node.fail(key, f"no slot {name!r}{nearest(name, (*grammar.names, *more))}")
-
-
-def _check_references(root: Node, spec: Spec) -> None:
-    records = [d.id for d in spec.used("record")]
-    for fact in spec.facts.values():
-        for document in fact.documents:
-            if document not in records:
-                root.fail(
-                    f"facts.{fact.key}.documents",
-                    f"no record {document!r}{nearest(document, records)}",
-                )
-    for use in SINGLE_USES:
-        if not spec.used(use):
-            root.fail("documents", f"no document with use: {use}")
-    for use in ("supporting", "filler"):
-        if len(spec.used(use)) < 2:
-            root.fail("documents", f"at least two documents with use: {use} expected")
-    for name, text in (("slots", spec.grammar.slots), ("cast", spec.grammar.cast)):
-        for slot, template in spec.grammar.templates(text):
-            _check_template(root, f"{name}.{slot}", template, spec.grammar)
-    top = spec.policy.precedence[0][0]
-    for rule in spec.rules.values():
-        for condition in rule.conditions:
-            fact = spec.facts[condition.fact]
-            if not fact.conditions:
-                root.fail(f"facts.{fact.key}.held_out.conditions", "a rule reads this fact")
-    revisable = {
-        base
-        for rule in spec.rules.values()
-        if rule.decision == top
-        for condition in rule.conditions
-        for base in spec.bases(condition.fact)
-        if spec.facts[base].revision is not None and spec.facts[base].type in ORDERED
-    }
-    if len(revisable) < 2:
-        root.fail("facts", f"at least two facts under {top} rules need a revision")
-
-
-def _check_held_out(root: Node, spec: Spec) -> None:
-    """A held-out form with a public label in it would not be held out."""
-    labels = [(label.casefold(), fact.key) for fact in spec.facts.values() for label in fact.labels]
-    wording = spec.wording
-    forms: list[tuple[str, str]] = [
-        (f"facts.{fact.key}.held_out", form)
-        for fact in spec.facts.values()
-        for form in (fact.noun, *fact.bindings, *fact.forms, *fact.conditions)
-    ]
-    forms += [
-        ("wording", form)
-        for group in (wording.rules, wording.plain_rules, wording.corrections)
-        for form in group
-    ]
-    forms += [("wording", f) for g in (wording.rescissions, wording.rementions) for f in g]
-    for place, form in forms:
-        for label, key in labels:
-            if label in form.casefold():
-                root.fail(place, f"{form!r} holds {label!r}, a public label of {key}")
 
 
 def _whole_pair(node: Node, key: str, default: tuple[int, int] | None = None) -> tuple[int, int]:

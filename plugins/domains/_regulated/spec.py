@@ -14,6 +14,11 @@ from plugins.domains._regulated.grammar import Grammar
 
 NUMERIC: Final = ("money", "percent", "score", "count")
 ORDERED: Final = (*NUMERIC, "date")
+USES: Final = (
+    "record", "supporting", "filler", "correction", "remention", "amendment",
+    "request", "reply", "monitoring",
+)  # fmt: skip
+SINGLE_USES: Final = ("correction", "remention", "amendment", "request", "reply", "monitoring")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,229 @@
+"""A bad spec file or setting is one line that names file and key."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from framework.errors import UserError
+from framework.registry import find, settings_of
+from plugins.domains._regulated.loading import SPECS, find_spec, load_spec
+from plugins.domains.regulated import Regulated, RegulatedSettings
+from tests.plugins.domains.regulated.support import SPECS as NAMES
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+@cache
+def loan() -> dict[str, Any]:
+    data = yaml.safe_load((SPECS / "loan.yaml").read_text())
+    assert isinstance(data, dict)
+    return data
+
+
+def written(path: Path, edit: Edit) -> Path:
+    data = copy.deepcopy(loan())
+    edit(data)
+    file = path / "mine.yaml"
+    file.write_text(yaml.safe_dump(data, sort_keys=False))
+    return file
+
+
+def put(value: Any, *keys: str | int) -> Edit:
+    def edit(data: Any) -> None:
+        for key in keys[:-1]:
+            data = data[key]
+        data[keys[-1]] = value
+
+    return edit
+
+
+def drop(*keys: str | int) -> Edit:
+    def edit(data: Any) -> None:
+        for key in keys[:-1]:
+            data = data[key]
+        del data[keys[-1]]
+
+    return edit
+
+
+WHEN = ("rules", 0, "when", 0)
+MISTAKES = {
+    "unknown top key": (put(1, "lable"), "lable: no such key"),
+    "unknown key of a fact": (put("x", "facts", "income", "lable"), "facts.income.lable: no such"),
+    "near match": (put("x", "facts", "income", "lable"), "did you mean 'label'?"),
+    "missing key": (drop("facts", "income", "label"), "facts.income.label: a value is required"),
+    "wrong type": (put("x", "facts", "income", "step"), "facts.income.step: 'x' given, a number"),
+    "unknown fact type": (put("cash", "facts", "income", "type"), "facts.income.type: 'cash'"),
+    "not a range": (put([9, 1], "facts", "income", "range"), "facts.income.range"),
+    "no source": (
+        drop("facts", "income", "distribution", "source"),
+        "facts.income.distribution.source",
+    ),
+    "unknown distribution": (
+        put("gauss", "facts", "income", "distribution", "kind"),
+        "facts.income.distribution.kind: 'gauss'",
+    ),
+    "rule over an unknown fact": (
+        put("incom", *WHEN, "fact"),
+        "rules.0.when.0.fact: no fact 'incom'; did you mean 'income'?",
+    ),
+    "comparator of another type": (
+        put(["one of"], *WHEN, "comparators"),
+        "rules.0.when.0.comparators: 'one of' does not fit dti, a percent",
+    ),
+    "unknown comparator": (put(["over"], *WHEN, "comparators"), "comparators: 'over' given"),
+    "up and down": (put(["above", "below"], *WHEN, "comparators"), "all upward or all downward"),
+    "threshold out of range": (
+        put([4, 900], *WHEN, "far"),
+        "rules.0.when.0.far: threshold out of range",
+    ),
+    "near beyond far": (put([5, 9], *WHEN, "near"), "rules.0.when.0.far: 0 < near < far"),
+    "unknown decision": (put("REFUSE", "rules", 0, "decision"), "rules.0.decision: 'REFUSE'"),
+    "code without a number": (put("UP", "rules", 0, "code"), "rules.0.code: {n}"),
+    "reason with a period": (put("too. much", "rules", 0, "reason"), "rules.0.reason"),
+    "a denial without a reason": (drop("rules", 0, "reason"), "rules.0.reason"),
+    "formula over an unknown fact": (
+        put("debts / income", "facts", "dti", "formula"),
+        "facts.dti.formula: no fact 'debts'",
+    ),
+    "formula that is none": (put("income ** 2", "facts", "dti", "formula"), "facts.dti.formula"),
+    "labels that do not sum to 1": (
+        put({"APPROVE": 0.5, "DENY": 0.5, "ABSTAIN": 0.5}, "labels"),
+        "labels: shares",
+    ),
+    "verbs incomplete": (drop("verbs", "ABSTAIN"), "verbs: "),
+    "a held-out form with a label": (
+        put(
+            "The credit score is {value} at the bureau.",
+            "facts",
+            "fico_score",
+            "held_out",
+            "forms",
+            0,
+        ),
+        "holds 'credit score', a public label of fico_score",
+    ),
+    "a held-out form without its value": (
+        put("At the bureau.", "facts", "fico_score", "held_out", "forms", 0),
+        "facts.fico_score.held_out.forms.0: {value} exactly once",
+    ),
+    "too few held-out forms": (
+        put(["bureau {value}"], "facts", "fico_score", "held_out", "forms"),
+        "facts.fico_score.held_out.forms: 1 given, at least 4",
+    ),
+    "unknown slot": (
+        put("See {nowhere}.", "documents", "application", "sentences", 0),
+        "documents.application.sentences.0: no slot 'nowhere'",
+    ),
+    "unknown slot in a slot": (put(["{nowhere}"], "slots", "phone"), "slots.phone: no slot"),
+    "unknown document": (
+        put(["aplication"], "facts", "income", "documents"),
+        "facts.income.documents: no record 'aplication'; did you mean 'application'?",
+    ),
+    "unknown use": (put("recrod", "documents", "application", "use"), "documents.application.use"),
+    "no correction": (drop("documents", "correction_letter"), "documents: no document with use"),
+    "precedence with a stranger": (
+        put([["DENY", "HOLD", "APPROVE"]], "policy", "precedence"),
+        "policy.precedence: 'HOLD'",
+    ),
+    "precedence incomplete": (
+        put([["DENY", "APPROVE"]], "policy", "precedence"),
+        "policy.precedence: each decision",
+    ),
+    "more rules in force than there are": (put([4, 99], "policy", "in_force"), "policy.in_force"),
+    "held-out rule without its code": (
+        put("{Verb} when {conditions}: {reason}.", "wording", "rules", 0),
+        "wording.rules.0: the placeholders",
+    ),
+    "a calendar that ends before it begins": (
+        put({"first": "x", "last": "y"}, "calendar"),
+        "calendar.first: 'x' given, a date",
+    ),
+    "an amount for no decision": (put({"PAY": "1"}, "amounts"), "amounts.PAY: no such decision"),
+    "a checklist key": (
+        put("x", "standard", "items", "creditor", "require"),
+        "standard.items.creditor.require: no such key",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_built_in_specs_load(name: str) -> None:
+    spec = load_spec(find_spec(name))
+    assert spec.name == name
+    assert all(f.formula or f.distribution for f in spec.facts.values())
+    for fact in spec.facts.values():
+        if fact.distribution is not None:
+            assert fact.distribution.source
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_with_file_and_key(tmp_path: Path, mistake: str) -> None:
+    edit, message = MISTAKES[mistake]
+    file = written(tmp_path, edit)
+    with pytest.raises(UserError) as caught:
+        load_spec(file)
+    told = str(caught.value)
+    assert told.startswith(f"{file}: ")
+    assert message in told
+    assert "\n" not in told
+
+
+def test_a_spec_of_ones_own_works_from_its_path(tmp_path: Path) -> None:
+    file = written(tmp_path, put("mine", "name"))
+    one = Regulated(RegulatedSettings(spec=str(file)))
+    (case,) = one.cases(1, 0)
+    assert case.id == "mine-s0-000000"
+    assert list(one.history(case.history_id))
+    assert one.digest() != Regulated(RegulatedSettings()).digest()
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no spec 'lona'; did you mean 'loan'"):
+        find_spec("lona")
+    with pytest.raises(UserError, match="no such file"):
+        find_spec(str(tmp_path / "absent.yaml"))
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("facts: [")
+    with pytest.raises(UserError, match="not readable as YAML"):
+        load_spec(bad)
+    bad.write_text("- 1\n")
+    with pytest.raises(UserError, match="a mapping of keys is expected"):
+        load_spec(bad)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"tokens": 1_999}, "tokens: 1999 given, 2000 to 200000 expected"),
+        ({"tokens": 200_001}, "tokens: 200001 given"),
+        ({"tokens": "many"}, "domain.tokens"),
+        ({"filler_share": 1.0}, "filler_share: 1.0 given"),
+        ({"near_share": -0.1}, "near_share: -0.1 given"),
+        ({"strata": {"clean": 0.5}}, "strata: the shares sum to 0.5, not to 1"),
+        ({"strata": {"clean": 1.0, "dirty": 0.0}}, "strata.dirty: no such stratum"),
+        ({"strata": {"clean": 1.5, "open": -0.5}}, "strata.clean: 1.5 given"),
+        ({"forms": "both"}, "domain.forms"),
+        ({"twins": "triplet"}, "domain.twins"),
+        ({"seed": 1}, "domain.seed"),
+    ],
+)
+def test_a_bad_setting_is_one_line(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        settings_of(find("domain", "regulated"), values)
+    assert message in str(caught.value)
+
+
+def test_cases_without_end_and_foreign_histories_are_refused() -> None:
+    one = Regulated(RegulatedSettings())
+    with pytest.raises(UserError, match="n_cases"):
+        next(one.cases(None, 0))
+    with pytest.raises(UserError, match="no history 'claims-s0-000000' in loan"):
+        next(one.history("claims-s0-000000"))

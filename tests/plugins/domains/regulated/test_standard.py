@@ -1,0 +1,164 @@
+"""The notice standards against the public form letters, filled in rightly and wrongly."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from framework.records import Case, ChecklistItem, Gold
+from plugins.domains._regulated.wording import value_forms
+from tests.conftest import ROOT
+from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
+
+DATA = ROOT.parent / "shared" / "data" / "regulation_b" / "regulation_b_1002.tar.xz"
+
+
+def filled(spec: str, index: int, case: Case, **changes: str) -> str:
+    """The form letter with the gold in its placeholders."""
+    one = shared(spec)
+    drawn, gold = one.drawn(SEED, index), case.gold
+    spans = {i.key: i.spans[0].text for i in gold.items if i.kind == "rule"}
+    values = {
+        "decision": case.task.verbs[gold.decision].replace("deny", "denied"),
+        "reasons": "; ".join(gold.principal_reasons),
+        "provisions": ", ".join(gold.provisions),
+        "provision_text": " ".join(spans[code] for code in gold.provisions),
+        "amount": "" if gold.amount is None else f"${gold.amount:,.2f}",
+        **{f"fact:{k}": value_forms(one.spec.facts[k], v)[0] for k, v in drawn.facts.items()},
+        **changes,
+    }
+    return re.sub(r"\{([\w:]+)\}", lambda match: values[match[1]], case.task.notice)
+
+
+def met(item: ChecklistItem, text: str) -> bool:
+    def found(pattern: str) -> bool:
+        return re.search(pattern, text, re.IGNORECASE | re.DOTALL) is not None
+
+    return all(any(map(found, group)) for group in item.requires) and not any(
+        map(found, item.forbids)
+    )
+
+
+def adverse(spec: str) -> Iterator[tuple[int, Case, Gold]]:
+    for index, case in enumerate(cases(spec)):
+        if case.gold.standard is not None:
+            yield index, case, case.gold
+
+
+def unmet(gold: Gold, text: str) -> set[str]:
+    assert gold.standard is not None
+    return {item.id for item in gold.standard.items if not met(item, text)}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_form_letter_rightly_filled_meets_every_item(spec: str) -> None:
+    n = 0
+    for index, case, gold in adverse(spec):
+        assert unmet(gold, filled(spec, index, case)) == set()
+        n += 1
+    assert n > 40
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_another_reason_or_provision_does_not_meet_it(spec: str) -> None:
+    for index, case, gold in adverse(spec):
+        others = [r for r in gold.all_reasons if r not in gold.principal_reasons]
+        if others:
+            wrong = filled(spec, index, case, reasons=others[0], provision_text="")
+            assert {"specific_reasons", "all_bases"} & unmet(gold, wrong)
+        if spec != "loan":
+            assert "provisions" in unmet(
+                gold, filled(spec, index, case, provisions="our policy", provision_text="")
+            )
+            assert "quoted" in unmet(gold, filled(spec, index, case, provision_text="see policy"))
+
+
+PIECES: Mapping[str, str] = {
+    "Harbor Lane Mortgage": "creditor",
+    "200 Quay Street": "creditor",
+    "marital status": "ecoa_notice",
+    "Federal Trade Commission": "agency",
+    "800-555-0167": "fcra_agency",
+    "no part in our decision": "fcra_no_part",
+    "free copy": "fcra_free_copy",
+    "dispute": "fcra_dispute",
+    "850": "fcra_score",
+}
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_notice_that_lacks_a_piece_of_regulation_b_fails_its_item(piece: str) -> None:
+    index, case, gold = next(adverse("loan"))
+    words = r"\s+".join(map(re.escape, piece.split()))
+    text = re.sub(words, "", filled("loan", index, case), flags=re.IGNORECASE)
+    assert unmet(gold, text) == {PIECES[piece]}
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["internal standards", "you failed to achieve a qualifying score on our scoring system"],
+)
+def test_insufficient_reasons_fail(reason: str) -> None:
+    index, case, gold = next(adverse("loan"))
+    text = filled("loan", index, case, reasons="; ".join((*gold.principal_reasons, reason)))
+    assert unmet(gold, text) == {"no_insufficient_reasons"}
+
+
+def test_a_wrong_credit_score_fails_and_a_vague_reason_too() -> None:
+    index, case, gold = next(adverse("loan"))
+    wrong = filled("loan", index, case, **{"fact:fico_score": "299"})
+    assert unmet(gold, wrong) == {"fcra_score"}
+    vague = filled("loan", index, case, reasons="credit factors")
+    assert unmet(gold, vague) == {"specific_reasons"}
+
+
+def test_the_notice_is_the_text_of_the_regulation() -> None:
+    """The ECOA notice and the FCRA sentences stand in the form letter as in 12 CFR 1002 itself."""
+    if not DATA.is_file():
+        pytest.skip(f"no {DATA.name}: it comes with the shared data, not with the repository")
+    with tarfile.open(DATA) as archive:
+        member = archive.extractfile("regulation/2017-20417_20220101.xml")
+        assert member is not None
+        text = re.sub(r"<[^>]+>", " ", member.read().decode())
+
+    def plain(words: str) -> str:
+        return re.sub(r"\W+", " ", words).casefold()
+
+    regulation, notice = plain(text), plain(shared("loan").spec.notice)
+    for passage in (
+        "The Federal Equal Credit Opportunity Act prohibits creditors from discriminating against "
+        "credit applicants on the basis of race, color, religion, national origin, sex, marital "
+        "status, age (provided the applicant has the capacity to enter into a binding contract); "
+        "because all or part of the applicant's income derives from any public assistance program; "
+        "or because the applicant has in good faith exercised any right under the Consumer Credit "
+        "Protection Act.",
+        "Federal Trade Commission, Equal Credit Opportunity, Washington, DC 20580",
+        "You also have a right to a free copy of your report from the reporting agency, if you "
+        "request it no later than 60 days after you receive this notice.",
+        "The reporting agency played no part in our decision and is unable to supply specific "
+        "reasons why we have denied credit to you.",
+    ):
+        assert plain(passage) in regulation
+        assert plain(passage) in notice
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_reasoning_points_are_met_by_their_own_text_and_denied_by_the_opposite(spec: str) -> None:
+    for case in cases(spec)[:80]:
+        points = case.gold.reasons
+        assert any(":" in point.id for point in points) or not case.gold.decidable
+        assert any(":" not in point.id for point in points)
+        for point in points:
+            text = point.text.casefold()
+            for group in point.requires:
+                assert any(phrase.casefold() in text for phrase in group), point
+            assert not any(phrase.casefold() in text for phrase in point.forbids), point
+            if " is not " in text and ":" in point.id:
+                opposite = text.replace(" is not ", " is ")
+            else:
+                opposite = text.replace(" is ", " is not ", 1)
+            if ":" in point.id and "not one of" not in text:
+                assert any(phrase.casefold() in opposite for phrase in point.forbids), point
