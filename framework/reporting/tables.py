@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.reporting.summary import setting_of
+from framework.reporting.summary import SETTING, setting_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -97,7 +97,7 @@ def comparison_tables(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
         return []
     if len(baselines) > 1:
         return [comparison_list(rows)]
-    key = ("domain", "model", "reader", "budget")
+    key = (*SETTING, "budget")
     groups = dict.fromkeys(tuple(row[k] for k in key) for row in rows)
     return [_against([r for r in rows if tuple(r[k] for k in key) == group]) for group in groups]
 
