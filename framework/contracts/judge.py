@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from framework.contracts.model import Client
+from framework.contracts.model import Client, Model
 from framework.records import (
     Answer,
     ReasoningPoint,
@@ -48,3 +48,23 @@ class Judge(ABC, Generic[S]):
         self, answer: Answer, standard: Standard, client: Client
     ) -> Awaitable[Sequence[Verdict]] | Sequence[Verdict]:
         """Per checklist item of the standard, whether decision, rationale and notice meet it."""
+
+    def equivalent(
+        self, question: str, expected: str, given: str, kind: str, client: Client
+    ) -> Awaitable[Verdict] | Verdict:
+        """Whether an answer to a question says what was expected, by the rule for its kind.
+
+        `kind` is a rule of the operation `equivalent`. A judge that is never asked about answers
+        to questions need not have it: it raises NotImplementedError then.
+        """
+        raise NotImplementedError(f"judge={self.name} does not judge answers to questions")
+
+    @property
+    def model(self) -> Model[Any] | None:
+        """The model that it asks of its own; None when it asks none or the run's."""
+        return None
+
+    async def close(self) -> None:
+        """Release connections."""
+        if self.model is not None:
+            await self.model.close()

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from framework.operations import (
     answer_question,
+    audit,
     check_completeness,
     decide,
+    entail,
+    equivalent,
+    extract_facts,
+    hypothetical_document,
     project,
+    rerank,
     summarize,
     synthesize_schema,
 )
 
 __all__ = [
     "answer_question",
+    "audit",
     "check_completeness",
     "decide",
+    "entail",
+    "equivalent",
+    "extract_facts",
+    "hypothetical_document",
     "project",
+    "rerank",
     "summarize",
     "synthesize_schema",
 ]

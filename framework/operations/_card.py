@@ -1,4 +1,4 @@
-"""The task card as a prompt states it: one wording for every operation."""
+"""Task card and documents as prompts state them: one wording for every operation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from framework.records import ABSTAIN, FactField, TaskCard
 
-__all__ = ["card_text", "decisions_text", "fields_text"]
+__all__ = ["card_text", "decisions_text", "documents_text", "fields_text"]
 
 
 def card_text(task: TaskCard) -> str:
@@ -40,3 +40,8 @@ def fields_text(fields: Iterable[FactField]) -> str:
         + (f" = {field.formula}" if field.formula else "")
         for field in fields
     )
+
+
+def documents_text(documents: Iterable[str]) -> str:
+    """Documents, each fenced, with an empty line between them."""
+    return "\n\n".join(f"<document>\n{text}\n</document>" for text in documents)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["expect_keys", "number_or_none", "text", "text_map", "texts", "truth"]
+__all__ = [
+    "expect_keys",
+    "nullable_texts",
+    "number_or_none",
+    "objects",
+    "text",
+    "text_map",
+    "texts",
+    "truth",
+]
 
 
 def expect_keys(data: Mapping[str, Any], keys: Sequence[str]) -> None:
@@ -33,11 +42,11 @@ def texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def text_map(data: Mapping[str, Any], key: str) -> dict[str, str]:
-    """An object of texts. Raises ValueError for anything else."""
+    """An object of texts, its nulls left out. Raises ValueError for anything else."""
     value = data[key]
-    if not isinstance(value, dict) or not all(isinstance(entry, str) for entry in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(v, str | None) for v in value.values()):
         raise ValueError(f"{key}: an object of texts expected, got {value!r}")
-    return value
+    return {name: entry for name, entry in value.items() if entry is not None}
 
 
 def number_or_none(data: Mapping[str, Any], key: str) -> float | None:
@@ -56,3 +65,20 @@ def truth(data: Mapping[str, Any], key: str) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{key}: true or false expected, got {value!r}")
     return value
+
+
+def objects(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """A list of objects. Raises ValueError for anything else."""
+    value = data[key]
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise ValueError(f"{key}: a list of objects expected, got {value!r}")
+    return value
+
+
+def nullable_texts(keys: Sequence[str]) -> dict[str, Any]:
+    """The part of a schema that says: an object of exactly these keys, each a text or null."""
+    return {
+        "properties": {key: {"type": ["string", "null"]} for key in keys},
+        "required": list(keys),
+        "additionalProperties": False,
+    }

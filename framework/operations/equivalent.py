@@ -1,0 +1,130 @@
+"""Check whether an answer to a question says what was expected, by the rule for its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from framework.contracts import Profile
+from framework.operations import _json
+from framework.operations.prompted import PromptedOperation
+from framework.registry import register
+from framework.values import find_values, same_value
+
+__all__ = ["Equivalent", "EquivalentRequest", "EquivalentResponse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquivalentRequest:
+    """A question, what was expected, what was given, and the kind of question.
+
+    kind : a rule of the prompts: `answer` or `unanswerable`; in the set `longmemeval` the question
+        types of LongMemEval and `abstention` (Wu et al. 2024), in `locomo` the categories of LoCoMo
+        (Maharana et al. 2024).
+    """
+
+    question: str
+    expected: str
+    given: str
+    kind: str = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquivalentResponse:
+    """Whether the given answer is right by the rule, and why in one sentence."""
+
+    met: bool
+    why: str = ""
+
+
+_UNANSWERABLE: Final = frozenset({"unanswerable", "abstention", "adversarial"})
+_RUBRIC: Final = "single-session-preference"
+_HEDGE: Final = re.compile(
+    r"\b(?:no (?:such )?(?:information|record|mention)|not (?:been )?(?:mentioned|stated|specified|"
+    r"recorded|provided|available|enough information|answerable)|"
+    r"(?:can(?:not|'t| not)|unable to|could(?: not|n't)) (?:answer|determine|say|tell|find)|"
+    r"(?:do(?:es)?n[o']t|do(?:es)? not) (?:know|mention|say|state|have)|"
+    r"incomplete|insufficient|unanswerable|unknown)\b",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+_ARTICLES: Final = frozenset({"a", "an", "the", "and"})
+_DURATION: Final = frozenset({"day", "week", "month", "year"})
+
+
+@register("operation", "equivalent")
+class Equivalent(PromptedOperation[EquivalentRequest, EquivalentResponse]):
+    """Say whether a given answer is right, by the published rule for its kind of question.
+
+    The rule-based answer compares words: the expected answer stands in the given one, without
+    articles and punctuation, a typed value in any form of its type. `unanswerable`, `abstention`
+    and `adversarial` want an admission that the information is missing; `multi-hop` wants every
+    part between commas; `open-domain` the part before the first semicolon; `temporal-reasoning`
+    lets a number of days, weeks, months or years be off by one. It can't read the rubric of
+    `single-session-preference`: it asks for half of its words.
+    """
+
+    slots = frozenset({"question", "expected", "given", "rule"})
+
+    def fill(self, request: EquivalentRequest) -> Mapping[str, str]:
+        return {
+            "question": request.question,
+            "expected": request.expected,
+            "given": request.given,
+            "rule": self.rule(request.kind),
+        }
+
+    def parse(self, text: str, request: EquivalentRequest) -> EquivalentResponse:
+        data = self.json_object(text)
+        _json.expect_keys(data, ("why", "met"))
+        return EquivalentResponse(met=_json.truth(data, "met"), why=_json.text(data, "why"))
+
+    def offline(self, request: EquivalentRequest, profile: Profile) -> EquivalentResponse:
+        if request.kind in _UNANSWERABLE:
+            hedge = _HEDGE.search(request.given)
+            return EquivalentResponse(met=hedge is not None, why=hedge.group() if hedge else "")
+        if request.kind == _RUBRIC:
+            rubric = set(_words(request.expected))
+            share = len(rubric & set(_words(request.given))) / max(1, len(rubric))
+            return EquivalentResponse(met=share >= 0.5, why=f"{share:.0%} of the rubric's words")
+        missing = [part for part in _parts(request) if not _says(request, part)]
+        why = f"missing: {'; '.join(missing)}" if missing else ""
+        return EquivalentResponse(met=not missing, why=why)
+
+
+def _parts(request: EquivalentRequest) -> list[str]:
+    """What the given answer must say, each by itself."""
+    expected = request.expected
+    if request.kind == "open-domain":
+        expected = expected.split(";")[0]
+    # A comma inside a date or a number parts nothing.
+    parts = re.split(r",\s+(?!\d{4}\b)", expected) if request.kind == "multi-hop" else [expected]
+    return [part.strip() for part in parts if part.strip()] or [expected]
+
+
+def _says(request: EquivalentRequest, part: str) -> bool:
+    given = request.given
+    wanted = _words(part)
+    if wanted and f" {' '.join(wanted)} " in f" {' '.join(_words(given))} ":
+        return True
+    values = find_values(part)
+    if len(values) != 1 or values[0].text.casefold() != part.casefold().strip(" ."):
+        return False
+    value = values[0]
+    return any(
+        same_value(value.text, found.text, value.type)
+        or (
+            request.kind == "temporal-reasoning"
+            and value.type == found.type == "count"
+            and value.unit == found.unit
+            and value.unit in _DURATION
+            and abs(float(value.canonical) - float(found.canonical)) <= 1
+        )
+        for found in find_values(given)
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES]

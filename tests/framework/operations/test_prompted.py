@@ -1,0 +1,196 @@
+"""Prompts are files: every slot is filled, a set replaces them, a mistake names its file."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.contracts import Operation, Profile
+from framework.errors import UserError
+from framework.operations.answer_question import AnswerQuestion, AnswerQuestionRequest
+from framework.operations.entail import Entail
+from framework.operations.equivalent import Equivalent, EquivalentRequest
+from framework.operations.project import Project, ProjectRequest
+from framework.operations.prompted import NO_SET, SETS, SHIPPED, PromptedOperation, PromptSet, load
+from framework.records import TaskCard
+from framework.registry import plugins
+
+ASK = AnswerQuestionRequest(question="Who wrote {it}?", view="Ada {wrote} it. {record}")
+OURS = [p.cls for p in plugins("operation") if p.cls.__module__.startswith("framework.")]
+
+
+@pytest.mark.parametrize("cls", OURS, ids=lambda cls: cls.name)
+def test_every_shipped_operation_has_its_files(cls: type[PromptedOperation[Any, Any]]) -> None:
+    files = cls().files
+    assert files.system.endswith("Answer with one JSON object and nothing else.")
+    assert files.schema is not None
+    for name in files.schema["properties"]:
+        assert f'"{name}"' in files.user, "the prompt names every key of the answer"
+
+
+def test_every_folder_is_an_operations() -> None:
+    folders = {path.name for path in SHIPPED.iterdir()} - {SETS.name}
+    assert folders == {cls.name for cls in OURS}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SETS.iterdir()))
+def test_every_shipped_set_loads_and_changes_something(name: str) -> None:
+    default, changed = NO_SET.digests(["framework"]), PromptSet(name).digests(["framework"])
+    differ = {op for op in default if default[op] != changed[op]}
+    assert differ == {path.name for path in (SETS / name).iterdir()}
+
+
+def strict(schema: Any) -> None:
+    """Every object lists all its keys as required and allows no other."""
+    if isinstance(schema, list):
+        for part in schema:
+            strict(part)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "object":
+            assert schema["additionalProperties"] is False
+            assert sorted(schema["required"]) == sorted(schema["properties"])
+        for part in schema.values():
+            strict(part)
+
+
+@pytest.mark.parametrize(
+    "cls", [c for c in OURS if c.name not in ("decide", "synthesize_schema")], ids=lambda c: c.name
+)
+def test_schemas_are_strict(cls: type[PromptedOperation[Any, Any]]) -> None:
+    strict(cls().schema(None))
+
+
+def test_values_are_not_read_as_slots() -> None:
+    prompt = AnswerQuestion().prompt(ASK)
+    assert "Who wrote {it}?" in prompt.user
+    assert "Ada {wrote} it. {record}" in prompt.user
+
+
+def test_the_schema_is_the_callers_own() -> None:
+    schema: Any = AnswerQuestion().schema(ASK)
+    schema["properties"].clear()
+    assert AnswerQuestion().schema(ASK) != schema
+
+
+def write(folder: Path, **files: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        suffix = "json" if name in ("schema", "rules") else "md"
+        (folder / f"{name}.{suffix}").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_set_replaces_what_it_holds(tmp_path: Path) -> None:
+    write(tmp_path / "answer_question", user="{{Q}} {question}\n{record}\n")
+    bound = PromptSet(str(tmp_path)).bind(AnswerQuestion())
+    prompt = bound.prompt(ASK)
+    assert prompt.user == f"{{Q}} {ASK.question}\n{ASK.view}"
+    assert prompt.system == AnswerQuestion().prompt(ASK).system
+    assert bound.schema(ASK) == AnswerQuestion().schema(ASK)
+    assert AnswerQuestion().prompt(ASK).user != prompt.user, "the operation itself is unchanged"
+
+
+def test_what_was_bound_first_stays(tmp_path: Path) -> None:
+    write(tmp_path / "entail", system="Mine.")
+    mine = PromptSet(str(tmp_path)).bind(Entail())
+    assert PromptSet("paraphrase").bind(mine) is mine
+    other = PromptSet("paraphrase").bind(Entail())
+    assert isinstance(other, Entail)
+    assert other.files.system != "Mine."
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"user": "{question} {record} {view}"}, r"user\.md: no slot \{view\}.*allowed: question"),
+        ({"user": "{question}"}, r"user\.md: the slot \{record\} is missing"),
+        ({"user": "{question} {record} {"}, r"user\.md: .*doubled"),
+        ({"user": "{question} {record:>9}"}, r"user\.md: \{record\} is no slot"),
+        ({"user": "{question} {record} {}"}, r"user\.md: \{\} is no slot"),
+        ({"schema": "{"}, r"schema\.json:1: not JSON"),
+        ({"schema": '{"properties": {"answer": {}}}'}, r"schema\.json: the keys"),
+        ({"rules": '{"a": 1}'}, r"rules\.json: an object of texts"),
+    ],
+)
+def test_a_mistake_names_the_file(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    write(tmp_path / "answer_question", **files)
+    with pytest.raises(UserError, match=said):
+        PromptSet(str(tmp_path))
+
+
+def test_a_set_must_be_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="did you mean 'paraphrase'"):
+        PromptSet("paraphrased")
+    with pytest.raises(UserError, match="holds no operation's folder"):
+        PromptSet(str(tmp_path))
+    (tmp_path / "decides").mkdir()
+    with pytest.raises(UserError, match="did you mean 'decide'"):
+        PromptSet(str(tmp_path))
+
+
+def test_an_operation_without_files_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"system\.md: no such prompt file"):
+        load(tmp_path / "nothing", frozenset())
+
+
+def test_digests_are_of_content_and_package(tmp_path: Path) -> None:
+    assert NO_SET.digests(["elsewhere"]) == {}
+    copy = tmp_path / "entail"
+    own = SHIPPED / "entail"
+    write(copy, system=(own / "system.md").read_text(), user=(own / "user.md").read_text())
+    same = PromptSet(str(tmp_path))
+    assert same.digests(["framework"]) == NO_SET.digests(["framework"])
+    assert set(same.digests([])) == {"entail"}
+    (copy / "system.md").write_text("Other.\n")
+    assert PromptSet(str(tmp_path)).digests([]) != same.digests([])
+
+
+def test_an_operation_with_a_prompt_of_its_own_is_left_alone() -> None:
+    @dataclass(frozen=True)
+    class Plain(Operation[str, str]):
+        def prompt(self, request: str) -> Any: ...
+        def parse(self, text: str, request: str) -> str:
+            return text
+
+        def offline(self, request: str, profile: Profile) -> str:
+            return request
+
+    plain = Plain()
+    assert PromptSet("paraphrase").bind(plain) is plain
+    assert plain.schema("") is None
+
+
+def test_the_named_sets_hold_the_published_kinds() -> None:
+    def kinds(name: str) -> set[str]:
+        return set(json.loads((SETS / name / "equivalent" / "rules.json").read_text()))
+
+    assert kinds("longmemeval") == {
+        *("single-session-user", "single-session-assistant", "single-session-preference"),
+        *("multi-session", "temporal-reasoning", "knowledge-update", "abstention"),
+    }
+    assert kinds("locomo") == {
+        "multi-hop", "temporal", "open-domain", "single-hop", "adversarial"
+    }  # fmt: skip
+    request = EquivalentRequest(question="q", expected="e", given="g", kind="abstention")
+    assert "can't be answered" in PromptSet("longmemeval").bind(Equivalent()).prompt(request).user
+    with pytest.raises(ValueError, match=re.escape("no rule 'abstention'; allowed: answer")):
+        Equivalent().prompt(request)
+
+
+def test_three_budgets_share_the_log() -> None:
+    card = TaskCard(instruction="I {log}", query="Q")
+    prompts = [
+        Project().prompt(ProjectRequest(task=card, events=("E1", "E2"), limit_tokens=limit))
+        for limit in (100, 999, 1000)
+    ]
+    length = prompts[0].shared
+    assert {p.shared for p in prompts} == {length}
+    assert len({p.user[:length] for p in prompts}) == 1
+    assert "E2\n</log>" in prompts[0].user[:length]
+    assert prompts[0].user[length : length + 3] == "100"
+    assert AnswerQuestion().prompt(ASK).shared == 0
