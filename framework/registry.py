@@ -133,7 +133,7 @@ def find(group: str, name: str) -> Plugin:
 
 
 def nearest(given: str, allowed: Iterable[str]) -> str:
-    """`; did you mean 'x'? allowed: a, b, c` for a message, without the guess where none is near."""
+    """`; did you mean 'x'? allowed: a, b, c` for a message; no guess where none is near."""
     names = sorted(allowed)
     close = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ";"

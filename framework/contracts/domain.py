@@ -89,6 +89,7 @@ class Domain(ABC, Generic[S]):
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
         """What the policy decides when only these gold items are known; None when not defined.
 
-        ABSTAIN when the admissible completions of what is missing differ (validity.md section 2).
+        ABSTAIN when the admissible completions of what is missing differ (docs/validity.md
+        section 2).
         """
         return None

@@ -44,7 +44,7 @@ class Axis(ABC, Generic[S]):
 
     higher_is_better : by name; None where neither direction is better.
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
-        instrument check and no evidence about language models (validity.md section 1).
+        instrument check and no evidence about language models (docs/validity.md section 1).
     """
 
     name: ClassVar[str]

@@ -155,7 +155,7 @@ def _correlation(
 ) -> dict[str, Any]:
     """Spearman correlations of the headline axes over the cases of every run of the sweep.
 
-    An observation is a case in a run, its repeats and draws averaged (validity.md section 5).
+    An observation is a case in a run, its repeats and draws averaged (docs/validity.md section 4).
     """
     axes = sorted({axis for summary in summaries for axis in _headline(summary)})
     columns: dict[str, list[float | None]] = {axis: [] for axis in axes}

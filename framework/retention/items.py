@@ -1,4 +1,4 @@
-"""Which gold items a view holds (design.md "retained": P_ret and the surface ceiling)."""
+"""Which gold items a view holds (P_ret and the surface ceiling)."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def make_gold(spec: Spec, drawn: Drawn, content: Content, *, inject: bool) -> Go
         critical_facts |= _operands(spec, spec.amounts[drawn.decision])
     items = [
         *_fact_items(spec, drawn, content.mentions, known, critical_facts),
-        *_rule_items(drawn, content.mentions, critical_rules),
+        *_rule_items(spec, drawn, content.mentions, critical_rules),
         *_passage_items(drawn, content.mentions),
         *_reason_items(content),
     ]
@@ -174,7 +174,7 @@ def _fact_items(
 
 
 def _rule_items(
-    drawn: Drawn, mentions: Sequence[Mention], critical: Sequence[Rule]
+    spec: Spec, drawn: Drawn, mentions: Sequence[Mention], critical: Sequence[Rule]
 ) -> list[GoldItem]:
     items = []
     ids = {rule.id for rule in critical}
@@ -185,8 +185,7 @@ def _rule_items(
                 id=f"rule:{rule.code}",
                 kind="rule",
                 key=rule.code,
-                type="",
-                anchors=tuple(_anchors(rule, said)),
+                anchors=_anchors(spec, rule),
                 bindings=(rule.code,),
                 spans=_spans(said),
                 critical=rule.id in ids,
@@ -195,15 +194,15 @@ def _rule_items(
     return items
 
 
-def _anchors(rule: Rule, said: Sequence[Mention]) -> list[str]:
-    """Thresholds as the rule's sentence writes them; the words of a list one by one."""
+def _anchors(spec: Spec, rule: Rule) -> tuple[str, ...]:
+    """Thresholds in the usual form of their type; the words of a list one by one."""
     found: list[str] = []
     for condition in rule.conditions:
         if isinstance(condition.threshold, tuple):
             found += condition.threshold
         else:
-            found.append(str(condition.threshold))
-    return found
+            found.append(threshold_forms(spec.facts[condition.fact], condition.threshold)[0])
+    return tuple(found)
 
 
 def _passage_items(drawn: Drawn, mentions: Sequence[Mention]) -> list[GoldItem]:

@@ -99,6 +99,18 @@ def test_the_history_holds_the_gold_and_nothing_less_decides_it(spec: str) -> No
             assert one.decision_from(case, frozenset(held) - rules) == ABSTAIN
 
 
+def test_a_summary_that_keeps_code_and_threshold_keeps_the_rule(spec: str) -> None:
+    for case in cases(spec)[:40]:
+        for item in case.gold.items:
+            if item.kind in ("rule", "fact") and item.anchors:
+                said = f"On {item.bindings[0]}: {' and '.join(item.anchors)}."
+                for text, kept in ((said, True), (said.replace(item.anchors[0], "0.123"), False)):
+                    view = MemoryView(
+                        items=(Item(id="1", text=text),), tokens=0, budget_tokens=None
+                    )
+                    assert retained(case.gold, view)[item.id] == kept, (item, text)
+
+
 def test_events_are_dated_and_their_edges_lead_somewhere(spec: str) -> None:
     one = shared(spec)
     relations = set()
