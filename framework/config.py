@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from framework.canonical import digest
 from framework.errors import UserError
+from framework.operations.prompted import NO_SET, PromptSet
 from framework.registry import Plugin, find, identity_of, nearest, settings_of
 
 GROUPS: Final = (
@@ -39,6 +40,7 @@ class TopLevel:
     seed: int = 7
     repeats: int = 1
     extra_axes: tuple[str, ...] = ()
+    prompt_set: str | None = field(default=None, metadata={"operational": True})
     resume: str | None = field(default=None, metadata={"operational": True})
     baseline: str | None = field(default=None, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})
@@ -85,6 +87,17 @@ class Plan:
     overrides: tuple[str, ...]
     top: TopLevel
     parts: Mapping[str, Component]
+    prompts: PromptSet = NO_SET
+
+    @cached_property
+    def prompt_digests(self) -> dict[str, str]:
+        """By operation, the digest of the prompts that it is asked with.
+
+        Operations of packages that have no part in the run are left out: installing one must not
+        change the identity of runs that do not use it.
+        """
+        packages = {part.plugin.cls.__module__.partition(".")[0] for part in self.parts.values()}
+        return self.prompts.digests({"framework", *packages})
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -99,7 +112,8 @@ class Plan:
             for group, part in self.parts.items()
             if group not in OPERATIONAL_GROUPS
         }
-        return {**top, **groups}
+        # Where the prompts lie changes nothing; what they say does.
+        return {**top, "prompts": digest(self.prompt_digests), **groups}
 
     @cached_property
     def digest(self) -> str:
@@ -157,7 +171,13 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
         label = labels.get(group, plugin.name)
         parts[group] = Component(plugin=plugin, settings=settings, label=label)
     kept = {k: v for k, v in config.items() if k != "hydra"}
-    return Plan(config=kept, overrides=tuple(overrides), top=top, parts=parts)
+    return Plan(
+        config=kept,
+        overrides=tuple(overrides),
+        top=top,
+        parts=parts,
+        prompts=PromptSet(top.prompt_set or ""),
+    )
 
 
 def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:

@@ -37,6 +37,7 @@ from framework.contracts import (
 )
 from framework.errors import StopRun
 from framework.models.client import Ledger, ModelClient, booked
+from framework.operations.prompted import NO_SET, PromptSet
 from framework.packing import pack
 from framework.records import (
     EMPTY,
@@ -101,11 +102,12 @@ class Pipeline:
     axes: Sequence[Axis[Any]]
     seed: int
     repeats: int = 1
+    prompts: PromptSet = NO_SET
     seams: Seams = field(default_factory=Seams)
 
     def __post_init__(self) -> None:
         self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[_Memory]] = OrderedDict()
-        self._client = ModelClient(self.model)
+        self._client = ModelClient(self.model, self.prompts)
         self.draining = False
         self.draws = self.open_arch("", 0).draws
 

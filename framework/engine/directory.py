@@ -232,6 +232,7 @@ def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
         "seed": plan_.top.seed,
         "argv": list(plan_.overrides),
         "tokenizer": TOKENIZER,
+        "prompts": plan_.prompt_digests,
         "data": dict(data),
         "plugins": {
             group: {

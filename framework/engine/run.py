@@ -141,6 +141,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
         axes=axes,
         seed=plan.top.seed,
         repeats=plan.top.repeats,
+        prompts=plan.prompts,
     )
 
 

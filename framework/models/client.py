@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from framework.contracts import Model, Operation, Prompt
 from framework.errors import ModelError, UnreadableError
+from framework.operations.prompted import NO_SET, PromptSet
 from framework.records import Usage
 from framework.tokens import count_tokens
 
@@ -76,10 +77,14 @@ def booked(
 
 
 class ModelClient:
-    """The `framework.contracts.Client` of a run: one object, which books by the current scope."""
+    """The `framework.contracts.Client` of a run: one object, which books by the current scope.
 
-    def __init__(self, model: Model[Any]) -> None:
+    `prompts` : what operations are asked with, unless they were bound to other prompts before.
+    """
+
+    def __init__(self, model: Model[Any], prompts: PromptSet = NO_SET) -> None:
         self._model = model
+        self._prompts = prompts
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response, booked whether or not it could be used.
@@ -88,6 +93,7 @@ class ModelClient:
         `Model.run` raises.
         """
         scope = _scope.get()
+        operation = self._prompts.bind(operation)
         text, usage = "", None
         start = time.perf_counter()
         try:
