@@ -1,0 +1,60 @@
+"""Rehearsing runs: the same path with rule-based answers where a language model would be asked.
+
+Nothing is sent or written. What comes of it is an estimate of what the runs would ask and cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from framework.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
+from framework.config import Plan
+from framework.engine.job import check_job
+from framework.engine.run import build_pipeline, one_domain, open_domain
+from framework.models.rehearsal import Rehearsal, rehearsed
+from framework.records import Row
+
+
+def plans_of(overrides: Sequence[str]) -> list[Plan]:
+    """Every run that these overrides of `run.py` would make, the gates' baselines included, once.
+
+    Call inside `composer`. Raises UserError for what `run.py` would refuse.
+    """
+    given = [o for o in overrides if o not in ("-m", "--multirun")]
+    multirun = len(given) < len(overrides)
+    config = compose_raw(without_sweeps(given) if multirun else given)
+    if multirun or is_sweep(config):
+        from framework.engine.sweep import plan_jobs
+
+        plans = [
+            p for job in plan_jobs(grid(given, config)) for p in (job.plan, *job.baselines.plans)
+        ]
+    else:
+        plan = plan_of(config)
+        plans = [plan, *check_job(plan).plans]
+    return list({plan.rows_digest: plan for plan in plans}.values())
+
+
+def rehearse(plan: Plan) -> list[Row]:
+    """The rows of a run whose language models answer by the rules. Call inside `rehearsed`."""
+    domain = open_domain(plan)
+    pipeline = build_pipeline(plan, domain)
+    protocol = plan.parts["protocol"].create()
+    cases = domain.cases(plan.top.n_cases, plan.top.seed)
+
+    async def rows() -> list[Row]:
+        try:
+            return [row async for row, _ in protocol.drive(pipeline, cases, frozenset())]
+        finally:
+            await pipeline.model.close()
+
+    return asyncio.run(rows())
+
+
+def rehearse_overrides(overrides: Sequence[str]) -> Rehearsal:
+    """What every run of these overrides would ask, with the rule-based answers."""
+    with composer(), one_domain(), rehearsed(Rehearsal()) as rehearsal:
+        for plan in plans_of(overrides):
+            rehearse(plan)
+    return rehearsal

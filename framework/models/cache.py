@@ -1,0 +1,74 @@
+"""The response cache: what was paid for once is never paid for again.
+
+One sqlite file, safe for several processes. A response is found by the digest of the provider, its
+address, the whole request and a sample index. Neither the request nor any key or header is in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from framework.canonical import digest
+from framework.models._sqlite import connect
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS responses (
+    key TEXT PRIMARY KEY, operation TEXT NOT NULL, response TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A provider's answer to one request, as it is stored.
+
+    stop : how it ended: by itself, at `max_tokens` (`length`), or refused.
+    tokens_in : all tokens of the request; of these tokens_cached were read from the provider's
+        prompt cache and tokens_written put into it. model : the snapshot that answered.
+    seconds : what the call took when it was made.
+    """
+
+    text: str
+    stop: Literal["end", "length", "refused"]
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int = 0
+    tokens_written: int = 0
+    model: str = ""
+    seconds: float = 0.0
+
+
+def key_of(provider: str, base_url: str, request: Mapping[str, Any], sample: int) -> str:
+    """The digest that names the response to a request."""
+    return digest(
+        {"provider": provider, "base_url": base_url, "request": request, "sample": sample}
+    )
+
+
+class ResponseCache:
+    """Responses on disk. Raises UserError where the file can't be used."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = connect(path, _SCHEMA)
+
+    def get(self, key: str) -> Response | None:
+        """The stored response, None where there is none."""
+        found = self._connection.execute(
+            "SELECT response FROM responses WHERE key = ?", (key,)
+        ).fetchone()
+        return None if found is None else Response(**json.loads(found[0]))
+
+    def put(self, key: str, operation: str, response: Response) -> None:
+        """Store a response; it is the kernel's when this returns. The first one stays."""
+        text = json.dumps(asdict(response), separators=(",", ":"))
+        self._connection.execute(
+            "INSERT OR IGNORE INTO responses VALUES (?, ?, ?)", (key, operation, text)
+        )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()

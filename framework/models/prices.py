@@ -1,0 +1,82 @@
+"""List prices, from conf/prices.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from framework.canonical import digest
+from framework.errors import DataError
+from framework.models.cache import Response
+
+PRICES: Final = Path(__file__).resolve().parents[2] / "conf" / "prices.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Dollars a million tokens: input, output, and input read from or put into a prompt cache."""
+
+    input: float
+    output: float
+    cached: float
+    written: float
+
+    def cost(self, response: Response) -> float:
+        """The list price of a call in dollars."""
+        plain = response.tokens_in - response.tokens_cached - response.tokens_written
+        return (
+            plain * self.input
+            + response.tokens_cached * self.cached
+            + response.tokens_written * self.written
+            + response.tokens_out * self.output
+        ) / 1e6
+
+    def worst(self, tokens_in: int, tokens_out: int) -> float:
+        """The most that a call of so many tokens can cost."""
+        return (tokens_in * max(self.input, self.written) + tokens_out * self.output) / 1e6
+
+
+@cache
+def prices(path: Path = PRICES) -> Mapping[str, Price]:
+    """Prices by model id. Raises DataError for a file that can't be read as such."""
+    return {name: _price(path, name, entry) for name, entry in _models(path).items()}
+
+
+def price_of(name: str) -> Price | None:
+    """The price of a model, None where it is not known."""
+    return prices().get(name)
+
+
+@cache
+def prices_digest(path: Path = PRICES) -> str:
+    """Digest of all prices, for the record of a run."""
+    return digest(_models(path))
+
+
+def _models(path: Path) -> Mapping[str, Any]:
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+        models = loaded["models"]
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise DataError(path, None, f"no list of prices: {error}") from None
+    if not isinstance(models, dict):
+        raise DataError(path, None, "models: prices by model id expected")
+    return models
+
+
+def _price(path: Path, name: str, entry: Any) -> Price:
+    try:
+        given, out = float(entry["input"]), float(entry["output"])
+        return Price(
+            input=given,
+            output=out,
+            cached=float(entry.get("cached", given)),
+            written=float(entry.get("written", given)),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(path, None, f"{name}: {error}") from None

@@ -1,0 +1,245 @@
+"""What a run or sweep has spent, and the caps that no call may pass.
+
+Before a call its worst case is held; after it what it really took is settled. Both stand in one
+sqlite file that all jobs and processes of the run share, under the run's scope, so that a resumed
+run goes on from what was spent before. A call that was under way when its process was killed, or
+whose answer was lost, may have been billed: it counts with its worst case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from framework.errors import StopRun
+from framework.models._sqlite import connect
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS spent (
+    scope TEXT PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL,
+    lost_calls INTEGER NOT NULL, lost_tokens INTEGER NOT NULL, lost_usd REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS held (
+    id INTEGER PRIMARY KEY, scope TEXT NOT NULL, pid INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    usd REAL NOT NULL
+)
+"""
+_POLL_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Calls, tokens (in and out together) and dollars that were settled; and those of lost calls.
+
+    A lost call is one whose answer never came: it may have been billed, at most at its worst case.
+    """
+
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    lost_calls: int = 0
+    lost_tokens: int = 0
+    lost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """The worst case of one call that is under way."""
+
+    id: int
+    tokens: int
+    usd: float
+
+
+class Spending:
+    """The account of one run or sweep.
+
+    scope : names the account. max_usd, max_tokens : caps on all that is spent, None for no cap.
+    Raises UserError where the file can't be used.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        scope: str,
+        *,
+        max_usd: float | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self.scope = scope
+        self.max_usd = max_usd
+        self.max_tokens = max_tokens
+        self._path = path
+        self._own: set[int] = set()
+        self._settled = asyncio.Event()
+
+    @cached_property
+    def _db(self) -> sqlite3.Connection:
+        db = connect(self._path, _SCHEMA)
+        db.execute("INSERT OR IGNORE INTO spent VALUES (?, 0, 0, 0, 0, 0, 0)", (self.scope,))
+        return db
+
+    async def hold(self, usd: float, tokens: int) -> Hold:
+        """Hold the worst case of a call, waiting for others under way where only that is missing.
+
+        Raises StopRun when nothing is under way and the call could still pass a cap.
+        """
+        while True:
+            hold = self._try(usd, tokens)
+            if hold is not None:
+                return hold
+            spent = self.total()  # which also lets go of what dead processes held
+            if not self._under_way():
+                if (hold := self._try(usd, tokens)) is not None:
+                    return hold
+                raise StopRun(self._reached(spent, usd, tokens))
+            self._settled.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._settled.wait(), _POLL_S)
+
+    def settle(self, hold: Hold, usd: float, tokens: int) -> None:
+        """The call was answered and took this."""
+        self._close(hold, "calls = calls + 1, tokens = tokens + ?, usd = usd + ?", (tokens, usd))
+
+    def release(self, hold: Hold) -> None:
+        """The call was turned away: nothing was billed."""
+        self._close(hold, "", ())
+
+    def lose(self, hold: Hold) -> None:
+        """The answer never came: the call may have been billed, and counts with its worst case."""
+        self._close(
+            hold,
+            "lost_calls = lost_calls + 1, lost_tokens = lost_tokens + ?, lost_usd = lost_usd + ?",
+            (hold.tokens, hold.usd),
+        )
+
+    def total(self) -> Spent:
+        """What was spent so far, by every process; calls of dead processes count as lost."""
+        if not self._path.exists():
+            return Spent()
+        self._write_off_dead()
+        return self._spent()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if "_db" in self.__dict__:
+            self._db.close()
+            del self._db
+
+    def _spent(self) -> Spent:
+        found = self._db.execute(
+            "SELECT calls, tokens, usd, lost_calls, lost_tokens, lost_usd FROM spent "
+            "WHERE scope = ?",
+            (self.scope,),
+        ).fetchone()
+        calls, tokens, usd, lost_calls, lost_tokens, lost_usd = found
+        return Spent(
+            calls=calls,
+            tokens=tokens,
+            usd=usd,
+            lost_calls=lost_calls,
+            lost_tokens=lost_tokens,
+            lost_usd=lost_usd,
+        )
+
+    def _try(self, usd: float, tokens: int) -> Hold | None:
+        capped = self.max_usd is not None or self.max_tokens is not None
+        if capped:
+            self._db.execute("BEGIN IMMEDIATE")
+        try:
+            if capped and not self._fits(usd, tokens):
+                return None
+            cursor = self._db.execute(
+                "INSERT INTO held (scope, pid, tokens, usd) VALUES (?, ?, ?, ?)",
+                (self.scope, os.getpid(), tokens, usd),
+            )
+        finally:
+            if capped:
+                self._db.execute("COMMIT")
+        assert cursor.lastrowid is not None
+        self._own.add(cursor.lastrowid)
+        return Hold(id=cursor.lastrowid, tokens=tokens, usd=usd)
+
+    def _fits(self, usd: float, tokens: int) -> bool:
+        spent = self._spent()
+        held_usd, held_tokens = self._db.execute(
+            "SELECT coalesce(sum(usd), 0), coalesce(sum(tokens), 0) FROM held WHERE scope = ?",
+            (self.scope,),
+        ).fetchone()
+        if self.max_usd is not None and (
+            spent.usd + spent.lost_usd + held_usd + usd > self.max_usd
+        ):
+            return False
+        return self.max_tokens is None or (
+            spent.tokens + spent.lost_tokens + held_tokens + tokens <= self.max_tokens
+        )
+
+    def _reached(self, spent: Spent, usd: float, tokens: int) -> str:
+        used_usd, used_tokens = spent.usd + spent.lost_usd, spent.tokens + spent.lost_tokens
+        if self.max_usd is not None and used_usd + usd > self.max_usd:
+            return (
+                f"max_cost_usd={self.max_usd:g}: ${used_usd:.4f} spent, and the next call could "
+                f"take ${usd:.4f}"
+            )
+        return (
+            f"max_tokens_total={self.max_tokens}: {used_tokens} tokens spent, and the next call "
+            f"could take {tokens}"
+        )
+
+    def _close(self, hold: Hold, change: str, values: tuple[float, ...]) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        self._db.execute("DELETE FROM held WHERE id = ?", (hold.id,))
+        if change:
+            self._db.execute(f"UPDATE spent SET {change} WHERE scope = ?", (*values, self.scope))
+        self._db.execute("COMMIT")
+        self._own.discard(hold.id)
+        self._settled.set()
+
+    def _under_way(self) -> bool:
+        found = self._db.execute("SELECT 1 FROM held WHERE scope = ? LIMIT 1", (self.scope,))
+        return found.fetchone() is not None
+
+    def _write_off_dead(self) -> None:
+        """Calls of processes that are gone, or of an earlier one of this number, were lost."""
+        held = self._db.execute(
+            "SELECT id, pid, tokens, usd FROM held WHERE scope = ?", (self.scope,)
+        ).fetchall()
+        for id_, pid, tokens, usd in held:
+            if id_ not in self._own and (pid == os.getpid() or not _alive(pid)):
+                self.lose(Hold(id=id_, tokens=tokens, usd=usd))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+_current: ContextVar[Spending | None] = ContextVar("decisionbench_spending", default=None)
+
+
+@contextmanager
+def spent_on(spending: Spending | None) -> Iterator[None]:
+    """Inside, every call to a language model is held and settled on this account."""
+    token = _current.set(spending)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Spending | None:
+    """The account of the calls made now."""
+    return _current.get()

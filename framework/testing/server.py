@@ -1,0 +1,372 @@
+"""A local model server for tests: both providers' wire protocols, rule-based answers, told faults.
+
+It answers `POST /v1/messages` (Anthropic) and `POST /v1/chat/completions` (OpenAI) over real HTTP
+on this machine, and counts what it served. What it says it learns beforehand, from a rehearsal of
+the run (`framework.models.rehearsal`), so its answers are those of the rule-based model::
+
+    with ModelServer(rehearsal.answers, faults=Faults(rates={"429": 0.1, "cut": 0.1})) as server:
+        ...  # model=openai model.base_url={server.url}/v1
+    print(server.counts)
+
+As a program, `python -m framework.testing.server domain=loan arch=bm25 n_cases=20` rehearses that
+run (or sweep, with -m) and serves it until interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from framework.models.rehearsal import prompt_key
+
+Answer = Callable[[str, str, str], str | None]
+"""(operation, system, user) to the text of an answer; None where there is none."""
+
+KINDS: Final = (
+    "late", "429", "500", "529", "cut", "close", "malformed", "refuse", "too_long",
+)  # fmt: skip
+"""Faults: a late answer; turned away; a body cut off; the connection closed; an answer that is no
+JSON; a refusal; an answer cut at `max_tokens`."""
+_TURNED_AWAY: Final = {"429": "rate_limit_error", "500": "api_error", "529": "overloaded_error"}
+_LOST: Final = frozenset({"cut", "close"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """Which share of calls meets which fault (see `KINDS`), in [0, 1] and together at most 1.
+
+    What a call meets depends on its request, how often it was sent before, and `seed`. late_s,
+    retry_after_s : seconds.
+    """
+
+    rates: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    late_s: float = 0.2
+    retry_after_s: float = 0.05
+
+    def __post_init__(self) -> None:
+        unknown = self.rates.keys() - set(KINDS)
+        if unknown or sum(self.rates.values()) > 1:
+            raise ValueError(f"faults: {sorted(unknown) or 'more than 1 together'}")
+
+    def of(self, request: str, attempt: int) -> str:
+        """The fault that the attempt number `attempt` of a request meets, empty for none."""
+        hashed = hashlib.sha256(f"{self.seed}:{request}:{attempt}".encode()).digest()
+        place = int.from_bytes(hashed[:8]) / 2**64
+        for kind, rate in self.rates.items():
+            place -= rate
+            if place < 0:
+                return kind
+        return ""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was served: answers that were sent whole, those lost on the way, and those turned away.
+
+    requests : whole answers by request; one that is above 1 was paid for twice.
+    """
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    lost: int = 0
+    turned_away: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
+    keys: set[str] = field(default_factory=set)
+
+
+_PIECE: Final = re.compile(r" ?[^\W\d_]{1,9}|\d{1,3}| ?[^\s\w]+|_|\s+")
+
+
+def tokens_of(text: str) -> int:
+    """Tokens as this server counts them: cut as byte-pair tokenizers first cut a text."""
+    return sum(1 for _ in _PIECE.finditer(text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A request of either protocol, in one form."""
+
+    protocol: Literal["anthropic", "openai"]
+    operation: str
+    system: str
+    user: str
+    body: Mapping[str, Any]
+    tokens_in: int
+    prefix: str
+    tokens_prefix: int
+
+
+class ModelServer:
+    """The server, in a thread of its own; a context manager. `url` is its address without path.
+
+    answers : text by `prompt_key`, or a function of operation, system and user. Turns that follow
+    the first (a repair) get the answer to the first. delay_s : before every answer.
+    A request without an answer is a mistake of the test: status 400, which is never tried again.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, str] | Answer,
+        *,
+        faults: Faults | None = None,
+        delay_s: float = 0.0,
+        port: int = 0,
+    ) -> None:
+        self._answer: Answer = (
+            answers
+            if callable(answers)
+            else lambda _, system, user: answers.get(prompt_key(system, user))
+        )
+        self._port = port
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._attempts: Counter[str] = Counter()
+        self._prefixes: set[str] = set()
+        self.faults = faults or Faults()
+        self.delay_s = delay_s
+        self.counts = Counts()
+        self.url = ""
+
+    def __enter__(self) -> ModelServer:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
+        self._thread.start()
+        ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        if self._thread is not None:
+            self._thread.join(10)
+
+    def _run(self, ready: threading.Event) -> None:
+        asyncio.run(self._serve(ready))
+
+    async def _serve(self, ready: threading.Event) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        open_: set[asyncio.Task[None]] = set()
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            open_.add(task)
+            try:
+                await self._talk(reader, writer)
+            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                pass
+            finally:
+                open_.discard(task)
+                writer.close()
+
+        server = await asyncio.start_server(connected, "127.0.0.1", self._port, limit=2**24)
+        self._port = server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in open_:
+            task.cancel()
+        await asyncio.gather(*open_, return_exceptions=True)
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Requests of one connection, in turn."""
+        while True:
+            try:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            except asyncio.IncompleteReadError:
+                return
+            line, *rest = head.split("\r\n")
+            headers = {k.lower(): v.strip() for k, _, v in (h.partition(":") for h in rest)}
+            body = await reader.readexactly(int(headers.get("content-length", "0")))
+            self.counts.keys.add(headers.get("x-api-key") or headers.get("authorization", ""))
+            status, reply, fault = await self._reply(line.split(" ")[1], body)
+            data = json.dumps(reply).encode()
+            if fault == "close":
+                return
+            retry = f"retry-after: {self.faults.retry_after_s:g}\r\n" if status == 429 else ""
+            writer.write(
+                f"HTTP/1.1 {status} -\r\ncontent-type: application/json\r\n"
+                f"content-length: {len(data)}\r\n{retry}\r\n".encode()
+            )
+            if fault == "cut":
+                writer.write(data[: len(data) // 2])
+                await writer.drain()
+                return
+            writer.write(data)
+            await writer.drain()
+
+    async def _reply(self, path: str, data: bytes) -> tuple[int, dict[str, Any], str]:
+        if path not in ("/v1/messages", "/v1/chat/completions"):
+            return 404, _error("not_found_error", path), ""
+        asked = (_anthropic if path == "/v1/messages" else _openai)(json.loads(data))
+        request = hashlib.sha256(data).hexdigest()
+        fault = self.faults.of(request, self._attempts[request])
+        self._attempts[request] += 1
+        if fault:
+            self.counts.faults[fault] += 1
+        await asyncio.sleep(self.delay_s + (self.faults.late_s if fault == "late" else 0.0))
+        if fault in _TURNED_AWAY:
+            self.counts.turned_away += 1
+            return int(fault), _error(_TURNED_AWAY[fault], "told to"), fault
+        text = self._answer(asked.operation, asked.system, asked.user)
+        if text is None:
+            return 400, _error("invalid_request_error", "no answer was rehearsed to this"), ""
+        if fault in ("malformed", "too_long"):
+            text = text[: len(text) // 2]
+        if fault == "refuse":
+            text = ""
+        tokens_out = tokens_of(text)
+        if fault in _LOST:
+            self.counts.lost += 1
+        else:
+            self.counts.calls += 1
+            self.counts.tokens_in += asked.tokens_in
+            self.counts.tokens_out += tokens_out
+            self.counts.requests[request] += 1
+        kept = bool(asked.prefix) and asked.prefix in self._prefixes
+        self._prefixes.add(asked.prefix)
+        write = _message if asked.protocol == "anthropic" else _completion
+        return 200, write(asked, text, tokens_out, fault, kept), fault
+
+
+def _anthropic(body: Mapping[str, Any]) -> _Asked:
+    blocks = body["messages"][0]["content"]
+    if isinstance(blocks, str):
+        blocks = [{"type": "text", "text": blocks}]
+    marked = [i for i, block in enumerate(blocks) if "cache_control" in block]
+    before = "".join(block["text"] for block in blocks[: marked[-1] + 1]) if marked else ""
+    tools = body.get("tools", [])
+    form = json.dumps(tools) if tools else ""
+    system = body.get("system", "")
+    prefix = form + system + before if before else ""
+    said = "".join(_text(turn["content"]) for turn in body["messages"])
+    return _Asked(
+        protocol="anthropic",
+        operation=tools[0]["name"] if tools else "",
+        system=system,
+        user="".join(block["text"] for block in blocks),
+        body=body,
+        tokens_in=tokens_of(form + system + said),
+        prefix=prefix,
+        tokens_prefix=tokens_of(prefix),
+    )
+
+
+def _openai(body: Mapping[str, Any]) -> _Asked:
+    by_role = {turn["role"]: turn["content"] for turn in reversed(body["messages"])}
+    form = body.get("response_format", {})
+    said = "".join(_text(turn["content"]) for turn in body["messages"])
+    return _Asked(
+        protocol="openai",
+        operation=form.get("json_schema", {}).get("name", ""),
+        system=by_role.get("system", ""),
+        user=by_role["user"],
+        body=body,
+        tokens_in=tokens_of((json.dumps(form) if form else "") + said),
+        prefix="",
+        tokens_prefix=0,
+    )
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)
+
+
+def _message(asked: _Asked, text: str, tokens_out: int, fault: str, kept: bool) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    if fault == "refuse":
+        content = []
+    elif asked.operation and fault not in ("malformed", "too_long"):
+        answer = json.loads(text)
+        content = [{"type": "tool_use", "id": "t", "name": asked.operation, "input": answer}]
+    stop = {"refuse": "refusal", "too_long": "max_tokens", "malformed": "end_turn"}
+    return {
+        "id": "msg",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.body["model"],
+        "content": content,
+        "stop_reason": stop.get(fault, "tool_use" if asked.operation else "end_turn"),
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": asked.tokens_in - asked.tokens_prefix,
+            "cache_read_input_tokens": asked.tokens_prefix if kept else 0,
+            "cache_creation_input_tokens": 0 if kept else asked.tokens_prefix,
+            "output_tokens": tokens_out,
+        },
+    }
+
+
+def _completion(
+    asked: _Asked, text: str, tokens_out: int, fault: str, kept: bool
+) -> dict[str, Any]:
+    refused = fault == "refuse"
+    message = {
+        "role": "assistant",
+        "content": None if refused else text,
+        "refusal": "No." if refused else None,
+    }
+    return {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": asked.body["model"],
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "length" if fault == "too_long" else "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": asked.tokens_in,
+            "completion_tokens": tokens_out,
+            "total_tokens": asked.tokens_in + tokens_out,
+        },
+    }
+
+
+def _error(kind: str, message: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": message, "code": kind}}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Rehearse the run or sweep of these overrides and serve it until interrupted."""
+    from framework.engine.rehearse import rehearse_overrides
+    from framework.errors import UserError
+
+    port = next((int(a.partition("=")[2]) for a in argv if a.startswith("--port=")), 0)
+    given = [a for a in argv if not a.startswith("--port=")]
+    if not any(a.startswith("model=") for a in given):
+        given.append("model=openai")  # the rule-based model asks nothing
+    try:
+        rehearsal = rehearse_overrides(given)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    with ModelServer(rehearsal.answers, port=port) as server:
+        print(f"{len(rehearsal.answers)} prompts rehearsed", file=sys.stderr)
+        print(f"model=anthropic model.base_url={server.url}")
+        print(f"model=openai model.base_url={server.url}/v1", flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print(f"served {server.counts.calls} calls", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,133 @@
+"""Claude models through Anthropic's own SDK, and servers that speak its Messages protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from framework.contracts import Prompt
+from framework.models.cache import Response
+from framework.models.llm import LLM, LLMSettings
+from framework.registry import register
+from plugins.models._sdk import NO_KEY, failure, is_closed, no_answer
+
+_WORTH_KEEPING = 4096
+"""Characters of a shared prefix below which no Claude model keeps it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnthropicSettings(LLMSettings):
+    """Settings of `model=anthropic`, besides those of every language model.
+
+    temperature : None for models that take none (those after Claude 4.6).
+    structured_output : `tool` has the model call a tool whose input is the answer; `format` asks
+        for the answer in a JSON schema (needed where thinking is always on, which rules out a
+        forced tool; schemas with open objects then go without); `none` asks in words alone.
+    prompt_caching : marks the prefix that other requests of the same history repeat, so that the
+        provider keeps it for five minutes.
+    """
+
+    name: str = "claude-haiku-4-5-20251001"
+    base_url: str = "https://api.anthropic.com"
+    structured_output: Literal["tool", "format", "none"] = "tool"
+    prompt_caching: bool = True
+    api_key_env: str | None = field(default="ANTHROPIC_API_KEY", metadata={"operational": True})
+
+
+@register("model", "anthropic")
+class Anthropic(LLM[AnthropicSettings]):
+    """Claude models by Anthropic's Messages API.
+
+    Source: https://platform.claude.com/docs/en/api/messages.
+    """
+
+    provider = "anthropic"
+    Settings = AnthropicSettings
+    _client: Any = None
+
+    def request(
+        self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
+    ) -> dict[str, Any]:
+        settings = self.settings
+        body: dict[str, Any] = {
+            "model": settings.name,
+            "max_tokens": settings.max_tokens,
+            "messages": [{"role": "user", "content": self._content(prompt)}],
+        }
+        if prompt.system:
+            body["system"] = prompt.system
+        if settings.temperature is not None:
+            body["temperature"] = settings.temperature
+        if schema is not None and settings.structured_output == "tool":
+            body["tools"] = [
+                {"name": operation, "description": "Give the answer.", "input_schema": dict(schema)}
+            ]
+            body["tool_choice"] = {"type": "tool", "name": operation}
+        if schema is not None and settings.structured_output == "format" and is_closed(schema):
+            body["output_config"] = {"format": {"type": "json_schema", "schema": dict(schema)}}
+        return body
+
+    def connect(self) -> None:
+        import anthropic
+
+        if self._client is None:
+            self._client = anthropic.AsyncAnthropic(
+                api_key=self._key or NO_KEY,
+                base_url=self.settings.base_url,
+                timeout=self.settings.timeout_s,
+                max_retries=0,
+            )
+
+    async def send(self, request: Mapping[str, Any]) -> Response:
+        import anthropic
+
+        # The SDK has dropped the parameter, which only the newer models refuse.
+        named = {k: v for k, v in request.items() if k != "temperature"}
+        extra = {k: v for k, v in request.items() if k == "temperature"}
+        try:
+            answer = await self._client.messages.create(**named, extra_body=extra or None)
+        except Exception as error:
+            raise failure(error, anthropic) from None
+        try:
+            return _response(answer)
+        except (AttributeError, IndexError, TypeError):
+            raise no_answer() from None
+
+    async def close(self) -> None:
+        await super().close()
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _content(self, prompt: Prompt) -> str | list[dict[str, Any]]:
+        if not self.settings.prompt_caching or prompt.shared < _WORTH_KEEPING:
+            return prompt.user
+        shared, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
+        kept = {"type": "text", "text": shared, "cache_control": {"type": "ephemeral"}}
+        return [kept, {"type": "text", "text": rest}] if rest else [kept]
+
+
+def _response(message: Any) -> Response:
+    tools = [block.input for block in message.content if block.type == "tool_use"]
+    texts = [block.text for block in message.content if block.type == "text"]
+    usage = message.usage
+    read = usage.cache_read_input_tokens or 0
+    written = usage.cache_creation_input_tokens or 0
+    return Response(
+        text=json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts),
+        stop=_STOPS.get(message.stop_reason, "end"),
+        tokens_in=usage.input_tokens + read + written,
+        tokens_out=usage.output_tokens,
+        tokens_cached=read,
+        tokens_written=written,
+        model=message.model,
+    )
+
+
+_STOPS: Mapping[str | None, Literal["end", "length", "refused"]] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+}

@@ -1,0 +1,119 @@
+"""OpenAI's models through its own SDK, and every server that speaks its chat protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from framework.contracts import Prompt
+from framework.models.cache import Response
+from framework.models.llm import LLM, LLMSettings
+from framework.registry import register
+from framework.tokens import count_tokens
+from plugins.models._sdk import NO_KEY, failure, is_closed, no_answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAISettings(LLMSettings):
+    """Settings of `model=openai`, besides those of every language model.
+
+    base_url : also that of vLLM, Ollama or llama.cpp, as `http://127.0.0.1:8000/v1`.
+    temperature : None for models that take none (the reasoning models).
+    seed : of the first sample, the others count on from it; None sends none.
+    structured_output : `schema` asks for the answer in a JSON schema, strictly where the schema
+        allows that; `json` for any JSON object; `none` asks in words alone.
+    """
+
+    name: str = "gpt-4.1-2025-04-14"
+    base_url: str = "https://api.openai.com/v1"
+    seed: int | None = 0
+    structured_output: Literal["schema", "json", "none"] = "schema"
+    api_key_env: str | None = field(default="OPENAI_API_KEY", metadata={"operational": True})
+
+
+@register("model", "openai")
+class OpenAI(LLM[OpenAISettings]):
+    """OpenAI's models, and any OpenAI-compatible server, by chat completions.
+
+    Source: https://developers.openai.com/api/reference/resources/chat.
+    """
+
+    provider = "openai"
+    Settings = OpenAISettings
+    _client: Any = None
+
+    def request(
+        self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
+    ) -> dict[str, Any]:
+        settings = self.settings
+        messages = [{"role": "user", "content": prompt.user}]
+        if prompt.system:
+            messages.insert(0, {"role": "system", "content": prompt.system})
+        # OpenAI's newer models refuse the old name, other servers know no other.
+        own = urlsplit(settings.base_url).hostname == "api.openai.com"
+        body: dict[str, Any] = {
+            "model": settings.name,
+            "messages": messages,
+            "max_completion_tokens" if own else "max_tokens": settings.max_tokens,
+        }
+        if settings.temperature is not None:
+            body["temperature"] = settings.temperature
+        if settings.seed is not None:
+            body["seed"] = settings.seed + sample
+        if schema is not None and settings.structured_output == "schema":
+            named = {"name": operation, "schema": dict(schema), "strict": is_closed(schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif schema is not None and settings.structured_output == "json":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    def connect(self) -> None:
+        import openai
+
+        if self._client is None:
+            self._client = openai.AsyncOpenAI(
+                api_key=self._key or NO_KEY,
+                base_url=self.settings.base_url,
+                timeout=self.settings.timeout_s,
+                max_retries=0,
+            )
+
+    async def send(self, request: Mapping[str, Any]) -> Response:
+        import openai
+
+        try:
+            answer = await self._client.chat.completions.create(**request)
+        except Exception as error:
+            raise failure(error, openai) from None
+        try:
+            return _response(answer, request)
+        except (AttributeError, IndexError, TypeError):
+            raise no_answer() from None
+
+    async def close(self) -> None:
+        await super().close()
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+
+def _response(completion: Any, request: Mapping[str, Any]) -> Response:
+    choice, usage = completion.choices[0], completion.usage
+    text = choice.message.content or ""
+    refused = bool(choice.message.refusal) or choice.finish_reason == "content_filter"
+    details = getattr(usage, "prompt_tokens_details", None)
+    if usage is None:  # a server that counts nothing: by our own counter, which prices nothing
+        tokens_in = sum(count_tokens(m["content"]) for m in request["messages"])
+        tokens_out = count_tokens(text)
+    else:
+        tokens_in, tokens_out = usage.prompt_tokens, usage.completion_tokens
+    return Response(
+        text=text,
+        stop="refused" if refused else "length" if choice.finish_reason == "length" else "end",
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        tokens_cached=getattr(details, "cached_tokens", None) or 0,
+        model=completion.model,
+    )
