@@ -1,0 +1,183 @@
+"""Whether an arm's advantage runs through retention: mediation with two arms on the same cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from framework.statistics.bootstrap import (
+    MIN_UNITS,
+    RESAMPLES,
+    FloatArray,
+    bootstrap_means,
+    percentile_limits,
+)
+from framework.statistics.paired import UnpairedCases, pair
+from framework.statistics.seeding import generator
+
+__all__ = ["Mediation", "mediation"]
+
+_MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mediation:
+    """Arm a against arm b: total = direct + indirect, the indirect part through the mediator.
+
+    Attributes:
+        total: difference of the outcome, a - b.
+        direct: what is left with the mediator held fixed; ``None`` where undefined.
+        indirect: path through the mediator; ``None`` where undefined.
+        indirect_low: 95% percentile limit over cases, ``None`` where none is claimed.
+        indirect_high: the other.
+        proportion: indirect / total; ``None`` unless the interval of total keeps clear of 0.
+        proportion_low: 95% percentile limit.
+        proportion_high: the other.
+        n: cases.
+        method: of the limits, or why there are none.
+    """
+
+    total: float
+    direct: float | None
+    indirect: float | None
+    indirect_low: float | None
+    indirect_high: float | None
+    proportion: float | None
+    proportion_low: float | None
+    proportion_high: float | None
+    n: int
+    method: str
+
+
+def mediation(
+    mediator_a: Mapping[str, float],
+    mediator_b: Mapping[str, float],
+    outcome_a: Mapping[str, float],
+    outcome_b: Mapping[str, float],
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Mediation:
+    """Decompose an arm's effect on the outcome (Baron and Kenny 1986; Depth, section 7 and (o)).
+
+    Two linear regressions in closed form: arm -> mediator, and mediator -> outcome with the arm
+    held fixed; cases are resampled with both arms inside. This describes an association: that the
+    mediator causes the outcome is an assumption, which only an intervention can test.
+
+    Args:
+        mediator_a: case id -> mediator of arm a, such as retention.
+        mediator_b: of arm b, the same cases.
+        outcome_a: case id -> outcome of arm a, such as compliance.
+        outcome_b: of arm b.
+        seed: of the resampling.
+        resamples: of the bootstrap.
+        level: coverage.
+
+    Raises:
+        UnpairedCases: not the same cases in all four.
+        ValueError: no case, or an undefined or infinite value.
+    """
+    middle = pair(dict(mediator_a), dict(mediator_b))
+    result = pair(dict(outcome_a), dict(outcome_b))
+    n = len(middle.ids)
+    if n == 0 or middle.undefined or result.undefined:
+        raise ValueError("mediation needs cases, every value defined")
+    if middle.ids != result.ids:
+        raise UnpairedCases("mediator and outcome were measured on different cases")
+    columns = _moments(middle.a, result.a) + _moments(middle.b, result.b)
+    total, indirect, _ = _paths([np.array([c.mean()]) for c in columns])
+    if np.isnan(indirect[0]):
+        return _refused(float(total[0]), n, "undefined: the mediator does not vary within an arm")
+    estimate = Mediation(
+        total=float(total[0]),
+        direct=float(total[0] - indirect[0]),
+        indirect=float(indirect[0]),
+        indirect_low=None,
+        indirect_high=None,
+        proportion=None,
+        proportion_low=None,
+        proportion_high=None,
+        n=n,
+        method=f"no interval: {n} cases, fewer than {MIN_UNITS}",
+    )
+    if n < MIN_UNITS:
+        return estimate
+    drawn = bootstrap_means(columns, generator(seed, "mediation", str(n)), resamples)
+    totals, indirects, _ = _paths(drawn)
+    defined = ~np.isnan(indirects)
+    undefined = 1 - float(defined.mean())
+    if undefined > _MOST_UNDEFINED:
+        reason = f"no interval: undefined in {undefined:.0%} of resamples"
+        return _with(estimate, method=reason)
+    limits = percentile_limits(indirects[defined], level)
+    around = percentile_limits(totals, level)
+    if around[0] <= 0 <= around[1]:
+        method = "percentile bootstrap of cases; no proportion: the total may be 0"
+        return _with(estimate, indirect=limits, method=method)
+    share = np.full_like(totals, np.inf)
+    np.divide(indirects, totals, out=share, where=totals != 0)
+    shares = percentile_limits(share[defined], level)
+    return _with(
+        estimate, indirect=limits, proportion=shares, method="percentile bootstrap of cases"
+    )
+
+
+def _moments(mediator: FloatArray, outcome: FloatArray) -> list[FloatArray]:
+    return [mediator, outcome, mediator**2, mediator * outcome]
+
+
+def _paths(means: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Total, indirect effect and slope from the eight moments, elementwise over resamples."""
+    m_a, y_a, mm_a, my_a, m_b, y_b, mm_b, my_b = means
+    variance = mm_a - m_a**2 + mm_b - m_b**2
+    covariance = my_a - m_a * y_a + my_b - m_b * y_b
+    scale = np.maximum(mm_a + mm_b, 1e-300)
+    slope = np.divide(
+        covariance,
+        variance,
+        out=np.full_like(variance, np.nan),
+        where=variance > 1e-12 * scale,
+    )
+    return y_a - y_b, (m_a - m_b) * slope, slope
+
+
+def _with(
+    estimate: Mediation,
+    *,
+    method: str,
+    indirect: tuple[float, float] | None = None,
+    proportion: tuple[float, float] | None = None,
+) -> Mediation:
+    share = None
+    if proportion is not None and estimate.indirect is not None:
+        share = estimate.indirect / estimate.total
+    return Mediation(
+        total=estimate.total,
+        direct=estimate.direct,
+        indirect=estimate.indirect,
+        indirect_low=indirect[0] if indirect else None,
+        indirect_high=indirect[1] if indirect else None,
+        proportion=share,
+        proportion_low=proportion[0] if proportion else None,
+        proportion_high=proportion[1] if proportion else None,
+        n=estimate.n,
+        method=method,
+    )
+
+
+def _refused(total: float, n: int, reason: str) -> Mediation:
+    return Mediation(
+        total=total,
+        direct=None,
+        indirect=None,
+        indirect_low=None,
+        indirect_high=None,
+        proportion=None,
+        proportion_low=None,
+        proportion_high=None,
+        n=n,
+        method=reason,
+    )

@@ -1,0 +1,162 @@
+"""Cases needed before spending: for a declared smallest effect, never for the effect observed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from framework.statistics.bootstrap import FloatArray
+
+__all__ = ["CasesNeeded", "cases_needed", "hoeffding_bound", "hoeffding_cases", "sign_test_power"]
+
+_MOST_CASES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CasesNeeded:
+    """How many pairs a paired comparison needs.
+
+    Attributes:
+        n: pairs, or ``None`` where `method` says why none can be told.
+        spread: the mean squared difference that n assumes; for a 0/1 axis, the discordance.
+        method: "exact sign test" or "normal approximation", or a refusal.
+    """
+
+    n: int | None
+    spread: float
+    method: str
+
+
+def hoeffding_bound(n: int, epsilon: float) -> float:
+    """Return 2 exp(-2 n epsilon^2): the chance that a rate is off by epsilon or more, at most.
+
+    Above 1 it says nothing (Depth, remark 1: n = 12 and .10 give 1.57).
+
+    Raises:
+        ValueError: n below 1, or epsilon not above 0.
+    """
+    if n < 1 or not epsilon > 0:
+        raise ValueError(f"n = {n}, epsilon = {epsilon}: at least 1 and above 0 expected")
+    return 2 * math.exp(-2 * n * epsilon**2)
+
+
+def hoeffding_cases(epsilon: float, alpha: float = 0.05) -> int:
+    """Return the least n at which `hoeffding_bound` is alpha or below.
+
+    Raises:
+        ValueError: epsilon not above 0, or alpha outside (0, 1).
+    """
+    if not epsilon > 0 or not 0 < alpha < 1:
+        raise ValueError(f"epsilon = {epsilon}, alpha = {alpha}")
+    return math.ceil(math.log(2 / alpha) / (2 * epsilon**2) - 1e-12)
+
+
+def cases_needed(
+    smallest_effect: float,
+    spread: float,
+    *,
+    binary: bool,
+    share: bool = True,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    comparisons: int = 1,
+) -> CasesNeeded:
+    """Return the pairs needed to find `smallest_effect` with the stated power, two-sided.
+
+    n = ((z_alpha sqrt(spread) + z_power sqrt(spread - effect^2)) / effect)^2, which for a 0/1 axis
+    is Connor's formula for McNemar's test (Biometrics 43, 1987, 207-211); there n grows until the
+    exact sign test reaches the power. With several comparisons alpha is divided by their number,
+    which is Holm's first and hardest step.
+
+    Args:
+        smallest_effect: the least mean difference that matters, above 0, in the axis's unit.
+        spread: mean squared paired difference expected. On an axis in [0, 1] an effect of d implies
+            at least d of discordance, so less is raised to that.
+        binary: whether the axis is 0/1.
+        share: whether it lies in [0, 1].
+        power: wanted, in (0, 1).
+        alpha: two-sided, of the family.
+        comparisons: in the family.
+
+    Raises:
+        ValueError: an argument outside its range.
+    """
+    from scipy.special import ndtri
+
+    if not smallest_effect > 0 or (share and smallest_effect > 1):
+        raise ValueError(f"smallest effect {smallest_effect}: above 0, at most 1 for a share")
+    if not spread >= 0 or not 0 < power < 1 or not 0 < alpha < 1 or comparisons < 1:
+        raise ValueError(f"spread {spread}, power {power}, alpha {alpha}, {comparisons} tests")
+    if binary and spread > 1:
+        raise ValueError(f"discordance {spread}: at most 1")
+    level = alpha / comparisons
+    least = smallest_effect if binary else smallest_effect**2
+    if spread < least:
+        spread = least
+    z_alpha, z_power = float(ndtri(1 - level / 2)), float(ndtri(power))
+    rest = max(spread - smallest_effect**2, 0.0)
+    n = math.ceil(((z_alpha * spread**0.5 + z_power * rest**0.5) / smallest_effect) ** 2)
+    n = max(n, 2)
+    if n > _MOST_CASES:
+        return CasesNeeded(n=None, spread=spread, method=f"more than {_MOST_CASES:,} cases")
+    if not binary:
+        return CasesNeeded(n=n, spread=spread, method="normal approximation")
+    while sign_test_power(n, smallest_effect, spread, level) < power:
+        n += max(1, n // 200)
+        if n > _MOST_CASES:
+            return CasesNeeded(n=None, spread=spread, method=f"more than {_MOST_CASES:,} cases")
+    return CasesNeeded(n=n, spread=spread, method="exact sign test")
+
+
+def sign_test_power(n: int, effect: float, discordance: float, alpha: float = 0.05) -> float:
+    """Return the power of the exact two-sided sign test of n pairs (McNemar's exact test).
+
+    Args:
+        n: pairs.
+        effect: true difference of the rates, at most the discordance.
+        discordance: probability that a pair differs.
+        alpha: two-sided.
+
+    Raises:
+        ValueError: an effect larger than the discordance, or discordance outside (0, 1].
+    """
+    from scipy.special import bdtr, bdtrc
+
+    if not 0 < discordance <= 1 or abs(effect) > discordance * (1 + 1e-12):
+        raise ValueError(f"effect {effect} with discordance {discordance}")
+    win = min(1.0, (1 + effect / discordance) / 2)
+    counts, weights = _likely(n, discordance)
+    # The largest count of losses at which d discordant pairs are significant; -1 where none is.
+    critical = _critical_counts(counts, alpha)
+    some = critical >= 0
+    d, k = counts[some], critical[some]
+    reject = bdtr(k, d, 1 - win) + bdtrc(d - k - 1, d, 1 - win)
+    return float(np.sum(weights[some] * reject))
+
+
+def _likely(n: int, p: float) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """The numbers of discordant pairs that matter, and their probabilities."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    half = 8 * (n * p * (1 - p)) ** 0.5 + 10
+    low, high = max(0, math.floor(n * p - half)), min(n, math.ceil(n * p + half))
+    k = np.arange(low, high + 1)
+    log = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, p) + xlog1py(n - k, -p)
+    weights: FloatArray = np.exp(log)
+    return k, weights
+
+
+def _critical_counts(trials: npt.NDArray[np.int64], alpha: float) -> FloatArray:
+    from scipy.special import bdtr
+
+    low = np.full(len(trials), -1.0)
+    high = np.floor((trials - 1) / 2)  # 2 P(X <= high) may be below alpha or not
+    while np.any(low < high):
+        middle = np.ceil((low + high) / 2)
+        small = 2 * bdtr(np.maximum(middle, 0.0), np.maximum(trials, 1), 0.5) <= alpha
+        low, high = np.where(small, middle, low), np.where(small, high, middle - 1)
+        high = np.maximum(high, low)
+    return low

@@ -1,0 +1,157 @@
+"""Abstention as a score, not a point: risk over coverage, its area, and a conformal threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from framework.statistics.bootstrap import FloatArray
+from framework.statistics.intervals import as_values
+
+__all__ = ["AbstentionThreshold", "RiskCoverage", "abstention_threshold", "risk_coverage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskCoverage:
+    """Risk among the answers committed to, as the confidence asked for falls.
+
+    Attributes:
+        threshold: shape (points,), falling: commit at this confidence or above.
+        coverage: shape (points,), the share committed to.
+        risk: shape (points,), the mean loss among them.
+        aurc: area under the curve: the mean risk over all n coverages, ties taken in random order.
+        aurc_optimal: what perfect ordering of the same losses gives.
+        aurc_random: what no ordering gives: the mean loss.
+        n: answers.
+    """
+
+    threshold: FloatArray
+    coverage: FloatArray
+    risk: FloatArray
+    aurc: float
+    aurc_optimal: float
+    aurc_random: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbstentionThreshold:
+    """Where to abstain so that wrong commitments stay rare.
+
+    Attributes:
+        threshold: commit at this confidence or above; infinity: always abstain.
+        alpha: the chance of committing to a wrong decision that is kept, on average over
+            calibration sets, on cases exchangeable with the calibration cases.
+        coverage: share of the calibration cases committed to.
+        n: calibration cases.
+        method: of the threshold, or why it is infinite.
+    """
+
+    threshold: float
+    alpha: float
+    coverage: float
+    n: int
+    method: str
+
+
+def risk_coverage(
+    confidence: npt.ArrayLike | Sequence[float | None], loss: npt.ArrayLike
+) -> RiskCoverage:
+    """Trace risk against coverage (El-Yaniv and Wiener 2010; AURC: Geifman et al. 2019).
+
+    Args:
+        confidence: n values, higher is surer; NaN or ``None`` ranks below every other.
+        loss: n values in [0, 1]; for decisions 1 where wrong.
+
+    Raises:
+        ValueError: no answer, different lengths, or an undefined loss.
+    """
+    stated, lost = _checked(confidence, loss)
+    n = len(stated)
+    order = np.argsort(-stated, kind="stable")
+    ordered = stated[order]
+    # The last of each run of equal confidence: a threshold takes all of a tie or none.
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    values, counts = ordered[last], (last + 1).astype(np.float64)
+    sums = np.cumsum(lost[order])[last]
+    at = np.arange(1, n + 1)
+    # Inside a tie the losses are in random order: their expected sum grows in a straight line.
+    expected = np.interp(at, np.concatenate(([0.0], counts)), np.concatenate(([0.0], sums)))
+    return RiskCoverage(
+        threshold=values,
+        coverage=counts / n,
+        risk=sums / counts,
+        aurc=float(np.mean(expected / at)),
+        aurc_optimal=float(np.mean(np.cumsum(np.sort(lost)) / at)),
+        aurc_random=float(lost.mean()),
+        n=n,
+    )
+
+
+def abstention_threshold(
+    confidence: npt.ArrayLike | Sequence[float | None], loss: npt.ArrayLike, *, alpha: float
+) -> AbstentionThreshold:
+    """Return the lowest threshold that keeps P(commit and wrong) at or below alpha.
+
+    Conformal risk control: the lowest threshold t with (n R(t) + 1) / (n + 1) <= alpha, R(t) being
+    the mean loss committed to at t or above. Holds in expectation over calibration sets, for one
+    case exchangeable with them; not for each set, nor for the risk among the committed.
+    Source: Angelopoulos et al., Conformal Risk Control (2024), theorem 1.
+
+    Args:
+        confidence: n values; NaN or ``None`` never commits.
+        loss: n values in [0, 1].
+        alpha: in (0, 1).
+
+    Raises:
+        ValueError: no answer, different lengths, an undefined loss, or alpha outside (0, 1).
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha {alpha}: not between 0 and 1")
+    stated, lost = _checked(confidence, loss)
+    n = len(stated)
+    allowed = alpha * (n + 1) - 1
+    if allowed < 0:
+        need = math.ceil(1 / alpha) - 1
+        return AbstentionThreshold(
+            threshold=math.inf,
+            alpha=alpha,
+            coverage=0.0,
+            n=n,
+            method=f"always abstain: {n} cases, at least {need} needed for alpha {alpha:g}",
+        )
+    curve = risk_coverage(stated, lost)
+    total = curve.risk * curve.coverage * n
+    kept = np.flatnonzero((total <= allowed + 1e-9) & np.isfinite(curve.threshold))
+    if len(kept) == 0:
+        return AbstentionThreshold(
+            threshold=math.inf,
+            alpha=alpha,
+            coverage=0.0,
+            n=n,
+            method="always abstain: the surest answers are wrong too often",
+        )
+    last = int(kept[-1])
+    return AbstentionThreshold(
+        threshold=float(curve.threshold[last]),
+        alpha=alpha,
+        coverage=float(curve.coverage[last]),
+        n=n,
+        method="conformal risk control",
+    )
+
+
+def _checked(
+    confidence: npt.ArrayLike | Sequence[float | None], loss: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    stated = np.asarray(confidence, dtype=np.float64)
+    lost = as_values(loss)
+    if len(stated) != len(lost) or len(lost) == 0:
+        raise ValueError(f"{len(stated)} confidences for {len(lost)} losses")
+    if np.isnan(lost).any() or lost.min() < 0 or lost.max() > 1:
+        raise ValueError("a loss is undefined or outside [0, 1]")
+    return np.where(np.isnan(stated), -np.inf, stated), lost

@@ -1,0 +1,153 @@
+"""Where the spread of a result comes from: cases, repeats of a case, seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from framework.statistics.intervals import as_values
+
+__all__ = ["RepeatVariance", "SeedVariance", "repeat_variance", "seed_variance"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatVariance:
+    """Variance between cases and between repeats of a case.
+
+    Attributes:
+        between_cases: variance of the cases' true means, 0 where the estimate is negative.
+        between_repeats: variance of a repeat around its case's mean; ``None`` with one repeat a
+            case.
+        noise_sd: standard deviation of the arm's mean that comes from repeats alone: what it would
+            move by, were the same cases asked again. ``None`` with one repeat a case.
+        icc: share of a single repeat's variance that is between cases; ``None`` where undefined.
+        n_cases: cases.
+        n_repeats: values in all.
+        method: of the estimate, or why there is none.
+    """
+
+    between_cases: float | None
+    between_repeats: float | None
+    noise_sd: float | None
+    icc: float | None
+    n_cases: int
+    n_repeats: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedVariance:
+    """Spread of one arm's mean over seeds.
+
+    Attributes:
+        mean: of the seeds' means.
+        sd: between them; ``None`` for one seed.
+        sd_low: 95% chi-squared limit of `sd`, which takes the means to be normal.
+        sd_high: the other.
+        smallest_p: the least two-sided p that a sign-flip test over these seeds can reach.
+        n: seeds.
+        method: of the limits, or why there are none.
+    """
+
+    mean: float | None
+    sd: float | None
+    sd_low: float | None
+    sd_high: float | None
+    smallest_p: float | None
+    n: int
+    method: str
+
+
+def repeat_variance(repeats: Mapping[str, Sequence[float | None]]) -> RepeatVariance:
+    """Estimate the variance components of one axis (one-way analysis of variance).
+
+    Source: Searle, Casella and McCulloch, Variance Components (1992), section 3.6.
+
+    Args:
+        repeats: case id -> the values of its repeats; ``None`` where undefined: not counted.
+
+    Raises:
+        ValueError: an infinite value.
+    """
+    groups = [as_values(values) for values in repeats.values()]
+    groups = [group[~np.isnan(group)] for group in groups]
+    groups = [group for group in groups if len(group)]
+    k, total = len(groups), sum(len(group) for group in groups)
+
+    def result(
+        method: str,
+        between: float | None = None,
+        within: float | None = None,
+        noise: float | None = None,
+        icc: float | None = None,
+    ) -> RepeatVariance:
+        return RepeatVariance(
+            between_cases=between,
+            between_repeats=within,
+            noise_sd=noise,
+            icc=icc,
+            n_cases=k,
+            n_repeats=total,
+            method=method,
+        )
+
+    if k == 0:
+        return result("undefined: no cases")
+    if total == k:
+        return result("undefined: one repeat a case")
+    sizes = np.array([len(group) for group in groups], dtype=np.float64)
+    means = np.array([group.mean() for group in groups])
+    within = float(sum(np.sum((g - g.mean()) ** 2) for g in groups)) / (total - k)
+    noise = float(np.sum(within / sizes)) ** 0.5 / k
+    if k == 1:
+        return result("one case: none between cases", within=within, noise=noise)
+    grand = float(np.average(means, weights=sizes))
+    between_squares = float(np.sum(sizes * (means - grand) ** 2)) / (k - 1)
+    typical = (total - float(np.sum(sizes**2)) / total) / (k - 1)
+    raw = (between_squares - within) / typical
+    between = max(raw, 0.0)
+    method = "analysis of variance" + (", negative estimate set to 0" if raw < 0 else "")
+    whole = between + within
+    return result(method, between, within, noise, between / whole if whole > 0 else None)
+
+
+def seed_variance(means: Sequence[float | None], *, level: float = 0.95) -> SeedVariance:
+    """Describe the spread of an arm's mean over seeds, each with cases of its own.
+
+    Args:
+        means: one a seed; ``None`` where undefined: not counted.
+        level: coverage.
+
+    Raises:
+        ValueError: an infinite value.
+    """
+    from scipy.special import chdtri
+
+    values = as_values(means)
+    values = values[~np.isnan(values)]
+    n = len(values)
+    if n < 2:
+        return SeedVariance(
+            mean=float(values[0]) if n else None,
+            sd=None,
+            sd_low=None,
+            sd_high=None,
+            smallest_p=1.0 if n else None,
+            n=n,
+            method="undefined: one seed" if n else "undefined: no seeds",
+        )
+    sd = float(values.std(ddof=1))
+    tail = (1 - level) / 2
+    low, high = (sd * float(np.sqrt((n - 1) / chdtri(n - 1, p))) for p in (tail, 1 - tail))
+    varied = sd > 0
+    return SeedVariance(
+        mean=float(values.mean()),
+        sd=sd,
+        sd_low=low if varied else None,
+        sd_high=high if varied else None,
+        smallest_p=2.0 ** (1 - n),
+        n=n,
+        method="chi-squared" if varied else "no interval: all seeds equal",
+    )
