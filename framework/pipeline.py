@@ -116,6 +116,12 @@ class Pipeline:
         """The view's budget in tokens; None for an exempt arm."""
         return None if self.arch.exempt else self.budget_tokens
 
+    @property
+    def places(self) -> int:
+        """Cases that may be under way at once: as many as either model answers at once."""
+        models = (self.model, self.judge.model if self.judge is not None else None)
+        return max(1, *(model.concurrency for model in models if model is not None))
+
     def open_arch(self, history_id: str, draw: int) -> Arch[Any]:
         """A fresh instance of the arch for one history and draw."""
         context = ArchContext(
@@ -132,13 +138,13 @@ class Pipeline:
     ) -> AsyncIterator[tuple[Row, Record]]:
         """Rows with their records, as they finish, leaving out the keys in `done`.
 
-        At most `model.concurrency` cases are under way; cases are drawn only as places fall free.
+        At most `places` cases are under way; cases are drawn only as places fall free.
         Once `draining` is set no case is begun, and those under way end. Raises StopRun, in the
         same way: when the others have ended.
         """
         jobs = self._jobs(cases, done)
         pending: set[asyncio.Task[tuple[Row, Record]]] = set()
-        places = max(1, self.model.concurrency)
+        places = self.places
         stopped: StopRun | None = None
         try:
             while True:
@@ -305,7 +311,7 @@ class Pipeline:
         if task is None:
             task = asyncio.create_task(self._ingest(history_id, job.variant, key[2]))
             self._memories[key] = task
-            while len(self._memories) > max(8, 2 * self.model.concurrency):
+            while len(self._memories) > max(8, 2 * self.places):
                 self._memories.popitem(last=False)
         else:
             self._memories.move_to_end(key)

@@ -170,7 +170,13 @@ def settings_of(plugin: Plugin, values: Mapping[str, Any]) -> Any:
 
 
 def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
-    """The settings that may change a measured value, as plain data."""
+    """The settings that may change a measured value, as plain data.
+
+    Settings that hold a plugin's settings or a file's name say it themselves, by `identity()`.
+    """
+    if hasattr(settings, "identity"):
+        own: dict[str, Any] = settings.identity()
+        return own
     return {
         f.name: getattr(settings, f.name)
         for f in dataclasses.fields(plugin.settings)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from framework.canonical import digest
 from framework.config import Plan
 from framework.contracts import Budget, Domain, GateOutcome
+from framework.engine.account import check_prices, llms_of
 from framework.engine.directory import (
     RunDirectory,
     State,
@@ -22,8 +23,10 @@ from framework.engine.directory import (
     read_summary,
     repair_head,
 )
+from framework.engine.interrupt import draining
 from framework.engine.progress import Progress
-from framework.errors import UserError
+from framework.errors import StopRun, UserError
+from framework.models.spending import current
 from framework.pipeline import Pipeline
 from framework.registry import find, settings_of
 from framework.reporting.summary import summarize
@@ -32,11 +35,15 @@ from framework.tokens import count_tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a run: its directory, summary, and whether it was stopped before its end."""
+    """What came of a run: its directory, summary, and whether it was stopped before its end.
+
+    ends_sweep : what stopped it would stop every other job as well.
+    """
 
     directory: Path
     summary: Mapping[str, Any] | None
     stopped: str = ""
+    ends_sweep: bool = False
 
 
 class TooManyErrors(Exception):
@@ -101,14 +108,21 @@ def execute(
             )
         run = RunDirectory.reopen(directory, changed)
     else:
-        run = RunDirectory.create(directory, plan, data_of(domain))
+        spending = current()
+        run = RunDirectory.create(
+            directory, plan, data_of(domain), spending.scope if spending else None
+        )
     try:
         pipeline = build_pipeline(plan, domain)
         try:
             asyncio.run(_drive(plan, pipeline, domain, run, progress or Progress.quiet()))
-        except TooManyErrors as error:
+        except (TooManyErrors, StopRun) as error:
             run.note("run.stopped", {"reason": str(error)})
-            return Outcome(directory=directory, summary=None, stopped=str(error))
+            ends = isinstance(error, StopRun)
+            return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=ends)
+        except KeyboardInterrupt:
+            run.note("run.stopped", {"reason": "interrupted"})
+            raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
         summary = summarize(plan, run.rows, gate)
         run.finish(summary)
@@ -159,6 +173,7 @@ def check(plan: Plan) -> None:
     """
     domain = open_domain(plan)
     pipeline = build_pipeline(plan, domain)
+    check_prices(plan, llms_of(pipeline.model, pipeline.judge))
     for group in ("protocol", "tracking"):
         plan.parts[group].create()
     first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)
@@ -224,15 +239,29 @@ async def _drive(
     if plan.top.n_cases is not None:
         expected = plan.top.n_cases * pipeline.draws * plan.top.repeats
     cases = domain.cases(plan.top.n_cases, plan.top.seed)
-    with progress.run(plan.label("arch"), plan.label("budget"), expected, len(done)) as step:
+    too_many: TooManyErrors | None = None
+    with (
+        progress.run(plan.label("arch"), plan.label("budget"), expected, len(done)) as step,
+        draining(pipeline) as interrupted,
+    ):
         try:
             async for row, record in protocol.drive(pipeline, cases, done):
                 run.add(row, record)
                 step(row)
                 errors += bool(row.error)
-                _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)
+                try:
+                    _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)
+                except TooManyErrors as error:  # what is under way is paid for: it ends first
+                    too_many = too_many or error
+                    pipeline.draining = True
+            if interrupted():
+                raise KeyboardInterrupt
+            if too_many is not None:
+                raise too_many
         finally:
             await pipeline.model.close()
+            if pipeline.judge is not None:
+                await pipeline.judge.close()
     # A finite domain may have fewer cases than were asked for.
     last = next((row.error for row in reversed(run.rows) if row.error), "")
     _stop_on_errors(plan, errors, len(run.rows), last)

@@ -8,13 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.config import Plan
-from framework.contracts import GateOutcome
+from framework.config import Component, Plan
+from framework.contracts import GateOutcome, Judge
 from framework.records import Row, Usage
 from framework.registry import plugins
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import mean_intervals
-
 
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
 
@@ -47,7 +46,7 @@ def kind_of(
 def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, Any]:
     """The summary of a run. Deterministic in the measured columns, `ledger.seconds` apart."""
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
-    judge = plan.parts["judge"].plugin.cls
+    judge: Judge[Any] = plan.parts["judge"].create()
     meta = axis_meta()
     good = [row for row in rows if not row.error]
     axes = _axes(good, plan.top.seed)
@@ -62,8 +61,9 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             "repeats": plan.top.repeats,
             "digest": plan.digest,
             "model_kind": model.kind,
-            "judge_kind": judge.kind,
+            "judge_kind": judge.kind if judge.model is None else judge.model.kind,
         },
+        "warnings": warnings(plan.parts["model"], judge),
         "headline": list(plan.parts["domain"].plugin.cls.headline),
         "axes": axes,
         "strata": _strata(good, plan.top.seed),
@@ -85,6 +85,17 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
         },
     }
+
+
+def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
+    """What a reader of the results must know before believing them."""
+    if judge.model is None:
+        return []
+    mine = getattr(reader.settings, "name", reader.plugin.name)
+    its = getattr(judge.model.settings, "name", judge.model.name)
+    if mine != its:
+        return []
+    return [f"judge and reader are the same model, {its}: it may favour its own answers"]
 
 
 SETTING: Final = (

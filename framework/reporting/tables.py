@@ -20,6 +20,7 @@ def print_run(summary: Mapping[str, Any]) -> None:
     console = _console()
     console.print(run_table(summary))
     console.print(_caption(summary))
+    _print_warnings(console, [summary])
     _print_gate(console, summary)
     _print_errors(console, summary["run"]["arch"], summary["errors"])
 
@@ -43,6 +44,7 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
             f"{entry['budget']} {entry['axis']}: the order of {n} of {of} pairs of arms survives "
             f"all readers ({', '.join(entry['models'])})"
         )
+    _print_warnings(console, jobs)
     for job in jobs:
         _print_gate(console, job)
         _print_errors(console, job["run"]["arch"], job["errors"])
@@ -243,6 +245,13 @@ def _caption(summary: Mapping[str, Any]) -> str:
         f"{DAGGER} went through a rule-based model ({run['model']}): an instrument check, not "
         "evidence about LLMs. The rest are findings: no model had a hand in them."
     )
+
+
+def _print_warnings(console: Console, summaries: Sequence[Mapping[str, Any]]) -> None:
+    for text in dict.fromkeys(
+        text for summary in summaries for text in summary.get("warnings", ())
+    ):
+        console.print(f"warning: {text}")
 
 
 def _print_gate(console: Console, summary: Mapping[str, Any]) -> None:

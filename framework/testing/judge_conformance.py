@@ -24,6 +24,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from framework.contracts import Client, Judge, Verdict
+from framework.models.client import Ledger, booked
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
 from framework.testing.arch_conformance import NoClient, RuleClient, freeze, settle
 
@@ -95,7 +96,7 @@ def check_declarations(judge: type[Judge[Any]], settings: Any) -> None:
 
 def check_blind(judge: type[Judge[Any]]) -> None:
     """The methods take what the contract says: there is no way in for an arm's name."""
-    for name in ("entail", "audit"):
+    for name in ("entail", "audit", "equivalent"):
         given = tuple(inspect.signature(getattr(judge, name)).parameters)
         allowed = tuple(inspect.signature(getattr(Judge, name)).parameters)
         assert len(given) == len(allowed), (
@@ -110,7 +111,8 @@ def check_entail(
     instance = judge(settings)
 
     def ask(asked: Sequence[ReasoningPoint]) -> list[Verdict]:
-        return list(settle(instance.entail(rationale, asked, _client(judge))))
+        with booked(Ledger(), "judge", 0):
+            return list(settle(instance.entail(rationale, asked, _client(judge))))
 
     before = freeze(points)
     verdicts = ask(points)
@@ -132,7 +134,8 @@ def check_audit(judge: type[Judge[Any]], settings: Any, answer: Answer, standard
 
     def ask(items: Sequence[ChecklistItem]) -> list[Verdict]:
         asked = replace(standard, items=tuple(items))
-        return list(settle(instance.audit(answer, asked, _client(judge))))
+        with booked(Ledger(), "judge", 0):
+            return list(settle(instance.audit(answer, asked, _client(judge))))
 
     before = freeze((answer, standard))
     verdicts = ask(standard.items)
@@ -148,14 +151,15 @@ def check_audit(judge: type[Judge[Any]], settings: Any, answer: Answer, standard
 def check_memory(judge: type[Judge[Any]], settings: Any) -> None:
     """One instance judges a whole run: what it judged before has no effect."""
     used = judge(settings)
-    for rationale in RATIONALES:
-        settle(used.entail(rationale, POINTS, _client(judge)))
-    for answer in ANSWERS:
-        settle(used.audit(answer, STANDARD, _client(judge)))
-    for rationale in RATIONALES:
-        fresh = list(settle(judge(settings).entail(rationale, POINTS, _client(judge))))
-        later = list(settle(used.entail(rationale, POINTS, _client(judge))))
-        assert later == fresh, "a verdict depends on what was judged before"
+    with booked(Ledger(), "judge", 0):
+        for rationale in RATIONALES:
+            settle(used.entail(rationale, POINTS, _client(judge)))
+        for answer in ANSWERS:
+            settle(used.audit(answer, STANDARD, _client(judge)))
+        for rationale in RATIONALES:
+            fresh = list(settle(judge(settings).entail(rationale, POINTS, _client(judge))))
+            later = list(settle(used.entail(rationale, POINTS, _client(judge))))
+            assert later == fresh, "a verdict depends on what was judged before"
 
 
 def _check_verdicts(verdicts: Sequence[Verdict], ids: Sequence[str]) -> None:

@@ -1,0 +1,156 @@
+"""The judge that asks a model of its own, blinded: entailment, audit, equivalence."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal, TypeVar
+
+from framework.canonical import digest
+from framework.contracts import Client, Judge, Model, Operation, Req, Res, Verdict
+from framework.errors import UserError
+from framework.models.client import ModelClient
+from framework.operations.audit import Audit, AuditRequest, Finding
+from framework.operations.entail import Entail, EntailRequest
+from framework.operations.equivalent import Equivalent, EquivalentRequest
+from framework.operations.prompted import PromptSet
+from framework.records import Answer, ReasoningPoint, Standard
+from framework.registry import Plugin, find, identity_of, register, settings_of
+from plugins.judges._blind import check_blind
+
+T = TypeVar("T")
+
+_PACKAGE: Final = "framework"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMJudgeSettings:
+    """Settings of `judge=llm`, `judge=anthropic` and `judge=openai`.
+
+    model : the judging model: `plugin`, a name of the group `model`, and that plugin's settings.
+    prompts : the rubric: a directory of prompts or the name of a shipped set (`paraphrase`,
+        `longmemeval`, `locomo`); None for the default one. The run's own `prompt_set` has no hand
+        in it.
+    order : how demands are listed: `shuffled` anew for each answer by `seed`, as `listed` in the
+        gold, or `reversed`.
+    per_call : at most so many demands in one question; 0 for all of an answer's.
+    """
+
+    model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "extractive"})
+    prompts: str | None = None
+    order: Literal["shuffled", "listed", "reversed"] = "shuffled"
+    seed: int = 0
+    per_call: int = 0
+
+    def __post_init__(self) -> None:
+        if self.per_call < 0:
+            raise ValueError(f"per_call: {self.per_call} given, 0 or more expected")
+        self.judging()
+        PromptSet(self.prompts or "")
+
+    def judging(self) -> tuple[Plugin, Any]:
+        """The judging model's plugin and settings. Raises UserError naming what is wrong."""
+        if not isinstance(self.model.get("plugin"), str):
+            raise UserError("judge.model.plugin: the name of a model plugin expected")
+        try:
+            plugin = find("model", self.model["plugin"])
+            rest = {key: value for key, value in self.model.items() if key != "plugin"}
+            return plugin, settings_of(plugin, rest)
+        except UserError as error:
+            raise UserError(f"judge.{error}") from None
+
+    def identity(self) -> dict[str, Any]:
+        """What may change a verdict: no operational setting of the model, prompts by their text."""
+        plugin, settings = self.judging()
+        return {
+            "model": {"plugin": plugin.name, **identity_of(plugin, settings)},
+            "prompts": digest(PromptSet(self.prompts or "").digests([_PACKAGE])),
+            "order": self.order,
+            "seed": self.seed,
+            "per_call": self.per_call,
+        }
+
+
+@register("judge", "llm")
+class LLMJudge(Judge[LLMJudgeSettings]):
+    """Asks a model of its own, with a rubric, about numbered demands in shuffled order.
+
+    Blinded: a question holds the answer, the demands' texts and nothing else of the case, and one
+    that names an arm is not sent (`Unblinded`). A verdict comes with quotes that must stand in the
+    answer and with its reason (LongHorizon 3.3, 3.4). With `model: {plugin: extractive}` the rules
+    answer, which shows that the instrument works. Calls are booked in the phase `judge`.
+    """
+
+    kind: ClassVar[Literal["rule-based", "llm"]] = "llm"
+    Settings = LLMJudgeSettings
+
+    def __init__(self, settings: LLMJudgeSettings) -> None:
+        super().__init__(settings)
+        plugin, own = settings.judging()
+        try:
+            self._model: Model[Any] = plugin.cls(own)
+        except UserError as error:
+            raise UserError(f"judge.{error}") from None
+        self._client = ModelClient(self._model)
+        prompts = PromptSet(settings.prompts or "")
+        self._entail = prompts.bind(Entail())
+        self._audit = prompts.bind(Audit())
+        self._equivalent = prompts.bind(Equivalent())
+
+    @property
+    def model(self) -> Model[Any]:
+        return self._model
+
+    async def entail(
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Client
+    ) -> Sequence[Verdict]:
+        findings: list[Finding] = []
+        for group in self._groups(points, rationale):
+            request = EntailRequest(rationale=rationale, points=group)
+            found = await self._ask(self._entail, request)
+            findings.extend(found)
+        return _verdicts(findings, [point.id for point in points])
+
+    async def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
+        findings: list[Finding] = []
+        for group in self._groups(standard.items, f"{answer.rationale}\n{answer.notice}"):
+            request = AuditRequest(
+                decision=answer.decision,
+                rationale=answer.rationale,
+                notice=answer.notice,
+                question=standard.question,
+                items=group,
+            )
+            found = await self._ask(self._audit, request)
+            findings.extend(found)
+        return _verdicts(findings, [item.id for item in standard.items])
+
+    async def equivalent(
+        self, question: str, expected: str, given: str, kind: str, client: Client
+    ) -> Verdict:
+        request = EquivalentRequest(question=question, expected=expected, given=given, kind=kind)
+        response = await self._ask(self._equivalent, request)
+        return Verdict(id="answer", met=response.met, evidence=response.why)
+
+    async def _ask(self, operation: Operation[Req, Res], request: Req) -> Res:
+        check_blind(operation.prompt(request).text)
+        return await self._client.ask(operation, request)
+
+    def _groups(self, demands: Sequence[T], answer: str) -> list[tuple[T, ...]]:
+        """The demands in the order chosen, so many a call; the same answer always alike."""
+        listed = list(demands)
+        if self.settings.order == "reversed":
+            listed.reverse()
+        elif self.settings.order == "shuffled":
+            random.Random(digest([self.settings.seed, answer])).shuffle(listed)
+        size = self.settings.per_call or max(1, len(listed))
+        return [tuple(listed[i : i + size]) for i in range(0, len(listed), size)]
+
+
+def _verdicts(findings: Sequence[Finding], ids: Sequence[str]) -> list[Verdict]:
+    """In the order in which they were asked for."""
+    found = {finding.id: finding for finding in findings}
+    return [
+        Verdict(id=demand, met=found[demand].met, evidence=found[demand].evidence) for demand in ids
+    ]
