@@ -45,6 +45,9 @@ class TopLevel:
     baseline: str | None = field(default=None, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})
     max_errors: float = field(default=0.1, metadata={"operational": True})
+    max_cost_usd: float | None = field(default=None, metadata={"operational": True})
+    max_tokens_total: int | None = field(default=None, metadata={"operational": True})
+    dry_run: bool = field(default=False, metadata={"operational": True})
 
     def __post_init__(self) -> None:
         if self.n_cases is not None and self.n_cases < 1:
@@ -55,6 +58,12 @@ class TopLevel:
             raise ValueError(f"repeats: {self.repeats} given, at least 1 expected")
         if not self.max_errors >= 0:  # also refuses NaN
             raise ValueError(f"max_errors: {self.max_errors} given, 0 or more expected")
+        for key, cap in (
+            ("max_cost_usd", self.max_cost_usd),
+            ("max_tokens_total", self.max_tokens_total),
+        ):
+            if cap is not None and not cap >= 0:
+                raise ValueError(f"{key}: {cap} given, 0 or more expected (null for no cap)")
         name = self.run_name
         if name is not None and (not name.strip(". ") or "/" in name):
             raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")

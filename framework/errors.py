@@ -7,10 +7,7 @@ other exception is ours: a bug, with its traceback, exit status 1.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from framework.records import Usage
+from typing import Any
 
 __all__ = ["DataError", "ModelError", "StopRun", "TrackingError", "UnreadableError", "UserError"]
 
@@ -51,10 +48,11 @@ class ModelError(Exception):
     """A call to a model that failed for good: the case becomes a row with this error.
 
     Names the operation and the provider's status (`429`, `connection`, `refused`), and holds what
-    was paid for on the way. A provider's own message may repeat a request: it is never shown.
+    was paid for on the way, a `framework.records.Usage` or None. A provider's own message may
+    repeat a request: it is never shown.
     """
 
-    def __init__(self, operation: str, status: str, problem: str, usage: Usage | None = None):
+    def __init__(self, operation: str, status: str, problem: str, usage: Any = None) -> None:
         super().__init__(f"{operation}: {status}: {problem}")
         self.operation = operation
         self.status = status
@@ -64,7 +62,7 @@ class ModelError(Exception):
 class UnreadableError(ValueError):
     """A response that could not be read, nor its repair; holds what both took and the last text."""
 
-    def __init__(self, message: str, *, text: str = "", usage: Usage | None = None) -> None:
+    def __init__(self, message: str, *, text: str = "", usage: Any = None) -> None:
         super().__init__(message)
         self.text = text
         self.usage = usage

@@ -72,9 +72,12 @@ class RunDirectory:
         return self._rows
 
     @classmethod
-    def create(cls, path: Path, plan_: Plan, data: Mapping[str, Any]) -> RunDirectory:
+    def create(
+        cls, path: Path, plan_: Plan, data: Mapping[str, Any], account: str | None = None
+    ) -> RunDirectory:
         """Make the directory with its configuration, manifest and journal, in one step.
 
+        `account` names what the run spends on, None where it spends nothing.
         Raises UserError when it exists already or can't be written.
         """
         with drafted(path) as draft:
@@ -89,6 +92,7 @@ class RunDirectory:
                         "overrides": list(plan_.overrides),
                         "identity": plan_.digest,
                         "data": data,
+                        **({"account": account} if account else {}),
                     },
                 )
         return cls(path, Journal.open(path / JOURNAL), load_state(path))

@@ -14,6 +14,7 @@ from typing import Any, Final
 from framework.compose import compose_plan, key_of, options
 from framework.config import Plan
 from framework.contracts import Gate
+from framework.engine.account import account
 from framework.engine.directory import (
     RunDirectory,
     check_new,
@@ -128,7 +129,8 @@ def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | Non
     """
     resumable = sweep or directory
     try:
-        outcome = _run(plan, directory, baselines, sweep)
+        with account(plan, directory, sweep):
+            outcome = _run(plan, directory, baselines, sweep)
     except KeyboardInterrupt:
         again = f"go on with resume={resumable}" if resumable.exists() else "start it again"
         print(f"interrupted; {again}", file=sys.stderr)

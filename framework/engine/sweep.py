@@ -15,6 +15,7 @@ from typing import Any, Final
 from framework.canonical import digest
 from framework.compose import compose_plan
 from framework.config import Plan
+from framework.engine.account import new_account
 from framework.engine.directory import SWEEP_PLAN as SWEEP_PLAN
 from framework.engine.directory import drafted, load_plan, load_state, read_summary
 from framework.engine.job import (
@@ -97,6 +98,8 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
     for job in sorted(jobs, key=order):
         outcome = run_job(job.plan, path / job.plan.name, job.baselines, sweep=path)
         status = _worse(status, status_of(outcome))
+        if outcome.ends_sweep:
+            break
     summary = compare_jobs(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
@@ -224,6 +227,7 @@ def comparable(paths: Sequence[Path]) -> None:
 def _create(path: Path, overrides: Sequence[str], planned: Sequence[Job]) -> None:
     plan = {
         "argv": list(overrides),
+        "account": new_account(),
         "jobs": [
             {"name": p.plan.name, "identity": p.plan.digest, "overrides": list(p.overrides)}
             for p in planned

@@ -1,0 +1,75 @@
+"""The account that a run or sweep spends on: which one, where, and with what caps."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from framework.config import Plan
+from framework.contracts import Judge, Model
+from framework.engine.directory import SWEEP_PLAN, load_state
+from framework.errors import UserError
+from framework.journal import JOURNAL
+from framework.models.llm import LLM
+from framework.models.spending import Spending, spent_on
+
+SPENDING: Final = ".spending.sqlite"
+"""The file of accounts, beside the directories of runs and sweeps."""
+
+
+@contextmanager
+def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spending]:
+    """Inside, calls to language models are held and settled on the account of the run or sweep.
+
+    A directory that is there already goes on with its account, and so with what it has spent.
+    """
+    top = sweep or directory
+    spending = Spending(
+        top.absolute().parent / SPENDING,
+        _known(top) or new_account(),
+        max_usd=plan.top.max_cost_usd,
+        max_tokens=plan.top.max_tokens_total,
+    )
+    try:
+        with spent_on(spending):
+            yield spending
+    finally:
+        spending.close()
+
+
+def new_account() -> str:
+    """A name for an account that no other run has."""
+    return secrets.token_hex(8)
+
+
+def llms_of(model: Model[Any], judge: Judge[Any] | None) -> list[LLM[Any]]:
+    """The language models among a run's reader model and its judge's."""
+    models = (model, judge.model if judge is not None else None)
+    return [m for m in models if isinstance(m, LLM)]
+
+
+def check_prices(plan: Plan, models: list[LLM[Any]]) -> None:
+    """Raise UserError where dollars are capped but a model has no price; say so where they aren't.
+
+    Sent to stderr, as it is no result.
+    """
+    for name in sorted({m.settings.name for m in models if m.price is None}):
+        missing = f"{name} has no price in conf/prices.yaml"
+        if plan.top.max_cost_usd is not None:
+            raise UserError(f"max_cost_usd: {missing}; add one, or cap tokens by max_tokens_total")
+        print(f"{missing}: its tokens are counted, its dollars are not", file=sys.stderr)
+
+
+def _known(top: Path) -> str | None:
+    """The account in the record of a directory; None where there is none."""
+    if (top / SWEEP_PLAN).is_file():
+        stored: str | None = json.loads((top / SWEEP_PLAN).read_bytes()).get("account")
+        return stored
+    if (top / JOURNAL).is_file():
+        return (load_state(top).started or {}).get("account")
+    return None

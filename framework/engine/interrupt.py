@@ -1,0 +1,49 @@
+"""Ctrl-C as people expect it: the first lets what is under way end, the second stops at once."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Drainable(Protocol):
+    """What begins nothing new once `draining` is set."""
+
+    draining: bool
+
+
+@contextmanager
+def draining(work: Drainable) -> Iterator[Callable[[], bool]]:
+    """Inside, in a running loop, the first SIGINT drains `work` and the second cancels the task.
+
+    Yields whether there was one. Where signals can't be caught, as in a thread, nothing changes.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    count = 0
+
+    def interrupt() -> None:
+        nonlocal count
+        count += 1
+        work.draining = True
+        if count == 1:
+            print("interrupted: finishing what is under way; again to stop now", file=sys.stderr)
+        elif task is not None:
+            task.cancel()
+
+    try:
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+    except (NotImplementedError, RuntimeError, ValueError):
+        yield lambda: False
+        return
+    try:
+        yield lambda: count > 0
+    except asyncio.CancelledError:
+        if count < 2:
+            raise
+        raise KeyboardInterrupt from None
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
