@@ -151,7 +151,17 @@ def comparison_list(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table
     from rich.table import Table
 
     more = f" (first {limit} of {len(rows)})" if len(rows) > limit else ""
-    table = Table(title=f"paired on the same cases{more}", title_justify="left")
+    helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
+    hint = (
+        f"{helpless} of {len(rows)} comparisons cannot conclude: a smaller family can; declare "
+        "baseline=ARM to compare with one arm"
+    )
+    table = Table(
+        title=f"paired on the same cases{more}",
+        caption=hint if helpless else None,
+        title_justify="left",
+        caption_justify="left",
+    )
     columns = (
         "budget",
         "axis",
