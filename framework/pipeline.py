@@ -14,12 +14,14 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Coroutine,
     Iterable,
     Iterator,
     Mapping,
     Sequence,
 )
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from framework.canonical import digest
@@ -51,6 +53,7 @@ from framework.records import (
     Usage,
 )
 from framework.retention import retained
+from framework.witness import Witness
 
 T = TypeVar("T")
 Record = Mapping[str, Any]
@@ -77,6 +80,15 @@ class _Memory:
     usage: Mapping[str, Usage]
     seconds: float
     error: Exception | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Measured:
+    """The axes of one case: values, evidence by axis, and the judge's verdicts as plain data."""
+
+    values: dict[str, float | None] = field(default_factory=dict)
+    evidence: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +154,14 @@ class Pipeline:
         Once `draining` is set no case is begun, and those under way end. Raises StopRun, in the
         same way: when the others have ended.
         """
-        jobs = self._jobs(cases, done)
+        jobs = (partial(self._run, job, answer, k) for job in self._jobs(cases, done))
+        async for row, record in self.bounded(jobs):
+            yield row, record
+
+    async def bounded(
+        self, jobs: Iterator[Callable[[], Coroutine[Any, Any, tuple[Row, Record]]]]
+    ) -> AsyncIterator[tuple[Row, Record]]:
+        """The results of jobs as they finish, `places` of them under way; see `rows`."""
         pending: set[asyncio.Task[tuple[Row, Record]]] = set()
         places = self.places
         stopped: StopRun | None = None
@@ -153,7 +172,7 @@ class Pipeline:
                     and len(pending) < places
                     and (job := next(jobs, None)) is not None
                 ):
-                    pending.add(asyncio.create_task(self._run(job, answer, k)))
+                    pending.add(asyncio.create_task(job()))
                 if not pending:
                     break
                 finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -223,27 +242,11 @@ class Pipeline:
         answered = time.perf_counter()
         clean = await self._control(case, job, ledger, k) if answer else None
         kept = retained(case.gold, view)
-        scored = Scored(
-            case=case,
-            domain=self.domain,
-            view=view,
-            answer=response,
-            retained=kept,
-            judge=self.judge,
-            client=self._client,
-            clean=clean,
-        )
-        values: dict[str, float | None] = {}
-        evidence: dict[str, tuple[str, ...]] = {}
         with booked(ledger, "judge", job.sample, keep_prompts=True):
-            for axis in self.axes:
-                if answer or not axis.needs_answer:
-                    score = await _settled(axis.score(scored))
-                    values.update(score.values)
-                    evidence[axis.name] = score.evidence
+            measured = await self.score(case, view, response, kept, clean)
         row = replace(
             row,
-            axes=values,
+            axes=measured.values,
             decision=response.decision if response else "",
             view_tokens=view.tokens,
             available_tokens=sum(entry.tokens for entry in view.trace),
@@ -261,11 +264,44 @@ class Pipeline:
             "trace": view.trace,
             "retained": kept,
             "answer": response,
+            "clean": clean,
             "prompts": ledger.prompts,
-            "evidence": evidence,
+            "evidence": measured.evidence,
+            "verdicts": measured.verdicts,
             "arch_report": dict(memory.arch.report()),
         }
         return row, record
+
+    async def score(
+        self,
+        case: Case,
+        view: MemoryView,
+        answer: Answer | None,
+        kept: Mapping[str, bool],
+        clean: Answer | None,
+    ) -> Measured:
+        """The axes of one case; without an answer, those that need none. Call inside `booked`."""
+        witness = None if self.judge is None else Witness(self.judge)
+        scored = Scored(
+            case=case,
+            domain=self.domain,
+            view=view,
+            answer=answer,
+            retained=kept,
+            judge=witness,
+            client=self._client,
+            clean=clean,
+        )
+        measured = Measured()
+        for axis in self.axes:
+            if answer is not None or not axis.needs_answer:
+                score = await _settled(axis.score(scored))
+                measured.values.update(score.values)
+                measured.evidence[axis.name] = score.evidence
+                if witness is not None:
+                    measured.verdicts += [{"axis": axis.name, **v} for v in witness.verdicts]
+                    witness.verdicts.clear()
+        return measured
 
     async def _control(self, case: Case, job: _Job, ledger: Ledger, k: int | None) -> Answer | None:
         """The answer to the same case without what was injected, booked on its own phase."""

@@ -1,0 +1,62 @@
+"""What a judge was asked and said, kept beside the answer it judged."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Sequence
+from typing import Any, TypeVar
+
+from framework.contracts import Client, Judge, Verdict
+from framework.records import Answer, ReasoningPoint, Standard
+
+__all__ = ["Witness"]
+
+T = TypeVar("T")
+
+
+class Witness(Judge[Any]):
+    """Passes every question on to a judge and keeps the verdicts, each with its demand.
+
+    `verdicts` holds plain data, in the order of asking: `question` (entail, audit or equivalent),
+    `id`, `demand`, `met`, `evidence`.
+    """
+
+    def __init__(self, judge: Judge[Any]) -> None:
+        super().__init__(judge.settings)
+        self._judge = judge
+        self.verdicts: list[dict[str, Any]] = []
+
+    async def entail(
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Client
+    ) -> Sequence[Verdict]:
+        verdicts = await _settled(self._judge.entail(rationale, points, client))
+        self._keep("entail", [point.text for point in points], verdicts)
+        return verdicts
+
+    async def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
+        verdicts = await _settled(self._judge.audit(answer, standard, client))
+        self._keep("audit", [item.text for item in standard.items], verdicts)
+        return verdicts
+
+    async def equivalent(
+        self, question: str, expected: str, given: str, kind: str, client: Client
+    ) -> Verdict:
+        verdict = await _settled(self._judge.equivalent(question, expected, given, kind, client))
+        self._keep("equivalent", [f"{question} Expected: {expected}"], [verdict])
+        return verdict
+
+    def _keep(self, question: str, demands: Sequence[str], verdicts: Sequence[Verdict]) -> None:
+        for demand, verdict in zip(demands, verdicts, strict=True):
+            self.verdicts.append(
+                {
+                    "question": question,
+                    "id": verdict.id,
+                    "demand": demand,
+                    "met": verdict.met,
+                    "evidence": verdict.evidence,
+                }
+            )
+
+
+async def _settled(value: Awaitable[T] | T) -> T:
+    return await value if inspect.isawaitable(value) else value
