@@ -346,7 +346,10 @@ def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, ""), err
-    assert err == "interrupted; go on with resume=one\n"
+    assert err.splitlines() == [
+        "interrupted: finishing what is under way; again to stop now",
+        "interrupted; go on with resume=one",
+    ]
     assert verify_run(place / "one").journal.intact
 
 
