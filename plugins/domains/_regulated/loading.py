@@ -33,9 +33,7 @@ from plugins.domains._regulated.sections import (
     read_standard,
     read_wording,
 )
-from plugins.domains._regulated.spec import (
-    Spec,
-)
+from plugins.domains._regulated.spec import Spec
 
 SPECS: Final = Path(__file__).parent.parent / "specs"
 """Where the built-in spec files are."""
@@ -85,11 +83,12 @@ def _load(file: Path, digest: str) -> Spec:
             root.fail("adverse", f"{decision!r} given{nearest(decision, decisions)}")
     facts = {key: read_fact(key, node) for key, node in root.nodes("facts")}
     check_formulas(root, facts)
-    rules = {
-        str(node.text("id")): read_rule(node, facts, outcomes) for _, node in root.nodes("rules")
-    }
+    read = [read_rule(node, facts, outcomes) for _, node in root.nodes("rules")]
+    rules = {rule.id: rule for rule in read}
     if not rules:
         root.fail("rules", "at least one rule expected")
+    if len(rules) < len(read):
+        root.fail("rules", "two rules of one id")
     grammar = Grammar(slots=read_slots(root.node("slots")), cast=read_slots(root.node("cast")))
     policy = read_policy(root.node("policy"), rules, outcomes)
     documents = {key: read_document(key, node, grammar) for key, node in root.nodes("documents")}

@@ -214,7 +214,7 @@ def read_policy(node: Node, rules: Mapping[str, RuleSpec], outcomes: tuple[str, 
 
 
 def read_wording(node: Node, rules: Mapping[str, RuleSpec]) -> Wording:
-    """The held-out wording that is not of one fact. Raises UserError for the first mistake in it."""
+    """The held-out wording of no one fact. Raises UserError for the first mistake in it."""
     wording = Wording(
         bounds=node.lists("bounds", at_least=1),
         verbs=node.lists("verbs", at_least=1),

@@ -85,6 +85,7 @@ MISTAKES = {
         "rules.0.when.0.far: threshold out of range",
     ),
     "near beyond far": (put([5, 9], *WHEN, "near"), "rules.0.when.0.far: 0 < near < far"),
+    "two rules of one id": (put("ltv", "rules", 0, "id"), "rules: two rules of one id"),
     "unknown decision": (put("REFUSE", "rules", 0, "decision"), "rules.0.decision: 'REFUSE'"),
     "code without a number": (put("UP", "rules", 0, "code"), "rules.0.code: {n}"),
     "reason with a period": (put("too. much", "rules", 0, "reason"), "rules.0.reason"),
