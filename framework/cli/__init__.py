@@ -81,4 +81,11 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("csv", metavar="CSV", help="the recorded rows")
     add.add_argument("--json", action="store_true", help="as JSON")
     add.set_defaults(command="reanalyze:reanalyze")
+
+    add = commands.add_parser("rescore", help="judge a run's stored answers anew, into a new run")
+    add.add_argument("run", metavar="RUN|SWEEP")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such")
+    add.add_argument("--axes", help="comma-separated axis plugins to score; default: all")
+    add.add_argument("--out", metavar="DIR", help="default: beside the run, named after the judge")
+    add.set_defaults(command="judging:rescore")
     return parser

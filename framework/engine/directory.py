@@ -73,16 +73,24 @@ class RunDirectory:
 
     @classmethod
     def create(
-        cls, path: Path, plan_: Plan, data: Mapping[str, Any], account: str | None = None
+        cls,
+        path: Path,
+        plan_: Plan,
+        data: Mapping[str, Any],
+        account: str | None = None,
+        rescored_from: Mapping[str, Any] | None = None,
     ) -> RunDirectory:
         """Make the directory with its configuration, manifest and journal, in one step.
 
-        `account` names what the run spends on, None where it spends nothing.
+        `account` names what the run spends on, None where it spends nothing; `rescored_from` tells
+        where its answers come from, None where they are its own.
         Raises UserError when it exists already or can't be written.
         """
+        origin = {"rescored_from": dict(rescored_from)} if rescored_from else {}
         with drafted(path) as draft:
             (draft / CONFIG).write_text(_yaml(plan_.config), encoding="utf-8")
-            (draft / MANIFEST).write_text(_pretty(manifest(plan_, data)), encoding="utf-8")
+            content = {**manifest(plan_, data), **origin}
+            (draft / MANIFEST).write_text(_pretty(content), encoding="utf-8")
             (draft / ANSWERS).touch()
             with Journal.create(draft / JOURNAL) as journal:
                 journal.append(
@@ -93,6 +101,7 @@ class RunDirectory:
                         "identity": plan_.digest,
                         "data": data,
                         **({"account": account} if account else {}),
+                        **origin,
                     },
                 )
         return cls(path, Journal.open(path / JOURNAL), load_state(path))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from framework.compose import compose_plan, composer
-from framework.engine.directory import load_plan
-from framework.engine.job import check_job, check_operational, run_job, show_run
+from framework.engine.directory import load_plan, load_state
+from framework.engine.job import Baselines, check_job, check_operational, run_job, show_run
+from framework.engine.rescore import go_on_with_sweep
 from framework.engine.run import check_same, one_domain
+from framework.engine.stored import Origin
 from framework.engine.sweep import SWEEP_PLAN, load_jobs, run_sweep
 from framework.errors import UserError
 
@@ -19,6 +22,11 @@ def resume(path: Path, overrides: Sequence[str]) -> int:
         raise UserError(f"resume={path}: no such directory")
     with composer(), one_domain():
         if (path / SWEEP_PLAN).is_file():
+            stored_sweep = json.loads((path / SWEEP_PLAN).read_bytes())
+            if "rescored_from" in stored_sweep:
+                if overrides:
+                    raise UserError(f"resume={path}: a rescored sweep is gone on with as it is")
+                return go_on_with_sweep(path, stored_sweep)
             return run_sweep(path, load_jobs(path, overrides))
         stored = load_plan(path)
         if compose_plan(stored.overrides).digest != stored.digest:
@@ -27,4 +35,6 @@ def resume(path: Path, overrides: Sequence[str]) -> int:
         plan = compose_plan([*stored.overrides, *overrides])
         check_same(plan, path)
         sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
-        return show_run(run_job(plan, path, check_job(plan), sweep))
+        rescored = Origin.read(load_state(path).started) is not None
+        # Stored answers are judged: the reader's model is not needed, nor is there a gate.
+        return show_run(run_job(plan, path, Baselines() if rescored else check_job(plan), sweep))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from framework.canonical import digest
 from framework.config import Plan
-from framework.contracts import Budget, Domain, GateOutcome
+from framework.contracts import Budget, Domain, GateOutcome, Model, RunProtocol
 from framework.engine.account import check_prices, llms_of
 from framework.engine.directory import (
     RunDirectory,
@@ -25,10 +25,11 @@ from framework.engine.directory import (
 )
 from framework.engine.interrupt import draining
 from framework.engine.progress import Progress
+from framework.engine.stored import Origin, StoredAnswers, Unasked
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
 from framework.pipeline import Pipeline
-from framework.registry import find, settings_of
+from framework.registry import NoSettings, find, settings_of
 from framework.reporting.summary import summarize
 from framework.tokens import count_tokens
 
@@ -44,6 +45,10 @@ class Outcome:
     summary: Mapping[str, Any] | None
     stopped: str = ""
     ends_sweep: bool = False
+
+
+Source = RunProtocol[Any] | StoredAnswers
+"""Where rows come from."""
 
 
 class TooManyErrors(Exception):
@@ -86,11 +91,13 @@ def execute(
     *,
     baseline: Path | None = None,
     baseline_none: Path | None = None,
+    origin: Origin | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Run a plan into `directory`; a directory that is there already is gone on with.
 
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
+    With an `origin`, or in a directory that was begun with one, its answers are judged anew.
     Raises UserError where the directory holds another configuration.
     """
     domain = open_domain(plan)
@@ -107,15 +114,25 @@ def execute(
                 file=sys.stderr,
             )
         run = RunDirectory.reopen(directory, changed)
+        origin = Origin.read(state.started)
     else:
         spending = current()
         run = RunDirectory.create(
-            directory, plan, data_of(domain), spending.scope if spending else None
+            directory,
+            plan,
+            data_of(domain),
+            spending.scope if spending else None,
+            origin.plain() if origin else None,
         )
     try:
-        pipeline = build_pipeline(plan, domain)
+        source: Source
+        if origin is None:
+            source, model = plan.parts["protocol"].create(), plan.parts["model"].create()
+        else:
+            source, model = StoredAnswers(origin, directory), Unasked(NoSettings())
+        pipeline = build_pipeline(plan, domain, model)
         try:
-            asyncio.run(_drive(plan, pipeline, domain, run, progress or Progress.quiet()))
+            asyncio.run(_drive(plan, pipeline, domain, run, source, progress or Progress.quiet()))
         except (TooManyErrors, StopRun) as error:
             run.note("run.stopped", {"reason": str(error)})
             ends = isinstance(error, StopRun)
@@ -131,8 +148,11 @@ def execute(
         run.close()
 
 
-def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
-    """The one path of a plan. Raises UserError for parts that do not fit each other."""
+def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:
+    """The one path of a plan. Raises UserError for parts that do not fit each other.
+
+    `model` stands in for the plan's own.
+    """
     protocol = plan.parts["protocol"].plugin.name
     if protocol not in domain.protocols:
         allowed = ", ".join(domain.protocols)
@@ -150,7 +170,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any]) -> Pipeline:
         budget_tokens=budget.tokens(plan.option("domain"), domain.nominal_tokens),
         packing=budget.packing,
         reader=plan.parts["reader"].create(),
-        model=plan.parts["model"].create(),
+        model=model or plan.parts["model"].create(),
         judge=plan.parts["judge"].create(),
         axes=axes,
         seed=plan.top.seed,
@@ -230,9 +250,13 @@ def data_of(domain: Domain[Any]) -> dict[str, Any]:
 
 
 async def _drive(
-    plan: Plan, pipeline: Pipeline, domain: Domain[Any], run: RunDirectory, progress: Progress
+    plan: Plan,
+    pipeline: Pipeline,
+    domain: Domain[Any],
+    run: RunDirectory,
+    source: Source,
+    progress: Progress,
 ) -> None:
-    protocol = plan.parts["protocol"].create()
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
     expected = None
@@ -245,7 +269,7 @@ async def _drive(
         draining(pipeline) as interrupted,
     ):
         try:
-            async for row, record in protocol.drive(pipeline, cases, done):
+            async for row, record in source.drive(pipeline, cases, done):
                 run.add(row, record)
                 step(row)
                 errors += bool(row.error)

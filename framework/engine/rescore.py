@@ -1,0 +1,153 @@
+"""Judging a finished run or sweep anew: a new directory, the old one is only read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from framework.compose import compose_plan, composer, key_of
+from framework.config import Plan
+from framework.engine.account import account, check_prices, llms_of, new_account
+from framework.engine.directory import SWEEP_PLAN, check_new, drafted, load_plan, load_state
+from framework.engine.job import FAILED, OK, Baselines, show_run, to_reader, upload
+from framework.engine.progress import Progress
+from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
+from framework.engine.stored import Origin
+from framework.engine.sweep import Job, compare_jobs, job_directories, write_sweep
+from framework.errors import UserError
+from framework.registry import nearest
+
+__all__ = ["go_on_with_sweep", "rescore"]
+
+_MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
+
+
+def rescore(old: Path, overrides: Sequence[str], axes: Sequence[str], new: Path | None) -> int:
+    """Judge a run or sweep anew under `overrides` into a new directory; return the exit status.
+
+    axes : the axis plugins to score; empty for all. new : the directory, by default beside the old
+    one, named after it and the judge. Raises UserError for an override that would change more than
+    how answers are judged, data that are not what they were, an unfinished run.
+    """
+    with composer(), one_domain():
+        olds = job_directories(old) if (old / SWEEP_PLAN).is_file() else [old]
+        if not olds:
+            raise UserError(f"{old} has no finished run yet; go on with it by resume={old}")
+        plans = [_plan(path, overrides, axes) for path in olds]
+        path = new or old.parent / f"{old.name}-judged-by-{_safe(plans[0].label('judge'))}"
+        check_new(path)
+        _check_judge(plans[0])
+        if olds == [old]:
+            return show_run(_run(plans[0], old, path, axes, None))
+        jobs = [Job(overrides=p.overrides, plan=p, baselines=Baselines()) for p in plans]
+        origin: dict[str, Any] = {
+            "axes": list(axes),
+            "runs": {
+                plan.name: os.path.relpath(source, path)
+                for plan, source in zip(plans, olds, strict=True)
+            },
+        }
+        stored = {
+            "argv": list(overrides),
+            "account": new_account(),
+            "rescored_from": origin,
+            "jobs": [
+                {"name": j.plan.name, "identity": j.plan.digest, "overrides": list(j.overrides)}
+                for j in jobs
+            ],
+        }
+        with drafted(path) as draft:
+            (draft / SWEEP_PLAN).write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+        return _sweep(path, jobs, origin)
+
+
+def go_on_with_sweep(path: Path, stored: Mapping[str, Any]) -> int:
+    """Finish a rescored sweep that was cut off. Call inside `composer`."""
+    jobs = []
+    for known in stored["jobs"]:
+        plan = compose_plan(known["overrides"])
+        if plan.digest != known["identity"]:
+            raise UserError(f"resume={path}: the configuration of {known['name']} has changed")
+        jobs.append(Job(overrides=plan.overrides, plan=plan, baselines=Baselines()))
+    return _sweep(path, jobs, stored["rescored_from"])
+
+
+def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
+    """The plan of a run under another judge, without its gate."""
+    state, stored = load_state(old), load_plan(old)
+    if state.finished is None:
+        raise UserError(f"{old} is not finished; go on with it by resume={old}")
+    if not stored.parts["protocol"].create().answers:
+        raise UserError(f"{old}: its protocol stops before an answer: there is nothing to judge")
+    dropped = {"gate", "run_name", "resume"}
+    given = {key_of(o).split(".")[0] for o in overrides}
+    if "judge" in {key_of(o) for o in overrides}:
+        dropped.add("judge")
+    kept = [
+        o
+        for o in stored.overrides
+        if key_of(o).split(".")[0] not in dropped and key_of(o) not in given
+    ]
+    plan = compose_plan([*kept, *overrides, "gate.baseline=null"])
+    before, after = stored.identity, plan.identity
+    differ = [k for k in after if k not in _MAY_DIFFER and after[k] != before.get(k)]
+    if differ:
+        raise UserError(
+            f"rescore: {', '.join(differ)} would differ from {old}; only how answers are judged "
+            "can change: judge, extra_axes"
+        )
+    if (state.started or {}).get("data") != data_of(open_domain(plan)):
+        raise UserError(f"{old} was made of other data than the domain now has")
+    known = axes_of(plan)
+    for name in axes:
+        if name not in known:
+            raise UserError(f"--axes: {old} has no axis {name!r}{nearest(name, known)}")
+    return plan
+
+
+def _check_judge(plan: Plan) -> None:
+    """What is wrong with the judge is found before anything is written: a key, a price."""
+    judge = plan.parts["judge"].create()
+    if judge.model is not None:
+        check_prices(plan, llms_of(judge.model, None))
+
+
+def _run(plan: Plan, old: Path, new: Path, axes: Sequence[str], sweep: Path | None) -> Outcome:
+    origin = Origin.of(old, new, axes or axes_of(plan))
+    with account(plan, new, sweep):
+        outcome = execute(plan, new, origin=origin, progress=Progress.auto())
+    if outcome.summary is not None:
+        upload(plan, new, sweep)
+    return outcome
+
+
+def _sweep(path: Path, jobs: Sequence[Job], origin: Mapping[str, Any]) -> int:
+    from framework.reporting.tables import print_sweep
+
+    status = OK
+    for job in jobs:
+        old = Path(os.path.normpath(path / origin["runs"][job.plan.name]))
+        outcome = _run(job.plan, old, path / job.plan.name, origin["axes"], path)
+        if outcome.summary is None:
+            status = FAILED
+        if outcome.ends_sweep:
+            break
+    summary = compare_jobs(path, jobs)
+    if summary is not None:
+        write_sweep(path, summary)
+        jobs[0].plan.parts["tracking"].create().upload_sweep(path)
+
+    def show() -> None:
+        if summary is not None:
+            print_sweep(summary)
+        print(f"sweep: {path}")
+
+    to_reader(show)
+    return status
+
+
+def _safe(label: str) -> str:
+    return "".join(c if c.isalnum() or c in "_=.,-" else "_" for c in label)[:60]

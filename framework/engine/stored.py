@@ -1,0 +1,214 @@
+"""Stored answers as a source of rows: judged anew, with no call to the reader's model."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from framework.contracts import Model, Operation, Reply, Req, Res, RowKey
+from framework.engine.directory import ANSWERS, load_state
+from framework.errors import DataError, StopRun, UserError
+from framework.models.client import Ledger, booked
+from framework.pipeline import Pipeline
+from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
+from framework.registry import NoSettings, nearest
+
+__all__ = ["Origin", "StoredAnswers", "Unasked"]
+
+Pair = tuple[Row, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a rescored run's answers come from, as its manifest and journal say it.
+
+    run : the old run's directory, from the new one's. identity, head : its identity's digest and
+        the hash that its journal ends with. axes : the axis plugins that were scored anew.
+    """
+
+    run: str
+    identity: str
+    head: str
+    axes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, old: Path, new: Path, axes: Sequence[str]) -> Origin:
+        """The origin of a run at `new` that judges the finished run `old` anew.
+
+        Raises UserError where `old` is unfinished.
+        """
+        state = load_state(old)
+        if state.started is None or state.finished is None:
+            raise UserError(f"{old} is not finished; go on with it by resume={old}")
+        return cls(
+            run=os.path.relpath(old, new),
+            identity=state.started["identity"],
+            head=state.finished["hash"],
+            axes=tuple(axes),
+        )
+
+    @classmethod
+    def read(cls, started: Mapping[str, Any] | None) -> Origin | None:
+        """The origin that a run was begun with; None for a run of its own."""
+        stored = (started or {}).get("rescored_from")
+        return None if stored is None else cls(**{**stored, "axes": tuple(stored["axes"])})
+
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "axes": list(self.axes)}
+
+
+class Unasked(Model[NoSettings]):
+    """Stands where the reader's model was: judging stored answers must not ask it."""
+
+    name = "unasked"
+    kind = "rule-based"
+
+    async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
+        raise AssertionError(f"rescoring asked the reader's model for {operation.name}")
+
+
+class StoredAnswers:
+    """The rows of a finished run with some axes scored anew from its answers.jsonl.
+
+    Raises UserError when the run's journal does not end as the origin says: it was changed.
+    """
+
+    def __init__(self, origin: Origin, directory: Path) -> None:
+        self.origin = origin
+        path = Path(os.path.normpath(directory / origin.run))
+        state = load_state(path)
+        if (state.finished or {}).get("hash") != origin.head:
+            raise UserError(f"{path} is not the run that {directory} was rescored from")
+        self._file = path / ANSWERS
+        self._rows = {row.key: row for row in state.rows}
+        self._places = _places(self._file)
+
+    async def drive(
+        self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
+    ) -> AsyncIterator[Pair]:
+        """Rows with their records, leaving out the keys in `done`.
+
+        Raises UserError for an axis that the pipeline does not have.
+        """
+        known = [axis.name for axis in pipeline.axes]
+        for name in self.origin.axes:
+            if name not in known:
+                raise UserError(f"--axes: the run has no axis {name!r}{nearest(name, known)}")
+        pipeline.axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
+        async for pair in pipeline.bounded(self._jobs(pipeline, cases, done)):
+            yield pair
+
+    def _jobs(
+        self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
+    ) -> Iterator[Callable[[], Coroutine[Any, Any, Pair]]]:
+        of_case: dict[str, list[RowKey]] = {}
+        for key in self._rows:
+            of_case.setdefault(key[0], []).append(key)
+        for case in cases:
+            for key in of_case.get(case.id, ()):
+                if key not in done:
+                    yield partial(self._judge, pipeline, case, self._rows[key])
+
+    async def _judge(self, pipeline: Pipeline, case: Case, row: Row) -> Pair:
+        record = self._record(row.key)
+        if row.error:
+            return replace(row, usage=_unpaid(row)), record
+        if record["answer"] is None:
+            raise UserError("its protocol stops before an answer: there is nothing to judge")
+        ledger = Ledger()
+        try:
+            with booked(ledger, "judge", row.sample, keep_prompts=True):
+                measured = await pipeline.score(
+                    case,
+                    _view(row, record),
+                    _answer(record["answer"]),
+                    record["retained"],
+                    _answer(record["clean"]),
+                )
+        except StopRun as stop:
+            raise StopRun(f"{stop} (case {case.id})") from None
+        except Exception as error:  # whatever a judge raises, the case is a row and the run goes on
+            message = f"{type(error).__name__}: {error}"
+            usage = {**_unpaid(row), **ledger.usage()}
+            failed = replace(row, axes={}, error=message, usage=usage)
+            return failed, {**record, "prompts": ledger.prompts}
+        kept = [v for v in record["verdicts"] if v["axis"] not in self.origin.axes]
+        # Calls of the judge before belong to this run only where a verdict of theirs is kept.
+        before = _unpaid(row)
+        prompts = record["prompts"]
+        if not kept:
+            before.pop("judge", None)
+            prompts = [prompt for prompt in prompts if prompt["phase"] != "judge"]
+        for phase, usage_ in ledger.usage().items():
+            before[phase] = usage_.plus(before[phase]) if phase in before else usage_
+        scored = replace(row, axes={**row.axes, **measured.values}, usage=before)
+        return scored, {
+            **record,
+            "prompts": [*prompts, *ledger.prompts],
+            "evidence": {**record["evidence"], **measured.evidence},
+            "verdicts": [*kept, *measured.verdicts],
+        }
+
+    def _record(self, key: RowKey) -> dict[str, Any]:
+        with self._file.open("rb") as file:
+            file.seek(self._places[key])
+            record: dict[str, Any] = json.loads(file.readline())
+        del record["key"], record["error"]
+        return record
+
+
+def _places(file: Path) -> dict[RowKey, int]:
+    """Where the record of each row begins. Raises DataError for a line that is no record."""
+    places: dict[RowKey, int] = {}
+    at = 0
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                record = json.loads(line)
+                case, arm, variant, sample, turn = record["key"]
+            except (ValueError, KeyError, TypeError):
+                raise DataError(file, number, "not a record of an answer") from None
+            if not record["error"] and not {"clean", "verdicts"} <= record.keys():
+                raise DataError(file, number, "written before verdicts were kept")
+            places[case, arm, variant, sample, turn] = at
+            at += len(line)
+    return places
+
+
+def _unpaid(row: Row) -> dict[str, Any]:
+    """What the row took, paid for by the run that it comes from."""
+    return {phase: replace(usage, paid_usd=0.0) for phase, usage in row.usage.items()}
+
+
+def _view(row: Row, record: Mapping[str, Any]) -> MemoryView:
+    return MemoryView(
+        items=tuple(_sourced(Item, item) for item in record["view"]),
+        tokens=row.view_tokens,
+        budget_tokens=row.budget_tokens,
+        trace=tuple(_sourced(TraceEntry, entry) for entry in record["trace"]),
+    )
+
+
+def _sourced(cls: type[Any], stored: Mapping[str, Any]) -> Any:
+    return cls(**{**stored, "source_ids": tuple(stored["source_ids"])})
+
+
+def _answer(stored: Mapping[str, Any] | None) -> Answer | None:
+    if stored is None:
+        return None
+    lists = {key: tuple(stored[key]) for key in ("reasons", "provisions")}
+    return Answer(**{**stored, **lists})

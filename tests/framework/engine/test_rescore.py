@@ -1,0 +1,171 @@
+"""Judging anew: the reader is not asked, the old run is only read, the new one says whence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.contracts import Judge, Model, Operation, Reply, Req, Res, Verdict
+from framework.engine.directory import load_state
+from framework.journal import verify_run
+from framework.records import Answer, ReasoningPoint, Standard
+from framework.registry import NoSettings, register
+from tests.launching import Done, framework, run
+
+SHORT = ("domain=loan", "tracking=none", "n_cases=4", "extra_axes=[robustness]")
+
+
+@register("judge", "rescore_test_no")
+class No(Judge[NoSettings]):
+    """Says no to everything; fails at the second answer while `broken` is set."""
+
+    kind = "rule-based"
+    broken = False
+    asked = 0
+
+    def entail(
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Any
+    ) -> Sequence[Verdict]:
+        type(self).asked += 1
+        if self.broken and self.asked > 1:
+            raise KeyboardInterrupt
+        return [Verdict(id=point.id, met=False) for point in points]
+
+    def audit(self, answer: Answer, standard: Standard, client: Any) -> Sequence[Verdict]:
+        return [Verdict(id=item.id, met=False) for item in standard.items]
+
+
+@pytest.fixture
+def never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on, asking the rule-based model is an error."""
+    from plugins.models.extractive import Extractive
+
+    async def refuse(
+        self: Model[Any], operation: Operation[Req, Res], request: Req, sample: int
+    ) -> Reply[Res]:
+        raise AssertionError(f"asked for {operation.name}")
+
+    monkeypatch.setattr(Extractive, "run", refuse)
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {
+        str(p.relative_to(directory)): p.read_bytes() for p in directory.rglob("*.*") if p.is_file()
+    }
+
+
+def first(capsys: pytest.CaptureFixture[str], runs_dir: Path, *more: str) -> Done:
+    done = run(capsys, *SHORT, "arch=bm25", f"hydra.run.dir={runs_dir / 'first'}", *more)
+    assert done.status == 0, done.err
+    return done
+
+
+def anew(option: str) -> str:
+    return f"+judge={option}" if option.startswith("_") else f"judge={option}"
+
+
+def test_a_run_is_judged_anew(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, request: pytest.FixtureRequest
+) -> None:
+    old = first(capsys, runs_dir, "judge=llm").directory
+    before = files(old)
+    request.getfixturevalue("never_asked")
+    done = framework(capsys, "rescore", str(old), "judge=rules")
+    assert done.status == 0, done.err
+    new = done.directory
+    assert new == runs_dir / "first-judged-by-rules"
+    assert files(old) == before, "the old run is only read"
+    assert verify_run(new, None).ok
+    a, b = load_state(old), load_state(new)
+    assert [row.key for row in a.rows] == [row.key for row in b.rows]
+    assert [row.axes for row in a.rows] == [row.axes for row in b.rows], "both judges go by rule"
+    assert all("judge" in row.usage for row in a.rows)
+    assert all("judge" not in row.usage for row in b.rows), "the rules ask no model"
+    assert a.started is not None
+    assert a.finished is not None
+    for stored in (json.loads((new / "manifest.json").read_text()), b.started):
+        assert stored is not None
+        origin = stored["rescored_from"]
+        assert origin["run"] == "../first"
+        assert origin["identity"] == a.started["identity"]
+        assert origin["head"] == a.finished["hash"]
+    records = [json.loads(line) for line in (new / "answers.jsonl").read_text().splitlines()]
+    assert {p["phase"] for r in records for p in r["prompts"]} <= {"answer", "control"}
+    assert all(record["verdicts"] for record in records)
+
+
+def test_only_the_axes_asked_for_change(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
+    old = first(capsys, runs_dir, "arch=oracle").directory
+    done = framework(
+        capsys, "rescore", str(old), "judge.plugin=rescore_test_no", "--axes", "rcs", "--out",
+        str(runs_dir / "no"),
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    pairs = list(zip(load_state(old).rows, load_state(runs_dir / "no").rows, strict=True))
+    assert all(b.axes["rcs"] == 0.0 for _, b in pairs)
+    assert any(a.axes["rcs"] for a, _ in pairs)
+    assert all({**a.axes, "rcs": 0.0} == {**b.axes} for a, b in pairs)
+
+
+def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
+    old = first(capsys, runs_dir).directory
+    for words, said in (
+        ((str(old), "judge=llm", "model=extractive_noisy"), "rescore: model would differ"),
+        ((str(old), "judge=llm", "n_cases=3"), "rescore: n_cases would differ"),
+        ((str(old), "judge=llm", "--axes", "rsc"), "did you mean 'rcs'"),
+        ((str(old),), "say what judges anew"),
+        ((str(old), "llm"), "'llm' is no override"),
+        ((str(runs_dir / "nothing"), "judge=llm"), "is not a run directory"),
+    ):
+        assert said in framework(capsys, "rescore", *words).mistake
+    assert [path.name for path in runs_dir.iterdir() if path.is_dir()] == ["first"]
+    framework(capsys, "rescore", str(old), "judge=llm")
+    again = framework(capsys, "rescore", str(old), "judge=llm")
+    assert "exists already; go on with it by resume=" in again.mistake
+
+
+def test_cut_off_it_goes_on_without_the_reader(
+    capsys: pytest.CaptureFixture[str],
+    runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    old = first(capsys, runs_dir).directory
+    request.getfixturevalue("never_asked")
+    words = ("rescore", str(old), "judge.plugin=rescore_test_no", "--out", str(runs_dir / "cut"))
+    monkeypatch.setattr(No, "broken", True)
+    monkeypatch.setattr(No, "asked", 0)
+    with pytest.raises(KeyboardInterrupt):
+        framework(capsys, *words)
+    cut = load_state(runs_dir / "cut")
+    assert cut.finished is None
+    assert 0 < len(cut.rows) < 4
+    monkeypatch.setattr(No, "broken", False)
+    done = run(capsys, f"resume={runs_dir / 'cut'}")
+    assert done.status == 0, done.err
+    rows = load_state(runs_dir / "cut").rows
+    assert len(rows) == 4
+    assert not any(row.error for row in rows)
+    assert all(row.axes["rcs"] == 0.0 for row in rows)
+
+
+def test_a_sweep_is_judged_anew(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
+    place = f"hydra.sweep.dir={runs_dir / 'sweep'}"
+    old = run(capsys, "-m", *SHORT, "arch=bm25,oracle", place).directory
+    before = files(old)
+    done = framework(capsys, "rescore", str(old), "judge=llm")
+    assert done.status == 0, done.err
+    assert files(old) == before
+    new = done.directory
+    assert new == runs_dir / "sweep-judged-by-llm"
+    one, other = (json.loads((d / "sweep.json").read_text()) for d in (old, new))
+    assert [job["axes"] for job in one["jobs"]] == [job["axes"] for job in other["jobs"]]
+    assert {job["run"]["judge"] for job in other["jobs"]} == {"llm"}
+    assert (new / "comparison.csv").read_bytes().count(b"\n") == (
+        (old / "comparison.csv").read_bytes().count(b"\n")
+    )
+    assert run(capsys, f"resume={new}").status == 0
