@@ -29,7 +29,9 @@ GROUPS: Final = (
     "tracking",
 )
 OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
-_RESERVED: Final = frozenset({"labels", "hydra"})
+PREREG: Final = "prereg"
+"""Key of the pre-registration that a run names: its content, which no measured value depends on."""
+_RESERVED: Final = frozenset({"labels", "hydra", PREREG})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,6 +51,13 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
     add.set_defaults(command="show:show")
 
+    add = commands.add_parser(
+        "estimate", help="calls, tokens and dollars by arm and phase, with nothing sent"
+    )
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for run.py")
+    add.add_argument("-m", "--multirun", action="store_true", help="estimate a sweep")
+    add.set_defaults(command="estimate:estimate")
+
     add = commands.add_parser("compare", help="paired comparison of runs on the same cases")
     add.add_argument("runs", nargs="+", metavar="RUN")
     add.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
@@ -76,6 +83,21 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")
 
+    group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")
+    actions = group.add_subparsers(required=True, metavar="ACTION")
+    add = actions.add_parser("lock", help="write a file's digest and the time into the register")
+    add.add_argument("file", metavar="FILE")
+    _add_register(add, "prereg:lock")
+    add = actions.add_parser("list", help="what was locked, and when")
+    _add_register(add, "prereg:list_locks")
+    add = actions.add_parser(
+        "judge", help="supported, rejected, reversed or underpowered; status 1 when flagged"
+    )
+    add.add_argument("file", metavar="FILE")
+    add.add_argument("runs", nargs="+", metavar="SWEEP|RUN|CSV")
+    add.add_argument("--json", action="store_true", help="as JSON")
+    _add_register(add, "prereg:judge")
+
     add = commands.add_parser("reanalyze", help="a paper's tables from its recorded rows")
     add.add_argument("paper", choices=["longhorizon"])
     add.add_argument("csv", metavar="CSV", help="the recorded rows")
@@ -89,3 +111,10 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--out", metavar="DIR", help="default: beside the run, named after the judge")
     add.set_defaults(command="judging:rescore")
     return parser
+
+
+def _add_register(parser: argparse.ArgumentParser, command: str) -> None:
+    parser.add_argument(
+        "--register", default="runs/prereg.jsonl", metavar="FILE", help="default: %(default)s"
+    )
+    parser.set_defaults(command=command)

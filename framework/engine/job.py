@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.compose import compose_plan, key_of, options
-from framework.config import Plan
+from framework.config import PREREG, Plan
 from framework.contracts import Gate
 from framework.engine.account import account
 from framework.engine.directory import (
@@ -34,6 +34,7 @@ from framework.engine.run import (
 )
 from framework.errors import TrackingError, UserError
 from framework.journal import MANIFEST
+from framework.prereg import check_locked
 from framework.registry import find, nearest
 
 RUNS: Final = Path("runs")
@@ -86,6 +87,7 @@ def to_reader(show: Callable[[], None]) -> None:
 
 def check_job(plan: Plan) -> Baselines:
     """Everything that can be found wrong before anything is written. Call inside `composer`."""
+    check_locked(plan.config.get(PREREG))
     check(plan)
     gate: Gate[Any] = plan.parts["gate"].create()
     if gate.baseline is None:

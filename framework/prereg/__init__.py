@@ -1,0 +1,25 @@
+"""Pre-registration: hypotheses as data, locked before any run, judged by rule after it."""
+
+from __future__ import annotations
+
+from framework.prereg.flags import RunInfo
+from framework.prereg.judge import Judgement, Measured, Verdict, judge
+from framework.prereg.plan import Hypothesis, Preregistration, parse, read_file
+from framework.prereg.register import REGISTER, Lock, check_locked, lock, locks
+
+__all__ = [
+    "REGISTER",
+    "Hypothesis",
+    "Judgement",
+    "Lock",
+    "Measured",
+    "Preregistration",
+    "RunInfo",
+    "Verdict",
+    "check_locked",
+    "judge",
+    "lock",
+    "locks",
+    "parse",
+    "read_file",
+]
