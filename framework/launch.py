@@ -51,6 +51,8 @@ def _main(argv: list[str]) -> int:
     if resume not in (None, "", "null"):
         from framework.engine.resume import resume as go_on
 
+        if _value_of("dry_run", overrides) not in (None, "false"):
+            raise UserError("dry_run is of a run that has not begun; leave out resume")
         return go_on(Path(str(resume)), [o for o in overrides if not o.startswith("resume=")])
     return _start(overrides, bool(args.multirun))
 
@@ -90,6 +92,10 @@ def _start(overrides: list[str], multirun: bool) -> int:
 
     with composer(), one_domain():
         config = compose_raw(without_sweeps(overrides) if multirun else overrides)
+        if config.get("dry_run") is True:
+            from framework.cli.estimate import show
+
+            return show([*overrides, *(["-m"] if multirun else [])])
         if not (multirun or is_sweep(config)):
             from framework.engine.job import run_single
 

@@ -83,6 +83,16 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")
 
+    add = commands.add_parser("power", help="cases needed, by a pilot, for a smallest effect")
+    add.add_argument("runs", nargs="+", metavar="SWEEP|RUN")
+    add.add_argument("--axis", required=True)
+    add.add_argument("--smallest-effect", required=True, type=float, metavar="D")
+    add.add_argument("--baseline", help="only pairs with this arm")
+    add.add_argument("--power", type=float, default=0.8, help="default: %(default)s")
+    add.add_argument("--alpha", type=float, default=0.05, help="default: %(default)s")
+    add.add_argument("--comparisons", type=int, help="in the family; default: the pairs shown")
+    add.set_defaults(command="power:power")
+
     group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")
     actions = group.add_subparsers(required=True, metavar="ACTION")
     add = actions.add_parser("lock", help="write a file's digest and the time into the register")
@@ -110,6 +120,25 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--axes", help="comma-separated axis plugins to score; default: all")
     add.add_argument("--out", metavar="DIR", help="default: beside the run, named after the judge")
     add.set_defaults(command="judging:rescore")
+
+    add = commands.add_parser("judges", help="agreement of judges of the same answers")
+    add.add_argument("sources", nargs="+", metavar="RUN|SWEEP|CSV")
+    add.add_argument("--axes", help="comma-separated; default: those that rest on verdicts")
+    add.add_argument("--judges", help="comma-separated; default: all")
+    add.add_argument("--arms", help="two or more arms whose differences are compared; default: all")
+    add.add_argument("--style", action="store_true", help="guess arms by the wording of answers")
+    add.add_argument("--seed", type=int, default=0, help="of --style; default: %(default)s")
+    add.add_argument("--json", action="store_true", help="as JSON")
+    add.set_defaults(command="judging:judges")
+
+    add = commands.add_parser("label", help="a blinded sheet for people to label, or read it back")
+    add.add_argument("run", metavar="RUN|SWEEP")
+    add.add_argument("--n", type=int, default=40, help="verdicts drawn; default: %(default)s")
+    add.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
+    add.add_argument("--out", metavar="FILE", help="default: RUN-labels.csv")
+    add.add_argument("--read", metavar="FILE", help="compare a filled sheet with the judge")
+    add.add_argument("--json", action="store_true", help="as JSON, with --read")
+    add.set_defaults(command="judging:label")
     return parser
 
 

@@ -14,6 +14,7 @@ from framework.records import Row, Usage
 from framework.registry import plugins
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import mean_intervals
+from framework.statistics.variance import repeat_variance
 
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
 
@@ -67,7 +68,7 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
         "headline": list(plan.parts["domain"].plugin.cls.headline),
         "axes": axes,
         "strata": _strata(good, plan.top.seed),
-        "ledger": _ledger(rows),
+        "ledger": ledger(rows),
         "fairness": {
             **_fairness(good),
             "exempt": arch.exempt,
@@ -124,7 +125,10 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
 
 
 def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
-    """Mean, interval, n and method by axis, repeats and draws averaged within their case."""
+    """Mean, interval, n and method by axis, repeats and draws averaged within their case.
+
+    noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
+    """
     if not rows:
         return {}
     means = case_means(as_mappings(rows, ""))
@@ -136,6 +140,7 @@ def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
     }
     clusters = [means.clusters[case] for case in cases]
     intervals = mean_intervals(columns, clusters, seed=seed)
+    noise = {axis: repeat_variance(_repeats(rows, axis)).noise_sd for axis in columns}
     return {
         axis: {
             "mean": i.mean,
@@ -144,8 +149,23 @@ def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
             "n": i.n,
             "n_clusters": i.n_clusters,
             "method": i.method,
+            "noise_sd": noise[axis],
         }
         for axis, i in intervals.items()
+    }
+
+
+def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
+    """By case, the value of every sample, the arm's draws averaged; None where undefined."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        values = found[row.case_id][row.sample]
+        value = row.axes.get(axis)
+        if value is not None:
+            values.append(value)
+    return {
+        case: [sum(v) / len(v) if v else None for _, v in sorted(samples.items())]
+        for case, samples in found.items()
     }
 
 
@@ -159,7 +179,7 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
     return {name: _axes(group, seed) for name, group in sorted(groups.items())}
 
 
-def _ledger(rows: Sequence[Row]) -> dict[str, Any]:
+def ledger(rows: Sequence[Row]) -> dict[str, Any]:
     """Calls, tokens, dollars and latency by phase; ingest is counted once a history and sample."""
     cases = {row.case_id for row in rows}
     phases: dict[str, Counter[str]] = defaultdict(Counter)

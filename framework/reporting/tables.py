@@ -17,7 +17,7 @@ DAGGER: Final = "†"
 
 def print_run(summary: Mapping[str, Any]) -> None:
     """Print a run's axes with their intervals, its gate and its errors."""
-    console = _console()
+    console = terminal()
     console.print(run_table(summary))
     console.print(_caption(summary))
     _print_warnings(console, [summary])
@@ -27,7 +27,7 @@ def print_run(summary: Mapping[str, Any]) -> None:
 
 def print_sweep(summary: Mapping[str, Any]) -> None:
     """Print a sweep: one table a setting and budget, arms in rows, headline axes in columns."""
-    console = _console()
+    console = terminal()
     jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
     settings = dict.fromkeys(_table_of(job) for job in jobs)
     for setting in settings:
@@ -57,7 +57,17 @@ def run_table(summary: Mapping[str, Any]) -> Table:
     run = summary["run"]
     title = f"{run['domain']}  {run['arch']}  {run['budget']}  n={run['n_cases']}"
     table = Table(title=title, title_justify="left")
-    for column in ("axis", "mean", "95% interval", "n", "method", "kind"):
+    noisy = run["repeats"] > 1
+    columns = (
+        "axis",
+        "mean",
+        "95% interval",
+        *(("noise",) if noisy else ()),
+        "n",
+        "method",
+        "kind",
+    )
+    for column in columns:
         table.add_column(column, justify="right" if column in ("mean", "n") else "left")
     headline = [axis for axis in summary["headline"] if axis in summary["axes"]]
     rest = [axis for axis in summary["axes"] if axis not in headline]
@@ -65,7 +75,10 @@ def run_table(summary: Mapping[str, Any]) -> Table:
         if i == len(headline):
             table.add_section()
         e = summary["axes"][axis]
-        table.add_row(axis, number(e["mean"]), interval(e), str(e["n"]), e["method"], e["kind"])
+        band = (_noise(e),) if noisy else ()
+        table.add_row(
+            axis, number(e["mean"]), interval(e), *band, str(e["n"]), e["method"], e["kind"]
+        )
     return table
 
 
@@ -231,6 +244,12 @@ def interval(entry: Mapping[str, Any]) -> str:
     return f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
 
 
+def _noise(entry: Mapping[str, Any]) -> str:
+    """`+-.012`: two standard deviations of the mean over repeats, the cases as they are."""
+    sd = entry.get("noise_sd")
+    return "-" if sd is None else f"±{2 * sd:.3f}"
+
+
 def _cell(entry: Mapping[str, Any] | None) -> str:
     """Mean over interval; a dagger marks what is no finding."""
     if entry is None or entry["mean"] is None:
@@ -291,7 +310,8 @@ def _table_of(job: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*setting_of(job["run"]), job["run"]["budget"])
 
 
-def _console() -> Console:
+def terminal() -> Console:
+    """Where tables go; a reader that left raises BrokenPipeError."""
     from rich.console import Console
 
     class Piped(Console):

@@ -17,7 +17,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import sys
 import threading
 from collections import Counter
@@ -25,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from framework.models.rehearsal import prompt_key
+from framework.models.rehearsal import likely_tokens, prompt_key
 
 Answer = Callable[[str, str, str], str | None]
 """(operation, system, user) to the text of an answer; None where there is none."""
@@ -83,14 +82,6 @@ class Counts:
     faults: Counter[str] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
     keys: set[str] = field(default_factory=set)
-
-
-_PIECE: Final = re.compile(r" ?[^\W\d_]{1,9}|\d{1,3}| ?[^\s\w]+|_|\s+")
-
-
-def tokens_of(text: str) -> int:
-    """Tokens as this server counts them: cut as byte-pair tokenizers first cut a text."""
-    return sum(1 for _ in _PIECE.finditer(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +219,7 @@ class ModelServer:
             text = text[: len(text) // 2]
         if fault == "refuse":
             text = ""
-        tokens_out = tokens_of(text)
+        tokens_out = likely_tokens(text)
         if fault in _LOST:
             self.counts.lost += 1
         else:
@@ -259,9 +250,9 @@ def _anthropic(body: Mapping[str, Any]) -> _Asked:
         system=system,
         user="".join(block["text"] for block in blocks),
         body=body,
-        tokens_in=tokens_of(form + system + said),
+        tokens_in=likely_tokens(form + system + said),
         prefix=prefix,
-        tokens_prefix=tokens_of(prefix),
+        tokens_prefix=likely_tokens(prefix),
     )
 
 
@@ -275,7 +266,7 @@ def _openai(body: Mapping[str, Any]) -> _Asked:
         system=by_role.get("system", ""),
         user=by_role["user"],
         body=body,
-        tokens_in=tokens_of((json.dumps(form) if form else "") + said),
+        tokens_in=likely_tokens((json.dumps(form) if form else "") + said),
         prefix="",
         tokens_prefix=0,
     )

@@ -1,0 +1,51 @@
+"""What runs would ask a language model and what it would cost, with nothing sent or written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from framework.compose import composer
+from framework.engine.rehearse import plans_of, rehearse
+from framework.engine.run import one_domain
+from framework.models.rehearsal import Rehearsal, rehearsed
+from framework.reporting.summary import ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One run's ledger by phase and in `total`, as its summary would hold it.
+
+    `paid_calls` and `paid_usd` are what is not stored yet, nor asked by a run before it.
+    """
+
+    arm: str
+    budget: str
+    model: str
+    ledger: Mapping[str, Mapping[str, Any]]
+
+
+def estimate(overrides: Sequence[str]) -> list[Estimate]:
+    """An estimate of every run that these overrides of `run.py` would make.
+
+    The path is the run's own, its language models replaced by rule-based answers, so what depends
+    on an answer (a summary's length, a repair) is as the rules would have it: no repairs, and no
+    discount for what a provider keeps of a prompt. Raises UserError as `run.py` would.
+    """
+    with composer(), one_domain(), rehearsed(Rehearsal()):
+        return [
+            Estimate(
+                arm=plan.label("arch"),
+                budget=plan.label("budget"),
+                model=plan.label("model"),
+                ledger=ledger(rehearse(plan)),
+            )
+            for plan in plans_of(overrides)
+        ]
+
+
+def total(estimates: Sequence[Estimate]) -> dict[str, float]:
+    """The sums over all runs."""
+    names = ("calls", "paid_calls", "tokens_in", "tokens_out", "cost_usd", "paid_usd")
+    return {name: sum(e.ledger["total"].get(name, 0) for e in estimates) for name in names}

@@ -1,0 +1,182 @@
+"""Estimates, caps and resume: no call starts that could pass a cap, and none is paid for twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from framework.engine.estimate import estimate, total
+from framework.testing.server import Faults
+from tests.framework.models.serving import (
+    BASE,
+    held,
+    measured,
+    of,
+    server,
+    spent,
+    summaries,
+    totals,
+)
+from tests.launching import run
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        ("-m", "arch=bm25,none", "n_cases=6"),
+        ("-m", "arch=summ_only,dpm", "n_cases=2", "reader=verified"),
+        ("-m", "arch=sam", "n_cases=1", "domain=claims"),
+    ],
+)
+def test_an_estimate_is_within_a_fifth_of_what_is_then_measured(
+    provider: str, sweep: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Without a provider's prompt cache, for which an estimate gives no discount.
+    plain = ("model.prompt_caching=false",) if provider == "anthropic" else ()
+    estimated = estimate([*BASE, *sweep, f"model={provider}", *plain])
+    before = {e.arm: e.ledger for e in estimated}
+    assert not list(Path().iterdir())
+    with server(*sweep) as running:
+        done = run(capsys, *BASE, *sweep, *of(running, provider), *plain, "hydra.sweep.dir=s")
+    assert done.status == 0
+    for summary in summaries(Path("s")):
+        expected = before[summary["run"]["arch"]]
+        assert expected.keys() == summary["ledger"].keys()
+        for phase, found in summary["ledger"].items():
+            assert expected[phase]["calls"] == found["calls"]
+            assert expected[phase]["tokens_in"] == pytest.approx(found["tokens_in"], rel=0.2)
+            assert expected[phase]["tokens_out"] == pytest.approx(found["tokens_out"], rel=0.2)
+            assert expected[phase]["cost_usd"] == pytest.approx(found["cost_usd"], rel=0.2)
+    assert total(estimated)["paid_calls"] == running.counts.calls
+    again = estimate([*BASE, *sweep, *of(running, provider), *plain])
+    assert total(again)["paid_calls"] == total(again)["paid_usd"] == 0
+
+
+def test_a_dry_run_shows_the_estimate_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = (*BASE, "-m", "arch=bm25,dpm", "n_cases=2", "model=anthropic")
+    done = run(capsys, *given, "dry_run=true")
+    assert done.status == 0
+    assert "recall" in done.out
+    assert "to be paid now" in done.out
+    assert not list(Path().iterdir())
+    assert run(capsys, "resume=x", "dry_run=true").status == 2
+
+
+def worst_case(directory: Path) -> float:
+    """The worst case of the call that a stopped run did not make, from its journal's last line."""
+    line = (directory / "journal.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+    event = json.loads(line)
+    assert event["type"] == "run.stopped"
+    return float(event["payload"]["reason"].partition("could take $")[2].split(" ")[0])
+
+
+def test_half_the_estimate_as_a_cap_stops_within_one_call_and_a_higher_one_finishes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("arch=bm25", "n_cases=12", "model.max_tokens=600")
+    with server("arch=bm25", "n_cases=12") as running:
+        sent_to = of(running, "openai")
+        cap = total(estimate([*BASE, *given, *sent_to]))["cost_usd"] / 2
+        done = run(capsys, *BASE, *given, *sent_to, f"max_cost_usd={cap}", "hydra.run.dir=capped")
+        assert done.status == 1
+        assert "stopped: max_cost_usd=" in done.err
+        assert "go on with resume=capped" in done.err
+        (account,) = spent()
+        assert cap - worst_case(Path("capped")) <= account.usd <= cap
+        assert held() == 0
+        calls = running.counts.calls
+        assert calls == account.calls
+        # The same cap again starts no call; a higher one finishes.
+        assert run(capsys, "resume=capped").status == 1
+        assert running.counts.calls == calls
+        assert run(capsys, "resume=capped", "max_cost_usd=100").status == 0
+        assert max(running.counts.requests.values()) == 1
+        (account,) = spent()
+        assert account.calls == running.counts.calls
+        assert run(
+            capsys, *BASE, *given, *sent_to, "model.cache=other.sqlite", "hydra.run.dir=whole"
+        ).status == 0  # fmt: skip
+    assert measured(Path("capped")) == measured(Path("whole"))
+
+
+def test_a_cap_is_shared_by_the_jobs_of_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
+    sweep = ("-m", "arch=bm25,last_mention", "n_cases=6", "model.max_tokens=600")
+    with server(*sweep) as running:
+        given = (*BASE, *sweep, *of(running, "anthropic"))
+        cap = total(estimate(list(given)))["tokens_in"]
+        done = run(capsys, *given, f"max_tokens_total={int(cap)}", "hydra.sweep.dir=s")
+        assert done.status == 1
+        assert "max_tokens_total=" in done.err
+        assert len(summaries(Path("s"))) < 2
+        (account,) = spent()
+        assert account.tokens <= cap
+        assert run(capsys, "resume=s", "max_tokens_total=null").status == 0
+        assert max(running.counts.requests.values()) == 1
+        (account,) = spent()
+        assert account.calls == running.counts.calls == totals_and_lost(account.lost_calls)
+
+
+def totals_and_lost(lost: int) -> int:
+    """Calls in the ledgers that a request was made for: each request once, stored or not."""
+    assert lost == 0
+    import sqlite3
+
+    with sqlite3.connect(".cache/responses.sqlite") as db:
+        (count,) = db.execute("SELECT count(*) FROM responses").fetchone()
+    db.close()
+    return int(count)
+
+
+def test_too_many_errors_end_a_run_after_what_is_under_way(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("arch=bm25", "n_cases=30", "max_errors=2")
+    with server(*given, faults=Faults(rates={"refuse": 0.5})) as running:
+        done = run(capsys, *BASE, *given, *of(running, "openai"), "hydra.run.dir=r")
+        assert done.status == 1
+        assert "cases failed" in done.err
+        assert 0 < running.counts.calls < 30
+        (account,) = spent()
+        assert account.lost_calls == 0
+        assert account.calls == running.counts.calls
+        assert run(capsys, "resume=r", "max_errors=1000").status == 0
+        assert max(running.counts.requests.values()) == 1
+    (summary,) = summaries(Path("r"))
+    assert summary["run"]["n_cases"] == 30
+
+
+def test_repeats_are_samples_of_their_own_with_their_noise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("arch=bm25", "n_cases=3", "repeats=2")
+    with server(*given) as running:
+        done = run(capsys, *BASE, *given, *of(running, "anthropic"), "hydra.run.dir=r")
+    assert done.status == 0
+    assert running.counts.calls == 6
+    (summary,) = summaries(Path("r"))
+    assert summary["axes"]["frp"]["noise_sd"] == 0.0
+    assert "noise" in done.out
+
+
+def test_a_model_without_a_price_is_counted_in_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("arch=bm25", "n_cases=1", "model.name=llama-of-mine")
+    with server("arch=bm25", "n_cases=1") as running:
+        done = run(capsys, *BASE, *given, *of(running, "openai"), "hydra.run.dir=r")
+    assert done.status == 0
+    assert "llama-of-mine has no price in conf/prices.yaml" in done.err
+    found = totals(Path("r"))
+    assert found["cost_usd"] == 0
+    assert found["tokens_in"] > 0
