@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ __all__ = [
     "mean_absolute_disagreement",
     "pearson",
 ]
+
+K = TypeVar("K", bound=Hashable)
 
 _THRESHOLD: Final = 0.5
 
@@ -139,7 +141,7 @@ def krippendorffs_alpha(
 
 
 def direction_kept(
-    a: Mapping[Hashable, tuple[float, float]], b: Mapping[Hashable, tuple[float, float]]
+    a: Mapping[K, tuple[float, float]], b: Mapping[K, tuple[float, float]]
 ) -> Direction:
     """Compare the signs of two judges' differences.
 

@@ -1,0 +1,85 @@
+"""`power`: cases needed for a declared smallest effect, from a pilot's discordance."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import combinations
+from pathlib import Path
+
+from framework.errors import UserError
+
+
+def power(args: argparse.Namespace) -> int:
+    """Print, for each pair of arms of the pilot, how many cases a real comparison needs."""
+    from framework.cli.runs import run_directories
+    from framework.engine.directory import load_state, read_summary
+    from framework.engine.sweep import comparable
+    from framework.registry import nearest
+    from framework.reporting.summary import as_mappings
+    from framework.statistics.comparison import case_means
+    from framework.statistics.pilot import power_from_pilot
+
+    paths = run_directories([Path(p) for p in args.runs])
+    if len(paths) < 2:
+        raise UserError("power needs two runs or a sweep: the pilot of a comparison")
+    comparable(paths)
+    summaries = [read_summary(path) for path in paths]
+    rows = [
+        row
+        for path, summary in zip(paths, summaries, strict=True)
+        for row in as_mappings(
+            [r for r in load_state(path).rows if not r.error],
+            f"{summary['run']['budget']}, {summary['run']['model']}, {summary['run']['reader']}",
+        )
+    ]
+    means = case_means(rows)
+    axes = {axis for by_axis in means.values.values() for axis in by_axis}
+    if args.axis not in axes:
+        raise UserError(f"--axis: the runs have no {args.axis!r}{nearest(args.axis, axes)}")
+    places = sorted({place for place, _ in means.values})
+    pairs = [
+        (place, a, b)
+        for place in places
+        for a, b in combinations(sorted(arm for p, arm in means.values if p == place), 2)
+        if args.baseline is None or args.baseline in (a, b)
+    ]
+    if not pairs:
+        raise UserError("power: no two arms of one budget, model and reader to compare")
+    comparisons = args.comparisons or len(pairs)
+    lines = []
+    try:
+        for place, a, b in pairs:
+            found = power_from_pilot(
+                *(means.column(place, arm, args.axis) for arm in (a, b)),
+                means.clusters,
+                smallest_effect=args.smallest_effect,
+                seed=summaries[0]["run"]["seed"],
+                power=args.power,
+                alpha=args.alpha,
+                comparisons=comparisons,
+            )
+            unit = "clusters" if found.clustered else "cases"
+            lines.append(
+                f"{place}: {a} - {b}: {_count(found.n)}, at most {_count(found.n_high)} {unit}   "
+                f"(spread {_share(found.spread)}, at most {_share(found.spread_high)}, pilot of "
+                f"{found.units} {unit}; {found.method})"
+            )
+    except ValueError as error:
+        raise UserError(f"power: {error}") from None
+    print(
+        f"cases needed to find a difference of {args.smallest_effect:g} in {args.axis} with power "
+        f"{args.power:g}, two-sided alpha {args.alpha:g} over {comparisons} comparisons (Holm's "
+        "hardest step)"
+    )
+    print("from the spread of paired differences seen, and from its upper 95% limit:\n")
+    print("\n".join(lines))
+    print("\nThe difference that the pilot showed is not used: it would only repeat its p-value.")
+    return 0
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,125 @@
+"""`prereg` and `power` on a real sweep of the loan domain, and on the recorded rows."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.launching import LOAN, framework, run
+
+CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"
+CASES = ("n_cases=24", "seed=101", "protocol=evaluate")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("prereg")
+
+
+@pytest.fixture
+def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def conf(here: Path) -> Path:
+    """A pre-registration of one's own, found through a directory of one's own."""
+    folder = here / "own" / "prereg"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = yaml.safe_load((CONF / "loan.yaml").read_text())
+    for hypothesis in content["hypotheses"]:
+        hypothesis["n"] = 24
+    (folder / "mine.yaml").write_text("# Mine.\n" + yaml.safe_dump(content))
+    return folder / "mine.yaml"
+
+
+def sweep_of(here: Path, capsys: pytest.CaptureFixture[str], conf: Path) -> Path:
+    """The locked sweep, run once for the module."""
+    if not (here / "s").is_dir():
+        given = ("--config-dir", str(conf.parents[1]), "prereg=mine", *LOAN, *CASES)
+        refused = run(capsys, *given, "arch=bm25").mistake
+        assert refused.startswith("prereg: this pre-registration is not locked as composed")
+        assert not (here / "runs").exists()
+        done = framework(capsys, "prereg", "lock", str(conf))
+        assert done.out.startswith("locked mine: sha256:")
+        run(capsys, "-m", *given, "arch=none,bm25,last_mention", "hydra.sweep.dir=s")
+    return here / "s"
+
+
+def test_a_locked_file_is_judged_on_its_sweep(
+    here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = sweep_of(here, capsys, conf)
+    done = framework(capsys, "prereg", "judge", str(conf), str(sweep))
+    assert done.status == 0, done.out
+    assert "no flags: locked before every run, and unchanged since" in done.out
+    assert done.out.count("by the estimates alone") == 3
+    listed = framework(capsys, "prereg", "list")
+    assert " mine  sha256:" in listed.out
+    twice = framework(capsys, "prereg", "lock", str(conf)).mistake
+    assert twice.startswith("mine is locked already")
+
+
+def test_tampering_is_flagged_with_status_1(
+    here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = sweep_of(here, capsys, conf)
+    text = conf.read_text()
+    conf.write_text(text.replace("margin: 0.0", "margin: 0.01", 1))
+    changed = framework(capsys, "prereg", "judge", str(conf), str(sweep))
+    assert changed.status == 1
+    assert "FLAG mine changed since it was locked" in changed.out
+    conf.write_text(text)
+
+    late = here / "late.jsonl"
+    framework(capsys, "prereg", "lock", str(conf), "--register", str(late))
+    early = framework(capsys, "prereg", "judge", str(conf), str(sweep), "--register", str(late))
+    assert (early.status, early.out.count("before the lock")) == (1, 3)
+
+    bad = here / "bad.jsonl"
+    shutil.copy(here / "runs" / "prereg.jsonl", bad)
+    bad.write_text(bad.read_text().replace('"name":"mine"', '"name":"more"'))
+    edited = framework(capsys, "prereg", "judge", str(conf), str(sweep), "--register", str(bad))
+    assert edited.status == 1
+    assert "FLAG the register is damaged" in edited.out
+
+
+def test_power_from_the_same_sweep(
+    here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = sweep_of(here, capsys, conf)
+    given = ("power", str(sweep), "--axis", "eda")
+    done = framework(capsys, *given, "--smallest-effect", "0.1", "--baseline", "bm25")
+    assert done.status == 0
+    assert done.out.count("pilot of 24 cases") == 2
+    assert "over 2 comparisons" in done.out
+    for wrong, message in (
+        (("--axis", "nope", "--smallest-effect", "0.1"), "the runs have no 'nope'"),
+        (("--axis", "eda", "--smallest-effect", "0"), "smallest effect 0.0"),
+        (("--axis", "eda", "--smallest-effect", "0.1", "--baseline", "x"), "no two arms"),
+    ):
+        assert message in framework(capsys, "power", str(sweep), *wrong).mistake
+
+
+@pytest.mark.parametrize("name", ["longhorizon", "longhorizon_sam", "longhorizon_dpm"])
+def test_the_published_outcomes_on_the_recorded_rows(
+    name: str, data_dir: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = data_dir / "recorded" / "longhorizon_rows.csv"
+    if not recorded.is_file():
+        pytest.skip(f"no recorded rows: {recorded}")
+    done = framework(capsys, "prereg", "judge", str(CONF / f"{name}.yaml"), str(recorded), "--json")
+    judged = yaml.safe_load(done.out)
+    assert done.status == 1
+    assert any("recorded rows" in flag for flag in judged["flags"])
+    for verdict in judged["verdicts"]:
+        assert verdict["by_point"] == verdict["hypothesis"]["published"]
+    outcomes = [verdict["outcome"] for verdict in judged["verdicts"]]
+    if name == "longhorizon":
+        assert outcomes == ["reversed", "underpowered", "rejected"]
+    else:
+        assert outcomes == ["underpowered"] * 3
