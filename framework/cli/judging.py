@@ -3,21 +3,233 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from framework.errors import UserError
+from framework.registry import nearest
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from framework.reporting.judges import Judged
+    from framework.statistics.style import Guess
+
+_SHOWN = 24
+"""Directions shown at most; the rest is in --json."""
 
 
 def rescore(args: argparse.Namespace) -> int:
     """Judge stored answers anew into a new directory."""
     from framework.engine.rescore import rescore as judge_anew
 
-    axes = [word for word in (args.axes or "").split(",") if word]
-    overrides = []
+    axes = _words(args.axes)
     for word in args.overrides:
         if "=" not in word:
             raise UserError(f"rescore: {word!r} is no override: judge=NAME or the like expected")
-        overrides.append(word)
-    if not overrides and not axes:
+    if not args.overrides and not axes:
         raise UserError("rescore: say what judges anew, as judge=llm, or which axes, by --axes")
-    return judge_anew(Path(args.run), overrides, axes, Path(args.out) if args.out else None)
+    return judge_anew(Path(args.run), args.overrides, axes, Path(args.out) if args.out else None)
+
+
+def judges(args: argparse.Namespace) -> int:
+    """Compare judges of the same answers, or guess arms by the wording of their answers."""
+    if args.style:
+        return _style(args)
+    from framework.reporting.judges import compare_judges
+
+    found = _judged([Path(path) for path in args.sources])
+    chosen = _words(args.judges)
+    _check(chosen, [j.judge for j in found], "--judges")
+    found = [j for j in found if not chosen or j.judge in chosen]
+    axes = _words(args.axes)
+    _check(axes, {axis for j in found for axis in j.values}, "--axes")
+    result = compare_judges(found, axes or _judged_axes(found))
+    arms = _words(args.arms)
+    _check(arms, {d[k] for d in result["directions"] for k in ("arm_a", "arm_b")}, "--arms")
+    if arms:
+        result["directions"] = [
+            d for d in result["directions"] if {d["arm_a"], d["arm_b"]} <= set(arms)
+        ]
+    if args.json:
+        print(json.dumps(result, indent=2))
+    else:
+        _print(_agreement_table(result), *_direction_table(result["directions"]))
+    return 0
+
+
+def label(args: argparse.Namespace) -> int:
+    """Write a blinded sheet of verdicts for people to label, or read one back."""
+    from framework.cli.runs import run_directories
+    from framework.reporting.labelling import compare_labels, read_labels, sheet, verdicts_of
+
+    run = Path(args.run)
+    verdicts = verdicts_of(run_directories([run]))
+    if args.read:
+        rows = compare_labels(verdicts, read_labels(Path(args.read)))
+        if args.json:
+            print(json.dumps(rows, indent=2))
+        else:
+            _print(_table("the judge beside the labels", rows))
+        return 0
+    if args.n < 1:
+        raise UserError(f"--n: {args.n} given, at least 1 expected")
+    out = Path(args.out or f"{run.name}-labels.csv")
+    n = sheet(verdicts, args.n, args.seed, out)
+    print(f"{n} of {len(verdicts)} verdicts; write yes or no into the column label, then")
+    print(f"python -m framework label {run} --read {out}")
+    print(f"sheet: {out}")
+    return 0
+
+
+def _style(args: argparse.Namespace) -> int:
+    from framework.cli.runs import run_directories
+    from framework.reporting.labelling import answers_of
+    from framework.statistics.style import guess_arms
+
+    answers = answers_of(run_directories([Path(path) for path in args.sources]))
+    try:
+        guesses = {budget: guess_arms(given, args.seed) for budget, given in answers.items()}
+    except ValueError as error:
+        raise UserError(f"--style: {error}") from None
+    if args.json:
+        plain = {budget: dataclasses.asdict(guess) for budget, guess in guesses.items()}
+        print(json.dumps(plain, indent=2))
+    else:
+        _print(_table("arms guessed from the wording of answers", _guessed(guesses)))
+    return 0
+
+
+def _guessed(guesses: Mapping[str, Guess]) -> list[dict[str, Any]]:
+    said = {True: "yes", False: "no", None: "cannot tell"}
+    return [
+        {
+            "budget": budget,
+            "right": g.accuracy,
+            "ci_low": g.ci_low,
+            "ci_high": g.ci_high,
+            "chance": g.chance,
+            "answers": g.n_answers,
+            "above chance": said[g.above_chance],
+        }
+        for budget, g in guesses.items()
+    ]
+
+
+def _judged(paths: Sequence[Path]) -> list[Judged]:
+    """The judges of tables and of runs, one name each."""
+    from framework.cli.runs import run_directories
+    from framework.engine.directory import read_summary
+    from framework.reporting.judges import judged_in_runs, judged_in_table
+
+    found: list[Judged] = []
+    for path in paths:
+        if path.suffix.lower() == ".csv":
+            found += judged_in_table(path)
+            continue
+        runs = run_directories([path])
+        names = {read_summary(run)["run"]["judge"] for run in runs}
+        if len(names) > 1:
+            raise UserError(f"{path}: several judges in one sweep: {', '.join(sorted(names))}")
+        found.append(judged_in_runs(names.pop(), runs))
+        if sum(j.judge == found[-1].judge for j in found) > 1:
+            found[-1] = dataclasses.replace(found[-1], judge=f"{found[-1].judge} in {path.name}")
+    twice = next((j.judge for j in found if sum(k.judge == j.judge for k in found) > 1), None)
+    if twice is not None:
+        raise UserError(f"judges: {twice} is there twice")
+    return found
+
+
+def _judged_axes(found: Sequence[Judged]) -> list[str]:
+    """Axes that rest on verdicts, as far as two judges have them."""
+    from framework.registry import plugins
+
+    judged = (axis for plugin in plugins("axis") for axis in sorted(plugin.cls.judged))
+    return [axis for axis in judged if sum(axis in j.values for j in found) > 1]
+
+
+def _check(given: Sequence[str], known: Collection[str], option: str) -> None:
+    for name in given:
+        if name not in known:
+            raise UserError(f"{option}: no {name!r} here{nearest(name, known)}")
+
+
+def _words(text: str | None) -> list[str]:
+    return [word for word in (text or "").split(",") if word]
+
+
+def _agreement_table(result: Mapping[str, Any]) -> Table:
+    rows = [
+        {
+            "axis": row["axis"],
+            "a": row["judge_a"],
+            "b": row["judge_b"],
+            "n": row["n"],
+            "mean a": row["mean_a"],
+            "mean b": row["mean_b"],
+            "mean |a-b|": row["mean_absolute_disagreement"],
+            "r": row["pearson"],
+            "kappa > .5": row["kappa_above"],
+            "kappa >= .5": row["kappa_at_least"],
+            "alpha": row["alpha"],
+        }
+        for row in result["agreement"]
+    ]
+    judges_ = {name for row in result["agreement"] for name in (row["judge_a"], row["judge_b"])}
+    caption = ""
+    if len(judges_) > 2:
+        alphas = (f"{axis} {_spell(alpha)}" for axis, alpha in result["alpha"].items())
+        caption = f"Krippendorff's alpha of all {len(judges_)} judges: {', '.join(alphas)}"
+    return _table("judges of the same answers", rows, caption)
+
+
+def _direction_table(directions: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """On which paired comparisons the judges see the same sign; empty without two arms."""
+    rows = [
+        {
+            "axis": d["axis"],
+            "judges": f"{d['judge_a']}, {d['judge_b']}",
+            "budget": d["budget"],
+            "arms": f"{d['arm_a']} - {d['arm_b']}",
+            "cases": d["n"],
+            "kept": d["kept"],
+            "of them ties": d["ties"],
+            "reversed": d["reversed"],
+        }
+        for d in directions
+    ]
+    more = len(rows) - _SHOWN
+    caption = f"and {more} more: choose by --arms A,B or take --json" if more > 0 else ""
+    title = "direction of paired differences, by case"
+    return [_table(title, rows[:_SHOWN], caption)] if rows else []
+
+
+def _table(title: str, rows: Sequence[Mapping[str, Any]], caption: str = "") -> Table:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
+    for name, value in rows[0].items():
+        table.add_column(name, justify="left" if isinstance(value, str) else "right")
+    for row in rows:
+        table.add_row(*map(_spell, row.values()))
+    return table
+
+
+def _spell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _print(*tables: Table) -> None:
+    import sys
+
+    from rich.console import Console
+
+    # A table that is read by a program or a file keeps its columns.
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    for table in tables:
+        console.print(table)

@@ -45,6 +45,7 @@ class Axis(ABC, Generic[S]):
     higher_is_better : by name; None where neither direction is better.
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (docs/validity.md section 1).
+    judged : names that rest on a judge's verdicts, which is what judges are compared by.
     """
 
     name: ClassVar[str]
@@ -52,6 +53,7 @@ class Axis(ABC, Generic[S]):
     needs_answer: ClassVar[bool] = True
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     findings: ClassVar[frozenset[str]] = frozenset()
+    judged: ClassVar[frozenset[str]] = frozenset()
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:

@@ -52,6 +52,7 @@ class CRR(Axis[NoSettings]):
         **dict.fromkeys(NAMES, HIGHER),
         "wrongful_adverse": LOWER,
     }
+    judged: ClassVar[frozenset[str]] = frozenset({"crr", "crr_published", "crr_quote", "crr_fcra"})
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, gold, judge = scored.answer, scored.case.gold, scored.judge

@@ -23,6 +23,7 @@ class RCS(Axis[NoSettings]):
 
     names: ClassVar[tuple[str, ...]] = NAMES
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {"rcs": HIGHER}
+    judged: ClassVar[frozenset[str]] = frozenset(NAMES)
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, points, judge = scored.answer, scored.case.gold.reasons, scored.judge

@@ -1,0 +1,194 @@
+"""Labels by people: a blinded sheet of a run's verdicts, and their agreement with the judge's."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from framework.canonical import digest
+from framework.engine.directory import ANSWERS, read_summary
+from framework.errors import DataError, UserError
+from framework.statistics.agreement import agreement
+
+__all__ = [
+    "COLUMNS",
+    "Verdict",
+    "answers_of",
+    "compare_labels",
+    "read_labels",
+    "sheet",
+    "verdicts_of",
+]
+
+COLUMNS: Final = ("id", "question", "demand", "decision", "rationale", "notice", "label", "comment")
+_QUESTIONS: Final = {
+    "entail": "Does the rationale say this, so that whoever accepts it must accept this?",
+    "audit": "Do decision, rationale and notice together meet this demand?",
+    "equivalent": "Does the given answer (in the column rationale) say what was expected?",
+}
+_YES: Final = frozenset({"yes", "y", "1", "true", "met"})
+_NO: Final = frozenset({"no", "n", "0", "false", "not met"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One verdict of a run's judge, with what a person needs to give their own.
+
+    id : a digest of the answer's key and the demand: it says neither arm nor case.
+    """
+
+    id: str
+    question: str
+    demand: str
+    met: bool
+    decision: str
+    rationale: str
+    notice: str
+
+
+def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
+    """Every verdict in the records of these runs, each demand on an answer once.
+
+    Raises UserError where there are none.
+    """
+    found: dict[str, Verdict] = {}
+    for path in runs:
+        for record in _records(path / ANSWERS):
+            answer = record["answer"]
+            for said in record.get("verdicts", ()):
+                place = [record["key"], said["question"], said["id"], said["demand"]]
+                identity = digest(place)[7:19]
+                found[identity] = Verdict(
+                    id=identity,
+                    question=said["question"],
+                    demand=said["demand"],
+                    met=said["met"],
+                    decision=answer["decision"],
+                    rationale=answer["rationale"] or answer["text"],
+                    notice=answer["notice"],
+                )
+    if not found:
+        raise UserError(f"{', '.join(map(str, runs))}: no verdict of a judge to label")
+    return list(found.values())
+
+
+def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
+    """By budget, (case, arm, all that a judge sees of the answer); first draw and sample only."""
+    answers: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for path in runs:
+        budget = read_summary(path)["run"]["budget"]
+        for record in _records(path / ANSWERS):
+            (case, arm, variant, sample, turn), answer = record["key"], record["answer"]
+            if answer is not None and variant == sample == turn == 0:
+                seen = (answer["decision"], answer["rationale"], answer["notice"], answer["text"])
+                answers[budget].append((case, arm, "\n".join(seen)))
+    return dict(answers)
+
+
+def sheet(verdicts: Sequence[Verdict], n: int, seed: int, path: Path) -> int:
+    """Write a sample of `n` as a CSV file with an empty column `label`; return how many.
+
+    The sample is simple and random, by `seed`, so that agreement on it estimates agreement on all;
+    it shows neither arm nor case nor what the judge said. Raises UserError for a file that exists:
+    it may hold labels.
+    """
+    chosen = sorted(verdicts, key=lambda verdict: verdict.id)
+    random.Random(seed).shuffle(chosen)
+    chosen = chosen[:n]
+    try:
+        with path.open("x", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, restval="")
+            writer.writeheader()
+            for verdict in chosen:
+                shown = {name: getattr(verdict, name) for name in COLUMNS[2:6]}
+                question = _QUESTIONS.get(verdict.question, verdict.question)
+                writer.writerow({"id": verdict.id, "question": question, **shown})
+    except FileExistsError:
+        raise UserError(f"{path} exists already: it may hold labels; choose another file") from None
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    return len(chosen)
+
+
+def read_labels(path: Path) -> dict[str, bool]:
+    """The labels of a sheet by id; rows without one are left out.
+
+    Raises UserError for a file that is no sheet or has no label, DataError naming the line of a
+    label that is neither yes nor no, or an id that is there twice.
+    """
+    labels: dict[str, bool] = {}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            if not {"id", "label"} <= set(reader.fieldnames or ()):
+                raise UserError(f"{path}: columns id and label expected")
+            for record in reader:
+                word = (record["label"] or "").strip().casefold()
+                if not word:
+                    continue
+                if word not in _YES | _NO:
+                    raise DataError(
+                        path, reader.line_num, f"label: yes or no expected, not {word!r}"
+                    )
+                if record["id"] in labels:
+                    raise DataError(path, reader.line_num, f"id {record['id']} is there twice")
+                labels[record["id"]] = word in _YES
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: can't be read: {error}") from None
+    if not labels:
+        raise UserError(f"{path}: no label yet; write yes or no into the column label")
+    return labels
+
+
+def compare_labels(verdicts: Sequence[Verdict], labels: Mapping[str, bool]) -> list[dict[str, Any]]:
+    """Agreement of the judge with the labels, by question and over all.
+
+    Each holds `question`, `n`, `agree` (share), `judge_yes`, `person_yes` (shares), `kappa`,
+    `alpha`. Raises UserError for a label of no verdict of these runs.
+    """
+    of_id = {verdict.id: verdict for verdict in verdicts}
+    unknown = sorted(labels.keys() - of_id.keys())
+    if unknown:
+        raise UserError(f"the sheet has {len(unknown)} ids of no verdict here, as {unknown[0]}")
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for identity, label in labels.items():
+        verdict = of_id[identity]
+        pairs[verdict.question].append((float(verdict.met), float(label)))
+    groups = dict(sorted(pairs.items()))
+    if len(groups) > 1:
+        groups["all"] = [pair for group in pairs.values() for pair in group]
+    return [{"question": question, **_figures(group)} for question, group in groups.items()]
+
+
+def _figures(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    figures = dataclasses.asdict(agreement([a for a, _ in pairs], [b for _, b in pairs]))
+    return {
+        "n": figures["n"],
+        "agree": 1.0 - figures["mean_absolute_disagreement"],
+        "judge_yes": figures["mean_a"],
+        "person_yes": figures["mean_b"],
+        "kappa": figures["kappa_above"],
+        "alpha": figures["alpha"],
+    }
+
+
+def _records(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = file.open(encoding="utf-8")
+    except OSError:
+        raise UserError(f"{file.parent} has no {file.name}: not a run") from None
+    with lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                raise DataError(file, number, "not JSON") from None
+            if not record["error"]:
+                yield record
