@@ -16,7 +16,7 @@ from framework.engine.directory import SWEEP_PLAN, load_state
 from framework.errors import UserError
 from framework.journal import JOURNAL
 from framework.models.llm import LLM
-from framework.models.spending import Spending, spent_on
+from framework.models.spending import Spending, Spent, spent_on
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""
@@ -39,7 +39,21 @@ def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spendin
         with spent_on(spending):
             yield spending
     finally:
+        spent = spending.total()
         spending.close()
+        if spent.calls or spent.lost_calls:
+            print(told(spent, "sweep" if sweep else "run"), file=sys.stderr)
+
+
+def told(spent: Spent, whose: str) -> str:
+    """What was spent, in a line."""
+    line = f"spent by the {whose}: ${spent.usd:.4f}, {spent.calls} calls, {spent.tokens} tokens"
+    if spent.lost_calls:
+        line += (
+            f"; {spent.lost_calls} calls whose answer never came may have been billed as well, at "
+            f"most ${spent.lost_usd:.4f}"
+        )
+    return line
 
 
 def new_account() -> str:
