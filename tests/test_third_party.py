@@ -81,6 +81,37 @@ def test_a_run_of_its_domain_and_arm(installed: Path, tmp_path: Path) -> None:
     assert summary["axes"]["p_ret"]["mean"] == 0.0
 
 
+def test_its_operation_has_prompts_of_its_own(installed: Path, tmp_path: Path) -> None:
+    """They are found where the package is, counted in its runs' identity, and can be replaced."""
+    words = ("domain=sample_guests", "arch=sample_headlines", "budget=absolute")
+    words += ("budget.tokens=60", "n_cases=2", "tracking=none")
+    mine = tmp_path / "mine" / "sample_headline"
+    mine.mkdir(parents=True)
+    (mine / "user.md").write_text("A much longer way of asking for the same: {document}\n")
+    found = []
+    for chosen in ("null", "mine"):
+        done = python(
+            installed, tmp_path, str(ROOT / "run.py"), *words, f"prompt_set={chosen}",
+            f"run_name=run-{chosen}",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        run = tmp_path / "runs" / f"run-{chosen}"
+        manifest = json.loads((run / "manifest.json").read_text())
+        usage = json.loads((run / "summary.json").read_text())["ledger"]["ingest"]
+        found.append((manifest["prompts"], manifest["identity"], usage["tokens_in"]))
+    (own, identity, tokens), (other, other_identity, more) = found
+    assert set(own) == set(other) >= {"sample_headline", "decide"}
+    assert {name for name in own if own[name] != other[name]} == {"sample_headline"}
+    assert identity != other_identity
+    assert more > tokens
+    elsewhere = python(
+        installed, tmp_path, str(ROOT / "run.py"), "n_cases=1", "tracking=none", "run_name=ours"
+    )
+    assert elsewhere.returncode == 0, elsewhere.stderr
+    manifest = json.loads((tmp_path / "runs" / "ours" / "manifest.json").read_text())
+    assert "sample_headline" not in manifest["prompts"], "it has no part in this run"
+
+
 def test_its_mistakes_are_told_like_ours(installed: Path, tmp_path: Path) -> None:
     run = python(
         installed,

@@ -13,10 +13,16 @@ import pytest
 from framework.contracts import Operation, Profile
 from framework.errors import UserError
 from framework.operations.answer_question import AnswerQuestion, AnswerQuestionRequest
+from framework.operations.decide import Decide, DecideRequest
 from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
 from framework.operations.project import Project, ProjectRequest
 from framework.operations.prompted import NO_SET, SETS, SHIPPED, PromptedOperation, PromptSet, load
+from framework.operations.synthesize_schema import (
+    SynthesizeSchema,
+    SynthesizeSchemaRequest,
+    SynthesizeSchemaResponse,
+)
 from framework.records import TaskCard
 from framework.registry import plugins
 
@@ -63,6 +69,33 @@ def strict(schema: Any) -> None:
 )
 def test_schemas_are_strict(cls: type[PromptedOperation[Any, Any]]) -> None:
     strict(cls().schema(None))
+
+
+def test_schemas_that_hang_on_the_request_are_strict(loan: TaskCard) -> None:
+    decide: Any = Decide().schema(DecideRequest(task=loan, view="v"))
+    strict(decide)
+    assert decide["properties"]["decision"]["enum"] == [
+        "APPROVE",
+        "DENY",
+        "ABSTAIN",
+        "UNDETERMINED",
+    ]
+    assert list(decide["properties"]["facts"]["properties"]) == [f.key for f in loan.fields]
+    request = SynthesizeSchemaRequest(
+        store=SynthesizeSchemaResponse(), chunks=("c",), fields=loan.fields, limit_tokens=9
+    )
+    store: Any = SynthesizeSchema().schema(request)
+    strict(store)
+    assert list(store["properties"]["facts"]["properties"]) == [f.label for f in loan.fields]
+    assert Decide().files.schema is not None
+    assert "enum" not in Decide().files.schema["properties"]["decision"]
+
+
+def test_an_unknown_fact_may_be_null(loan: TaskCard) -> None:
+    request = DecideRequest(task=loan, view="v")
+    answer = json.loads(Decide().render(Decide().offline(request, Profile())))
+    answer["facts"] = {field.key: None for field in loan.fields} | {"score": "610"}
+    assert Decide().parse(json.dumps(answer), request).facts == {"score": "610"}
 
 
 def test_values_are_not_read_as_slots() -> None:

@@ -1,10 +1,13 @@
-"""An operation: one sentence that says what a document says."""
+"""An operation with prompt files of its own: one sentence that says what a document says."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from framework.contracts import Operation, Profile, Prompt
+from framework.contracts import Profile
+from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 from framework.sentences import sentences
 
@@ -17,14 +20,14 @@ class HeadlineRequest:
 
 
 @register("operation", "sample_headline")
-class Headline(Operation[HeadlineRequest, str]):
+class Headline(PromptedOperation[HeadlineRequest, str]):
     """One sentence for a document; by rule, its last sentence with a digit, else its last."""
 
-    def prompt(self, request: HeadlineRequest) -> Prompt:
-        return Prompt(
-            system="Answer with one sentence and nothing else.",
-            user=f"Say what matters most in this document.\n\n{request.text}",
-        )
+    prompts = Path(__file__).parent / "prompts"
+    slots = frozenset({"document"})
+
+    def fill(self, request: HeadlineRequest) -> Mapping[str, str]:
+        return {"document": request.text}
 
     def parse(self, text: str, request: HeadlineRequest) -> str:
         if not text.strip():
