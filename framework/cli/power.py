@@ -50,7 +50,8 @@ def power(args: argparse.Namespace) -> int:
     try:
         for place, a, b in pairs:
             found = power_from_pilot(
-                *(means.column(place, arm, args.axis) for arm in (a, b)),
+                means.column(place, a, args.axis),
+                means.column(place, b, args.axis),
                 means.clusters,
                 smallest_effect=args.smallest_effect,
                 seed=summaries[0]["run"]["seed"],

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framework.statistics.bootstrap import (
+    LARGE,
     MIN_UNITS,
     RESAMPLES,
     FloatArray,
@@ -176,8 +177,14 @@ def mean_intervals(
         else:
             result[name] = settled
     for size, group in waiting.items():
-        rng = generator(seed, "mean", str(size))
-        resampled = bootstrap_means([units for _, units, _, _ in group], rng, resamples)
+        columns = [units for _, units, _, _ in group]
+        # Many units are drawn column by column, which is less work where values repeat.
+        parts = [[column] for column in columns] if size >= LARGE else [columns]
+        resampled = [
+            means
+            for part in parts
+            for means in bootstrap_means(part, generator(seed, "mean", str(size)), resamples)
+        ]
         for (name, units, n, clustered), means in zip(group, resampled, strict=True):
             low, high, method = bootstrap_limits(units, means, level)
             result[name] = _interval(units, n, clustered, low, high, method)

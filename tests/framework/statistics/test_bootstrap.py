@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from framework.statistics.bootstrap import (
+    LARGE,
     bca_limits,
     bootstrap_means,
     percentile_limits,
@@ -85,3 +86,16 @@ def test_unit_means() -> None:
         assert units.tolist() == values.tolist()
     with pytest.raises(ValueError, match="3 cluster labels for 4 values"):
         unit_means(values, ["a", "b", "c"])
+
+
+def test_many_units_of_few_values_are_drawn_by_their_counts() -> None:
+    """The same distribution as drawing unit by unit, which a second column enforces."""
+    values = np.random.default_rng(5).choice([0.0, 0.25, 1.0], size=LARGE, p=[0.2, 0.5, 0.3])
+    (by_counts,) = bootstrap_means([values], np.random.default_rng(1), 20_000)
+    by_units, _ = bootstrap_means([values, values], np.random.default_rng(2), 2_000)
+    assert by_counts.mean() == pytest.approx(values.mean(), abs=3e-4)
+    assert by_counts.std() == pytest.approx(values.std() / LARGE**0.5, rel=0.02)
+    assert stats.ks_2samp(by_counts, by_units).pvalue > 1e-3
+    order = np.random.default_rng(3).permutation(LARGE)
+    (shuffled,) = bootstrap_means([values[order]], np.random.default_rng(1), 20_000)
+    assert np.array_equal(by_counts, shuffled)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from framework.statistics.bootstrap import LARGE
 from framework.statistics.permutation import sign_flip_test
 
 RNG = np.random.default_rng(0)
@@ -108,3 +109,15 @@ def test_false_positives_keep_to_alpha() -> None:
     rng = np.random.default_rng(11)
     rejected = sum((sign_flip_test(rng.normal(size=12), rng).p or 0) <= 0.05 for _ in range(1000))
     assert 25 <= rejected <= 78  # 50 expected, four standard deviations
+
+
+def test_many_units_of_few_sizes_are_drawn_by_their_counts() -> None:
+    rng = np.random.default_rng(7)
+    differences = rng.choice([-0.5, -0.25, 0.25, 0.5], size=2 * LARGE, p=[0.24, 0.25, 0.25, 0.26])
+    by_counts = sign_flip_test(differences, np.random.default_rng(1), draws=40_000)
+    # Sizes of their own keep the other path: the same p but for the draws.
+    apart = differences + np.sign(differences) * rng.random(2 * LARGE) * 1e-9
+    by_signs = sign_flip_test(apart, np.random.default_rng(2), draws=4_000)
+    assert 0.05 < (by_counts.p or 0) < 0.95
+    assert by_counts.p == pytest.approx(by_signs.p, abs=0.03)
+    assert by_counts.method == "monte carlo (40000 draws)"
