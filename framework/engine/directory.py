@@ -27,6 +27,7 @@ from framework.canonical import canonical_bytes, digest, digest_file
 from framework.config import Plan, plan
 from framework.errors import DataError, UserError
 from framework.journal import JOURNAL, MANIFEST, Journal, read, seal, stamp_head
+from framework.models.prices import prices_digest
 from framework.records import Row
 from framework.rows import from_plain, to_plain, write_parquet
 from framework.tokens import TOKENIZER
@@ -245,6 +246,7 @@ def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
         "seed": plan_.top.seed,
         "argv": list(plan_.overrides),
         "tokenizer": TOKENIZER,
+        "prices": prices_digest(),
         "prompts": plan_.prompt_digests,
         "data": dict(data),
         "plugins": {

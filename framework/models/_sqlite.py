@@ -27,6 +27,7 @@ def connect(path: Path, schema: str) -> sqlite3.Connection:
                 # Changing the mode does not wait for a lock, as all else does.
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
+                connection.execute("PRAGMA wal_autocheckpoint=8000")
                 for statement in schema.split(";"):
                     connection.execute(statement)
                 return connection

@@ -146,7 +146,7 @@ class LLM(Model[S]):
         self._throttle = Throttle(
             settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
         )
-        self._flights: dict[str, asyncio.Task[Response]] = {}
+        self._flights: dict[str, asyncio.Future[Response]] = {}
 
     @abstractmethod
     def request(
@@ -213,9 +213,6 @@ class LLM(Model[S]):
             ) from None
 
     async def close(self) -> None:
-        for flight in list(self._flights.values()):
-            flight.cancel()
-        await asyncio.gather(*self._flights.values(), return_exceptions=True)
         if self._cache is not None:
             self._cache.close()
             self._cache = None
@@ -279,18 +276,37 @@ class LLM(Model[S]):
         """The response, from the cache or by one call however many wait; whether we paid for it."""
         key = self.key(body, sample)
         cache = self._open_cache()
-        if cache is not None and (found := cache.get(key)) is not None:
-            return found, False
-        if self.settings.replay:
-            raise StopRun(f"model.replay: no stored response for {operation}, sample {sample}")
-        flight = self._flights.get(key)
-        paid = flight is None
-        if flight is None:
-            flight = asyncio.create_task(self._call(operation, body, key))
-            self._flights[key] = flight
-            flight.add_done_callback(lambda _: self._flights.pop(key, None))
-        # Shielded: a case that is given up does not throw away a call that is being paid for.
-        return await asyncio.shield(flight), paid
+        while True:
+            if cache is not None and (found := cache.get(key)) is not None:
+                return found, False
+            if self.settings.replay:
+                raise StopRun(f"model.replay: no stored response for {operation}, sample {sample}")
+            flight = self._flights.get(key)
+            if flight is None:
+                return await self._fly(operation, body, key), True
+            await asyncio.wait([flight])
+            if not flight.cancelled():
+                return flight.result(), False
+
+    async def _fly(self, operation: str, body: dict[str, Any], key: str) -> Response:
+        """Make the call that others who ask the same wait for.
+
+        In the caller's own task: one of its own costs the SDK's connection pool a third of a
+        millisecond.
+        """
+        flight: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self._flights[key] = flight
+        try:
+            response = await self._call(operation, body, key)
+            flight.set_result(response)
+            return response
+        except Exception as error:
+            flight.set_exception(error)
+            flight.exception()  # seen, though nobody else may be waiting
+            raise
+        finally:
+            flight.cancel()  # where it has neither: whoever waits makes the call
+            del self._flights[key]
 
     async def _call(self, operation: str, body: dict[str, Any], key: str) -> Response:
         """Call until there is an answer or it fails for good; store it before anyone uses it."""

@@ -70,9 +70,9 @@ class Anthropic(LLM[AnthropicSettings]):
         return body
 
     def connect(self) -> None:
-        import anthropic
-
         if self._client is None:
+            import anthropic
+
             self._client = anthropic.AsyncAnthropic(
                 api_key=self._key or NO_KEY,
                 base_url=self.settings.base_url,
@@ -81,14 +81,14 @@ class Anthropic(LLM[AnthropicSettings]):
             )
 
     async def send(self, request: Mapping[str, Any]) -> Response:
-        import anthropic
-
         # The SDK has dropped the parameter, which only the newer models refuse.
         named = {k: v for k, v in request.items() if k != "temperature"}
         extra = {k: v for k, v in request.items() if k == "temperature"}
         try:
             answer = await self._client.messages.create(**named, extra_body=extra or None)
         except Exception as error:
+            import anthropic
+
             raise failure(error, anthropic) from None
         try:
             return _response(answer)

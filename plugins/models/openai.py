@@ -70,9 +70,9 @@ class OpenAI(LLM[OpenAISettings]):
         return body
 
     def connect(self) -> None:
-        import openai
-
         if self._client is None:
+            import openai
+
             self._client = openai.AsyncOpenAI(
                 api_key=self._key or NO_KEY,
                 base_url=self.settings.base_url,
@@ -81,11 +81,11 @@ class OpenAI(LLM[OpenAISettings]):
             )
 
     async def send(self, request: Mapping[str, Any]) -> Response:
-        import openai
-
         try:
             answer = await self._client.chat.completions.create(**request)
         except Exception as error:
+            import openai
+
             raise failure(error, openai) from None
         try:
             return _response(answer, request)

@@ -1,0 +1,160 @@
+"""1,000 calls at 20 ms through 64 connections: a language model of ours beside the SDK in a loop.
+
+Ours renders, keys, looks up, holds, throttles, calls, stores, settles, parses and books; the bare
+loop awaits the same requests of the same SDK, 64 at a time. Both call a server on this machine that
+answers after 20 ms, in a process of its own, in turn; the best round of each counts, as whatever
+else the machine does only adds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from framework.contracts import Operation, Profile, Prompt
+from framework.models.client import Ledger, ModelClient, booked
+from framework.models.spending import Spending, spent_on
+from framework.testing.server import ModelServer
+from plugins.models.openai import OpenAI, OpenAISettings
+
+CALLS, CONNECTIONS, DELAY_S, ROUNDS = 1000, 64, 0.02, 5
+TARGET_RATIO, TARGET_MS = 1.25, 1.0
+VIEW = "The gross annual income is $84,500. " * 40
+
+
+class Ask(Operation[int, str]):
+    """A question of about 400 tokens."""
+
+    name = "ask"
+
+    def prompt(self, request: int) -> Prompt:
+        return Prompt(system="Answer from the record.", user=f"{VIEW}\nQuestion {request}?")
+
+    def parse(self, text: str, request: int) -> str:
+        return str(self.json_object(text)["answer"])
+
+    def offline(self, request: int, profile: Profile) -> str:
+        return "yes"
+
+
+def serve() -> None:
+    """The server alone: prints its address and answers until its input ends."""
+    answer = json.dumps({"answer": "The income is 84,500 dollars a year."})
+    with ModelServer(lambda *_: answer, delay_s=DELAY_S) as server:
+        print(server.url, flush=True)
+        sys.stdin.read()
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    process = subprocess.Popen(
+        [sys.executable, __file__, "serve"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip() + "/v1"
+    finally:
+        process.communicate()
+
+
+async def together(one: Callable[[int], Awaitable[Any]]) -> None:
+    """All calls, as many at once as there are connections."""
+    numbers = iter(range(CALLS))
+
+    async def work() -> None:
+        for number in numbers:
+            await one(number)
+
+    await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
+
+
+async def ours(url: str, place: Path) -> None:
+    settings = OpenAISettings(
+        base_url=url, concurrency=CONNECTIONS, cache=str(place / "cache.sqlite"), name="local"
+    )
+    model = OpenAI(settings)
+    client, operation, ledger = ModelClient(model), Ask(), Ledger()
+    spending = Spending(place / "spending.sqlite", "benchmark", max_tokens=10**9)
+
+    async def one(number: int) -> None:
+        with booked(ledger, "answer", 0):
+            assert await client.ask(operation, number)
+
+    with spent_on(spending):
+        await together(one)
+    await model.close()
+    assert ledger.usage()["answer"].paid_calls == spending.total().calls == CALLS
+    spending.close()
+
+
+async def bare(url: str, place: Path) -> None:
+    import openai
+
+    model = OpenAI(OpenAISettings(base_url=url, name="local"))
+    requests = [model.request("ask", Ask().prompt(i), None, 0) for i in range(CALLS)]
+    client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
+
+    async def one(number: int) -> None:
+        answer = await client.chat.completions.create(**requests[number])
+        assert answer.choices[0].message.content
+
+    await together(one)
+    await client.close()
+
+
+def timed(run: Callable[[str, Path], Awaitable[None]], url: str) -> tuple[float, float]:
+    """Wall seconds, and CPU seconds of this process."""
+    with tempfile.TemporaryDirectory() as scratch:
+        wall, cpu = time.perf_counter(), time.process_time()
+        asyncio.run(run(url, Path(scratch)))  # type: ignore[arg-type]
+        return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def main() -> None:
+    with served() as url:
+        timed(bare, url)
+        mine, theirs = [], []
+        for _ in range(ROUNDS):
+            theirs.append(timed(bare, url))
+            mine.append(timed(ours, url))
+    wall, cpu = (min(column) for column in zip(*mine, strict=True))
+    bare_wall, bare_cpu = (min(column) for column in zip(*theirs, strict=True))
+    ratio, added = wall / bare_wall, (cpu - bare_cpu) * 1000 / CALLS
+    print(
+        f"{CALLS} calls at {DELAY_S * 1000:.0f} ms, {CONNECTIONS} at once, best of {ROUNDS} rounds"
+    )
+    print(f"  {'':<22} {'wall s':>8} {'CPU s':>8}")
+    print(f"  {'ours':<22} {wall:8.2f} {cpu:8.2f}")
+    print(f"  {'bare loop, same SDK':<22} {bare_wall:8.2f} {bare_cpu:8.2f}")
+    print(f"  wall ratio {ratio:.2f} (target {TARGET_RATIO}): {_met(ratio <= TARGET_RATIO)}")
+    print(f"  CPU ms added a call {added:.2f} (target {TARGET_MS}): {_met(added < TARGET_MS)}")
+    result = {
+        "name": "calls",
+        "ours": round(wall, 3),
+        "peer": round(bare_wall, 3),
+        "peer_name": "bare loop over the same SDK",
+        "ratio": round(ratio, 3),
+        "unit": "s for 1000 calls",
+        "n": CALLS,
+        "cpu_ms_added_a_call": round(added, 3),
+    }
+    print(json.dumps(result))
+
+
+def _met(target: bool) -> str:
+    return "met" if target else "MISSED"
+
+
+if __name__ == "__main__":
+    serve() if sys.argv[1:] == ["serve"] else main()

@@ -1,0 +1,141 @@
+"""Accounts: caps hold for all who share them; what may have been billed is not forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from framework.errors import StopRun, UserError
+from framework.models.cache import Response, ResponseCache, key_of
+from framework.models.spending import Spending, Spent
+
+
+@given(
+    calls=st.lists(
+        st.tuples(st.integers(1, 50), st.floats(0, 1), st.sampled_from(["settle", "lose", "free"])),
+        max_size=30,
+    ),
+    cap=st.integers(0, 300),
+)
+@settings(deadline=None, max_examples=40)
+def test_no_order_of_calls_passes_a_cap(
+    tmp_path_factory: pytest.TempPathFactory,
+    calls: list[tuple[int, float, str]],
+    cap: int,
+) -> None:
+    path = tmp_path_factory.mktemp("spending") / "s.sqlite"
+
+    async def one(spending: Spending, worst: int, share: float, end: str) -> None:
+        hold = await spending.hold(0.0, worst)
+        await asyncio.sleep(0)
+        if end == "settle":
+            spending.settle(hold, 0.0, int(worst * share))
+        elif end == "lose":
+            spending.lose(hold)
+        else:
+            spending.release(hold)
+        spent = spending.total()
+        assert spent.tokens + spent.lost_tokens <= cap
+
+    async def all_of_them() -> list[BaseException | None]:
+        spending = Spending(path, "run", max_tokens=cap)
+        work = (one(spending, *call) for call in calls)
+        found = await asyncio.gather(*work, return_exceptions=True)
+        spending.close()
+        return found
+
+    ends = asyncio.run(all_of_them())
+    assert all(end is None or isinstance(end, StopRun) for end in ends)
+    if sum(worst for worst, _, _ in calls) <= cap:
+        assert ends == [None] * len(calls)
+
+
+def test_a_call_waits_for_those_under_way_before_it_gives_up(tmp_path: Path) -> None:
+    async def two() -> Spent:
+        spending = Spending(tmp_path / "s.sqlite", "run", max_usd=1.0)
+        first = await spending.hold(0.9, 1)
+        second = asyncio.create_task(spending.hold(0.9, 1))
+        await asyncio.sleep(0.02)
+        assert not second.done()
+        spending.settle(first, 0.05, 1)
+        spending.settle(await second, 0.05, 1)
+        with pytest.raises(StopRun, match=r"max_cost_usd=1: \$0.1000 spent"):
+            await spending.hold(0.95, 1)
+        return spending.total()
+
+    assert asyncio.run(two()).usd == pytest.approx(0.1)
+
+
+def test_accounts_are_apart_and_survive_their_process(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+
+    async def pay(scope: str) -> Spent:
+        spending = Spending(path, scope)
+        spending.settle(await spending.hold(1.0, 10), 0.5, 5)
+        return spending.total()
+
+    assert asyncio.run(pay("a")) == Spent(calls=1, tokens=5, usd=0.5)
+    assert asyncio.run(pay("b")) == Spent(calls=1, tokens=5, usd=0.5)
+    assert asyncio.run(pay("a")) == Spent(calls=2, tokens=10, usd=1.0)
+
+
+def test_what_a_dead_process_held_counts_with_its_worst_case(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    program = (
+        "import asyncio, os, sys; from pathlib import Path\n"
+        "from framework.models.spending import Spending\n"
+        "asyncio.run(Spending(Path(sys.argv[1]), 'run').hold(0.7, 70)); os._exit(9)\n"
+    )
+    root = Path(__file__).resolve().parents[3]
+    subprocess.run([sys.executable, "-c", program, str(path)], check=False, cwd=root)
+    assert Spending(path, "run").total() == Spent(lost_calls=1, lost_tokens=70, lost_usd=0.7)
+
+
+def test_a_file_that_is_no_database_is_the_users_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    path.write_text("not a database, but long enough to be taken for one" * 40)
+    with pytest.raises(UserError, match="can't be used as a database"):
+        ResponseCache(path)
+
+
+def test_a_response_is_found_by_everything_that_it_answers(tmp_path: Path) -> None:
+    asked = ("openai", "http://127.0.0.1/v1", {"model": "m", "messages": ["a"]}, 0)
+    others = [
+        ("anthropic", *asked[1:]),
+        (asked[0], "http://127.0.0.2/v1", *asked[2:]),
+        (*asked[:2], {"model": "m", "messages": ["b"]}, 0),
+        (*asked[:2], {"model": "n", "messages": ["a"]}, 0),
+        (*asked[:3], 1),
+    ]
+    response = Response(text='{"a": "\ud83d é"}', stop="end", tokens_in=3, tokens_out=2)
+    cache = ResponseCache(tmp_path / "c.sqlite")
+    cache.put(key_of(*asked), "decide", response)
+    cache.put(key_of(*asked), "decide", Response(text="", stop="end", tokens_in=0, tokens_out=0))
+    again = ResponseCache(tmp_path / "c.sqlite")
+    assert again.get(key_of(*asked)) == response
+    assert [again.get(key_of(*other)) for other in others] == [None] * len(others)
+
+
+def test_processes_can_make_and_fill_one_cache_at_once(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from framework.models.cache import Response, ResponseCache\n"
+        "cache = ResponseCache(Path(sys.argv[1]))\n"
+        "for i in range(100):\n"
+        "    r = Response(text=str(i), stop='end', tokens_in=1, tokens_out=1)\n"
+        "    cache.put(f'{sys.argv[2]}-{i}', 'x', r)\n"
+    )
+    path, root = tmp_path / "c.sqlite", Path(__file__).resolve().parents[3]
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program, str(path), str(n)], cwd=root)
+        for n in range(4)
+    ]
+    assert [process.wait(60) for process in processes] == [0] * 4
+    cache = ResponseCache(path)
+    assert all(cache.get(f"{n}-{i}") for n in range(4) for i in range(100))
