@@ -93,6 +93,11 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--comparisons", type=int, help="in the family; default: the pairs shown")
     add.set_defaults(command="power:power")
 
+    add = commands.add_parser("coverage", help="simulate how often the printed intervals hold")
+    add.add_argument("--samples", type=int, default=4000, help="a cell; default: %(default)s")
+    add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    add.set_defaults(command="coverage:coverage")
+
     group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")
     actions = group.add_subparsers(required=True, metavar="ACTION")
     add = actions.add_parser("lock", help="write a file's digest and the time into the register")

@@ -1,0 +1,68 @@
+"""Do the printed intervals hold as often as they claim, and do the tests keep their size?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framework.testing.coverage import SIZES, Scenario, Simulated, markdown, scenarios, simulate
+from tests.launching import framework
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
+SAMPLES = 1_500
+
+
+def made(rate: float | None, kind: str = "coverage", claimed: float = 1.0) -> Simulated:
+    scenario = Scenario(
+        figure="f", data="d", kind=kind, claims=True, conservative=False, hit=lambda rng, n: True
+    )
+    return Simulated(scenario=scenario, n=10, rate=rate, claimed=claimed, samples=1000)
+
+
+def test_the_table_marks_what_falls_short() -> None:
+    def cell(one: Simulated) -> str:
+        return markdown([one]).splitlines()[-1].split("|")[-2].strip()
+
+    assert cell(made(0.951)) == "95.1"
+    assert cell(made(0.92)) == "92.0!"
+    assert cell(made(0.94, claimed=0.6)) == "94.0 (of 60%)"
+    assert cell(made(None)) == "none claimed"
+    assert cell(made(0.06, "size")) == "6.0"
+    assert cell(made(0.08, "size")) == "8.0!"
+
+
+def test_simulation_is_the_same_every_time() -> None:
+    chosen = scenarios()[:2]
+    assert list(simulate(20, chosen, (10,))) == list(simulate(20, chosen, (10,)))
+
+
+def test_the_documented_table_has_every_row() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    for scenario in scenarios():
+        assert f"| {scenario.figure} | {scenario.data} | {scenario.kind} |" in text
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--samples: 0 given" in framework(capsys, "coverage", "--samples", "0").mistake
+    page = tmp_path / "page.md"
+    page.write_text("<!-- result table: begin -->\n<!-- result table: end -->\n")
+    assert framework(capsys, "coverage", "--samples", "2", "--into", str(page)).status == 0
+    assert "2 samples a cell." in page.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("scenario", scenarios(), ids=lambda s: f"{s.figure}: {s.data}")
+def test_claims_hold(scenario: Scenario) -> None:
+    """Coverage is claimed from n = 40 on, size and conservative bounds at every n."""
+    for found in simulate(SAMPLES, [scenario], SIZES):
+        slack = 3 * found.standard_error
+        if found.rate is None or not scenario.claims:
+            continue
+        if scenario.kind == "size":
+            assert found.rate <= 0.05 + slack, found
+        elif scenario.conservative:
+            assert found.rate >= 0.95 - slack, found
+        elif found.n >= 40:
+            assert 0.93 - slack <= found.rate <= 0.97 + slack, found
