@@ -204,9 +204,7 @@ class _Necessary:
         text = self.words.line(key, value) if as_line else self.words.fact(key, value)
         draft.lines.append((text, as_line))
         self._mention("fact", key, role, text, draft, value)
-        first = self.first_of.setdefault(key, draft.id)
-        if first != draft.id and role == CURRENT:
-            draft.edges.append(("supports", first))
+        self.first_of.setdefault(key, draft.id)
 
     # ---------------------------------------------------------------------------------- revisions
 
@@ -228,19 +226,19 @@ class _Necessary:
                 word = self.words.restatement
             text = word(key, steps[n], steps[n - 1], day)
             role = CURRENT if steps[n] == current else RETIRED
-            self._revision_event(draft, key, role, steps[n], text, ("supersedes", previous))
+            self._revision_event(draft, key, role, steps[n], text, previous)
             previous = draft.id
         if revision.rescinded:
             rescinded, day = day, day + timedelta(days=self.rng.randint(2, 4))
             draft = self.writer.start(f"rescission/{key}", self.rng.choice(documents), day=day)
             text = self.words.rescission(key, current, rescinded)
-            self._revision_event(draft, key, CURRENT, current, text, ("supersedes", previous))
+            self._revision_event(draft, key, CURRENT, current, text, previous)
         old = revision.retired[0]
         if self.rng.random() < _REMENTIONED:
             document = self.rng.choice(self.spec.used("remention"))
             draft = self.writer.start(f"remention/{key}", document)
             text = self.words.remention(key, old, draft.day)
-            self._revision_event(draft, key, RETIRED, old, text, ("cites", self.first_of[key]))
+            self._revision_event(draft, key, RETIRED, old, text, None)
         if not revision.rescinded and self.rng.random() < _LATE:
             self._arrive_late(key, old, day)
 
@@ -258,10 +256,11 @@ class _Necessary:
         self.drafts.append(draft)
 
     def _revision_event(
-        self, draft: Draft, key: str, role: str, value: Value, text: str, edge: tuple[str, str]
+        self, draft: Draft, key: str, role: str, value: Value, text: str, superseded: str | None
     ) -> None:
         draft.lines.append((text, False))
-        draft.edges.append(edge)
+        if superseded is not None:
+            draft.edges.append(("supersedes", superseded))
         self._mention("fact", key, role, text, draft, value)
         self.writer.fill(draft, self.spec.documents[draft.spec_id].sentences)
         self.drafts.append(draft)
@@ -307,7 +306,6 @@ class _Necessary:
             draft = self.writer.start(f"damaged/{n}", document)
             scanner = Random(self.rng.random())
             draft.lines.append((damage(mention.text, scanner), False))
-            draft.edges.append(("cites", mention.event_id))
             self.writer.fill(draft, document.sentences)
             self.drafts.append(draft)
 

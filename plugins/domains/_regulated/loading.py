@@ -118,6 +118,7 @@ def _load(file: Path, digest: str) -> Spec:
         wording=read_wording(root.node("wording"), rules),
         documents=documents,
         references=root.texts("references", at_least=1),
+        enclosures=root.texts("enclosures", at_least=1),
         replacements=root.texts("replacements", at_least=1),
         points=tuple(read_point(name, node, grammar) for name, node in root.nodes("points")),
         protected=root.lists("protected", at_least=2),

@@ -188,6 +188,7 @@ class Spec:
     wording: Wording
     documents: Mapping[str, DocumentSpec]
     references: tuple[str, ...]
+    enclosures: tuple[str, ...]
     replacements: tuple[str, ...]
     points: tuple[PointSpec, ...]
     protected: Mapping[str, tuple[str, ...]]

@@ -131,6 +131,34 @@ def test_events_are_dated_and_their_edges_lead_somewhere(spec: str) -> None:
     assert {"supersedes", "cites", "supports"} <= relations
 
 
+def test_edges_do_not_tell_what_matters(spec: str) -> None:
+    """Gold is referred to as often as anything else that a later document could refer to."""
+    one = shared(spec)
+    filler = {d.title for use in ("filler", "supporting") for d in one.spec.used(use)}
+    gold_targets, targets, gold_possible, possible = 0, 0, 0, 0
+    for case in cases(spec)[:150]:
+        events = {event.id: event for event in one.history(case.history_id)}
+        gold = {source for item in case.gold.items for source in item.source_ids}
+        last = max(event.time for event in events.values())
+        ahead = [event.id for event in events.values() if event.time < last]
+        possible += len(ahead)
+        gold_possible += len(gold & set(ahead))
+        for event in events.values():
+            assert len({target for _, target in event.edges}) == len(event.edges)
+            for relation, target in event.edges:
+                assert events[target].time < event.time
+                if relation != "supersedes":
+                    targets += 1
+                    gold_targets += target in gold
+                elif event.metadata["title"] in filler:
+                    assert events[target].metadata["title"] == event.metadata["title"]
+    assert targets > 500
+    assert gold_targets / targets == pytest.approx(gold_possible / possible, abs=0.04)
+    in_gold = gold_targets / gold_possible
+    in_other = (targets - gold_targets) / (possible - gold_possible)
+    assert in_gold == pytest.approx(in_other, abs=0.06)
+
+
 def test_nothing_states_the_outcome(spec: str) -> None:
     """No document but the policy, and the injected sentence, has a word of decision in it."""
     one = domain(spec, injection=False)
