@@ -47,7 +47,7 @@ class Judge(ABC, Generic[S]):
     def audit(
         self, answer: Answer, standard: Standard, client: Client
     ) -> Awaitable[Sequence[Verdict]] | Sequence[Verdict]:
-        """Per checklist item of the standard, whether decision, rationale and notice meet it."""
+        """Per checklist item of the standard, whether the answer's notice meets it."""
 
     def equivalent(
         self, question: str, expected: str, given: str, kind: str, client: Client

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from framework.compose import compose_plan, composer
 from framework.engine.directory import load_plan, load_state
@@ -22,11 +23,11 @@ def resume(path: Path, overrides: Sequence[str]) -> int:
         raise UserError(f"resume={path}: no such directory")
     with composer(), one_domain():
         if (path / SWEEP_PLAN).is_file():
-            stored_sweep = json.loads((path / SWEEP_PLAN).read_bytes())
-            if "rescored_from" in stored_sweep:
+            rescored = _rescored_sweep(path)
+            if rescored is not None:
                 if overrides:
                     raise UserError(f"resume={path}: a rescored sweep is gone on with as it is")
-                return go_on_with_sweep(path, stored_sweep)
+                return go_on_with_sweep(path, rescored)
             return run_sweep(path, load_jobs(path, overrides))
         stored = load_plan(path)
         if compose_plan(stored.overrides).digest != stored.digest:
@@ -35,6 +36,16 @@ def resume(path: Path, overrides: Sequence[str]) -> int:
         plan = compose_plan([*stored.overrides, *overrides])
         check_same(plan, path)
         sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
-        rescored = Origin.read(load_state(path).started) is not None
-        # Stored answers are judged: the reader's model is not needed, nor is there a gate.
-        return show_run(run_job(plan, path, Baselines() if rescored else check_job(plan), sweep))
+        if Origin.read(load_state(path).started) is not None:
+            # Stored answers are judged: the reader's model is not needed, nor is there a gate.
+            return show_run(run_job(plan, path, Baselines(), sweep))
+        return show_run(run_job(plan, path, check_job(plan), sweep))
+
+
+def _rescored_sweep(path: Path) -> dict[str, Any] | None:
+    """The plan of a rescored sweep; None for any other, a damaged one included."""
+    try:
+        stored = json.loads((path / SWEEP_PLAN).read_bytes())
+    except ValueError:
+        return None
+    return stored if isinstance(stored, dict) and "rescored_from" in stored else None

@@ -34,16 +34,19 @@ class AuditRequest:
     @property
     def document(self) -> str:
         """Decision, rationale and notice as one text: all that a verdict may rest on."""
-        return f"Decision: {self.decision}.\n\n{self.rationale}\n\n{self.notice}"
+        return (
+            f"Decision: {self.decision}.\n\nRationale:\n{self.rationale}\n\n"
+            f"Notice:\n{self.notice or '(none)'}"
+        )
 
 
 @register("operation", "audit")
 class Audit(PromptedOperation[AuditRequest, tuple[Finding, ...]]):
     """Say, item by item, whether decision, rationale and notice meet it, with quoted evidence.
 
-    The rule-based answer follows patterns: an item is met when the text has a match for one
-    alternative of each group and for nothing forbidden, white space runs as one space. Raises
-    re.error when one of them is not a regular expression.
+    The rule-based answer follows patterns: an item is met when the notice, which is all that the
+    applicant gets, has a match for one alternative of each group and for nothing forbidden, white
+    space runs as one space. Raises re.error when one of them is not a regular expression.
     """
 
     slots = frozenset({"question", "document", "items", "count"})
@@ -61,7 +64,7 @@ class Audit(PromptedOperation[AuditRequest, tuple[Finding, ...]]):
         return read_findings(self.json_object(text), ids, request.document)
 
     def offline(self, request: AuditRequest, profile: Profile) -> tuple[Finding, ...]:
-        return tuple(audited(request.document, request.items))
+        return tuple(audited(request.notice, request.items))
 
     def render(self, response: tuple[Finding, ...]) -> str:
         return canonical_json(written(response))
@@ -71,9 +74,9 @@ def _demand(item: ChecklistItem) -> str:
     return f"{item.text} ({item.citation})" if item.citation else item.text
 
 
-def audited(document: str, items: Sequence[ChecklistItem]) -> list[Finding]:
-    """By patterns, whether the document meets each item; what is forbidden is quoted."""
-    text = " ".join(document.split())
+def audited(notice: str, items: Sequence[ChecklistItem]) -> list[Finding]:
+    """By patterns, whether the notice meets each item; what is forbidden is quoted."""
+    text = " ".join(notice.split())
     return [_audited(item, text) for item in items]
 
 

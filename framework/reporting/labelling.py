@@ -30,7 +30,7 @@ __all__ = [
 COLUMNS: Final = ("id", "question", "demand", "decision", "rationale", "notice", "label", "comment")
 _QUESTIONS: Final = {
     "entail": "Does the rationale say this, so that whoever accepts it must accept this?",
-    "audit": "Do decision, rationale and notice together meet this demand?",
+    "audit": "Does the notice meet this demand? Decision and rationale say what it is about.",
     "equivalent": "Does the given answer (in the column rationale) say what was expected?",
 }
 _YES: Final = frozenset({"yes", "y", "1", "true", "met"})

@@ -46,7 +46,7 @@ class Rules(Judge[NoSettings]):
         )
         return [
             Verdict(id=finding.id, met=finding.met, evidence=finding.evidence)
-            for finding in audited(request.document, request.items)
+            for finding in audited(request.notice, request.items)
         ]
 
     def equivalent(

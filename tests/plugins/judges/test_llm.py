@@ -34,7 +34,7 @@ ITEMS = (
     ChecklistItem(id="whom", text="the creditor", citation="(a)(2)", requires=(("Delta Bank",),)),
 )
 STANDARD = Standard(name="s", question="Does it comply?", items=ITEMS)
-ANSWER = Answer(decision="DENY", rationale="The score is too low.", notice="Delta Bank denies it.")
+ANSWER = Answer(decision="DENY", rationale="The score is too low.", notice="Delta Bank: too low.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ def test_by_rule_it_says_what_the_rules_judge_says() -> None:
     audited = [settled(j.audit(ANSWER, STANDARD, None)) for j in both]  # type: ignore[arg-type]
     for one, other in (entailed, audited):
         assert [(v.id, v.met) for v in one] == [(v.id, v.met) for v in other]
-    assert [v.met for v in audited[0]] == [True, True]
+    assert [v.met for v in audited[0]] == [False, True], "the notice alone is audited"
 
 
 def reply(*entries: tuple[int, list[str], bool]) -> str:

@@ -51,14 +51,16 @@ def test_an_item_needs_each_group_and_nothing_forbidden() -> None:
         id="i",
         text="reasons",
         citation="(b)(2)",
-        requires=((r"decision: deny", r"we declined"), (r"within 60\s+days",)),
+        requires=((r"action: deny", r"we declined"), (r"within 60\s+days",)),
         forbids=(r"internal\s+standards",),
     )
-    met = audit(item, decision="DENY", notice="Ask us within\n 60 days.")
-    assert met == (True, '"Decision: DENY", "within 60 days"')
+    met = audit(item, notice="Action: deny. Ask us within\n 60 days.")
+    assert met == (True, '"Action: deny", "within 60 days"')
     assert audit(item, notice="Ask us within 60 days.")[0] is False
-    unmet = audit(item, rationale="We declined.", notice="Ask within 30 days.")
+    unmet = audit(item, notice="We declined. Ask within 30 days.")
     assert unmet == (False, r"not found: within 60\s+days")
+    only_there = audit(item, decision="DENY", rationale="We declined.", notice="within 60 days")
+    assert only_there[0] is False, "the applicant gets the notice alone"
     assert audit(item, decision="DENY", notice="within 60 days, by internal\nstandards") == (
         False,
         'forbidden: "internal standards"',
