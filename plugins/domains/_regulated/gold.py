@@ -43,8 +43,9 @@ _NOT: Final = {
     "after": ("is not after",),
     "before": ("is not before",),
     "one of": ("is not one of",),
-    "not one of": (),
+    "not one of": ("is one of",),
 }
+"""How it is said that a comparison does not hold, the usual way first."""
 
 
 def make_gold(spec: Spec, drawn: Drawn, content: Content, *, inject: bool) -> Gold:
@@ -331,18 +332,19 @@ def _comparison(spec: Spec, drawn: Drawn, rule: Rule, condition: Condition) -> R
     fact = spec.facts[condition.fact]
     value = drawn.facts[condition.fact]
     holds = condition.holds(value)
-    negations = _NOT[condition.comparator]
+    stated, denied = (f"is {condition.comparator}",), _NOT[condition.comparator]
+    if not holds:
+        stated, denied = denied, stated
     bound = threshold_forms(fact, condition.threshold)[0]
-    stands = f"is {condition.comparator}" if holds else f"is not {condition.comparator}"
     return ReasoningPoint(
         id=rule.code,
-        text=f"The {fact.label} of {render(fact, value)} {stands} the {bound} of {rule.code}.",
+        text=f"The {fact.label} of {render(fact, value)} {stated[0]} the {bound} of {rule.code}.",
         requires=(
             fact.labels,
             value_forms(fact, value),
             (*threshold_forms(fact, condition.threshold), rule.code),
         ),
-        forbids=negations if holds else (f"is {condition.comparator}",),
+        forbids=denied,
     )
 
 
