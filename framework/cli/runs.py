@@ -56,7 +56,7 @@ def compare(args: argparse.Namespace) -> int:
 def verify(args: argparse.Namespace) -> int:
     """Check journal, files and manifest; exit status 1 when anything is not as it was sealed."""
     from framework.engine.directory import SWEEP_PLAN
-    from framework.engine.sweep import all_directories
+    from framework.engine.sweep import all_directories, problems_of
     from framework.journal import verify_run
 
     path = Path(args.run)
@@ -81,6 +81,10 @@ def verify(args: argparse.Namespace) -> int:
         if verdict.ok:
             print(f"{named}ok: {verdict.journal.n_events} events, head {verdict.journal.head_hash}")
         sound = sound and verdict.ok
+    if sound and (path / SWEEP_PLAN).is_file():
+        for problem in problems_of(path):
+            print(problem)
+            sound = False
     return 0 if sound else 1
 
 

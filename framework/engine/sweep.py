@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -119,22 +120,46 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
 
 def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     """The content of sweep.json from the finished jobs; None when there is none."""
-    directories = [path / job.plan.name for job in jobs]
+    baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
+    baseline = baselines.pop() if len(baselines) == 1 else None
+    return _compared([path / job.plan.name for job in jobs], baseline)
+
+
+def problems_of(path: Path) -> list[str]:
+    """Where sweep.json and comparison.csv are not what the sweep's runs give; empty when sound."""
+    try:
+        stored = json.loads((path / SWEEP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return [f"{path / SWEEP}: missing or not JSON"]
+    with tempfile.TemporaryDirectory() as scratch:
+        expected = _compared(all_directories(path), stored.get("baseline"))
+        if expected is None:
+            return [f"{path / SWEEP}: none of its runs is finished"]
+        write_sweep(Path(scratch), expected)
+        return [
+            f"{path / name}: not what the runs give"
+            for name in (SWEEP, COMPARISON)
+            if not (path / name).is_file()
+            or (path / name).read_bytes() != (Path(scratch) / name).read_bytes()
+        ]
+
+
+def _compared(directories: Sequence[Path], baseline: str | None) -> dict[str, Any] | None:
     states = [load_state(d) if d.is_dir() else None for d in directories]
     finished = [
         (d, state) for d, state in zip(directories, states, strict=True) if state and state.finished
     ]
     if not finished:
         return None
-    baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     summary = sweep_summary(
         [read_summary(d) for d, _ in finished],
         [state.rows for _, state in finished],
         [d.name for d, _ in finished],
-        baseline=baselines.pop() if len(baselines) == 1 else None,
+        baseline=baseline,
     )
     done = {d for d, _ in finished}
-    return {**summary, "unfinished": [d.name for d in directories if d not in done]}
+    unfinished = [d.name for d in directories if d not in done]
+    return {**summary, "baseline": baseline, "unfinished": unfinished}
 
 
 def write_sweep(path: Path, summary: dict[str, Any]) -> None:

@@ -158,7 +158,7 @@ def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
 def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
     """By case, the value of every sample, the arm's draws averaged; None where undefined."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row.key):  # sums of floats depend on their order
         values = found[row.case_id][row.sample]
         value = row.axes.get(axis)
         if value is not None:

@@ -131,8 +131,22 @@ def _headline(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Pairs of arms at one budget that were not given the same room."""
+    """Pairs of arms at one budget that were not given the same room, and arms that did not use it.
+
+    An arm that offers less than the budget by its own choice (a cap on items) is named too: its
+    result is that of a smaller view.
+    """
     flags: list[str] = []
+    for summary in summaries:
+        fair, run = summary["fairness"], summary["run"]
+        budget, mean, could = (
+            fair.get(name) for name in ("budget_tokens", "mean_view_tokens", "could_fill")
+        )
+        if budget and mean and could < 1 and mean < (1 - FAIRNESS_MARGIN) * budget:
+            flags.append(
+                f"{run['budget']}: {run['arch']} offered less than the budget in {1 - could:.0%} of "
+                f"its rows; its mean view is {mean:.0f} of {budget} tokens"
+            )
     by_budget: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
     for summary in summaries:
         fair = summary["fairness"]

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from framework.contracts import Arch, Query
 from framework.records import Event, Gold, Item, Span
 from framework.registry import NoSettings, register
+from framework.tokens import count_tokens
 
 
 @register("arch", "oracle")
 class Oracle(Arch[NoSettings]):
     """Exactly the gold's source spans, subject to the budget: the upper bound of what can be kept.
 
-    Any one span carries its item, so the order is: the first span of every critical item, the
-    first span of every other item, then their further spans in the same order. A span within one
-    already given from the same event is left out. Where the gold names evidence events that no
+    Any one span carries its item, so the order is: the shortest span of every critical item, the
+    shortest span of every other item, shorter ones first, then their further spans. A span within
+    one already given from the same event is left out. Where the gold names evidence events that no
     span comes from (question answering), those events follow whole. Only events that arrived count.
     """
 
@@ -45,11 +46,25 @@ class Oracle(Arch[NoSettings]):
         return items
 
     def _wanted(self, gold: Gold) -> Iterator[Span]:
-        ordered = sorted(gold.items, key=lambda item: not item.critical)
-        spans = [s for item in ordered for s in item.spans[:1]]
-        spans += [s for item in ordered for s in item.spans[1:]]
-        yield from (span for span in spans if span.source_id in self._texts)
-        covered = {span.source_id for span in spans}
+        carried = [
+            (item.critical, sorted(arrived, key=lambda span: count_tokens(span.text)))
+            for item in gold.items
+            if (arrived := [span for span in item.spans if span.source_id in self._texts])
+        ]
+        carried.sort(key=lambda one: (not one[0], count_tokens(one[1][0].text)))
+        first = [spans[0] for _, spans in carried]
+        yield from (span for span in first if not _within_another(span, first))
+        yield from (span for _, spans in carried for span in spans[1:])
+        covered = {span.source_id for item in gold.items for span in item.spans}
         for source_id in gold.evidence:
             if source_id in self._texts and source_id not in covered:
                 yield Span(source_id=source_id, text=self._texts[source_id])
+
+
+def _within_another(span: Span, spans: Sequence[Span]) -> bool:
+    """Whether a longer span of the same event holds this one, so that giving both would waste."""
+    return any(
+        span.text in other.text and len(span.text) < len(other.text)
+        for other in spans
+        if other.source_id == span.source_id
+    )

@@ -12,6 +12,7 @@ from plugins.axes._answers import HIGHER, committed, succeeded, undefined
 
 NAMES = (
     "commit_rate",
+    "default_rate",
     "conditional_accuracy",
     "commit_all_accuracy",
     "abstention_case",
@@ -24,10 +25,12 @@ class CAR(Axis[NoSettings]):
     """Calibrated abstention: coverage, accuracy where committed, and abstaining when it is right.
 
     Each value is 0 or 1 for a case; means over cases are the paper's quantities (LongHorizon 3.5
-    and 7.2). Accuracy is the domain's success. Higher is better but for `commit_rate`, which has no
-    better direction.
+    and 7.2). Accuracy is the domain's success. Higher is better but for `commit_rate` and
+    `default_rate`, which have no better direction.
 
     commit_rate : 1 when the answer decides: |C| / N.
+    default_rate : 1 when the reader could determine nothing and gave the task's declared default:
+        such an answer is right now and then, and counts as committed.
     conditional_accuracy : success, None where not committed: sum over C / |C|.
     commit_all_accuracy : success and committed: sum over C / N, so an abstention counts as wrong.
     abstention_case : abstained exactly when the gold decision is to abstain.
@@ -41,6 +44,7 @@ class CAR(Axis[NoSettings]):
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         **dict.fromkeys(NAMES, HIGHER),
         "commit_rate": None,
+        "default_rate": None,
     }
 
     def score(self, scored: Scored) -> AxisScore:
@@ -53,6 +57,7 @@ class CAR(Axis[NoSettings]):
         from_view = scored.domain.decision_from(scored.case, held)
         values = {
             "commit_rate": float(commits),
+            "default_rate": float(answer.defaulted),
             "conditional_accuracy": float(success) if commits else None,
             "commit_all_accuracy": float(success and commits),
             "abstention_case": float((gold.decision == ABSTAIN) != commits),

@@ -42,7 +42,9 @@ def mean(found: Sequence[Row], axis: str) -> float:
 
 
 def tagged(found: Sequence[Row], **tags: str) -> list[Row]:
-    return [r for r in found if all({**r.tags, "stratum": r.stratum}[k] == v for k, v in tags.items())]
+    return [
+        r for r in found if all({**r.tags, "stratum": r.stratum}[k] == v for k, v in tags.items())
+    ]
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -195,16 +195,19 @@ def test_wrongful_adverse_actions_are_counted_apart() -> None:
 def test_car_on_a_decidable_case() -> None:
     assert values("car", RIGHT) == {
         "commit_rate": 1.0,
+        "default_rate": 0.0,
         "conditional_accuracy": 1.0,
         "commit_all_accuracy": 1.0,
         "abstention_case": 1.0,
         "abstention_view": 1.0,
     }
+    assert values("car", replace(RIGHT, defaulted=True))["default_rate"] == 1.0
     wrong = values("car", Answer(decision="APPROVE"))
     assert (wrong["conditional_accuracy"], wrong["commit_all_accuracy"]) == (0.0, 0.0)
     for decision in (ABSTAIN, ""):
         assert values("car", Answer(decision=decision)) == {
             "commit_rate": 0.0,
+            "default_rate": 0.0,
             "conditional_accuracy": None,
             "commit_all_accuracy": 0.0,
             "abstention_case": 0.0,
