@@ -24,6 +24,10 @@ def power(args: argparse.Namespace) -> int:
         raise UserError("power needs two runs or a sweep: the pilot of a comparison")
     comparable(paths)
     summaries = [read_summary(path) for path in paths]
+    named = [tuple(s["run"][k] for k in ("arch", "budget", "model", "reader")) for s in summaries]
+    twice = next((words for words in named if named.count(words) > 1), None)
+    if twice is not None:
+        raise UserError(f"power: two runs are {', '.join(twice)}; give one of them")
     rows = [
         row
         for path, summary in zip(paths, summaries, strict=True)

@@ -70,6 +70,7 @@ def _measured(paths: Sequence[Path]) -> Measured:
     directories = run_directories(list(paths))
     if len(directories) > 1:
         comparable(directories)
+    _check_one_setting(directories)
     rows: list[dict[str, Any]] = []
     runs: list[RunInfo] = []
     for path in directories:
@@ -77,6 +78,26 @@ def _measured(paths: Sequence[Path]) -> Measured:
         rows += own
         runs.append(info)
     return prereg.Measured(rows=rows, runs=runs)
+
+
+def _check_one_setting(directories: Sequence[Path]) -> None:
+    """Raise UserError unless the runs differ in nothing but arm and budget, each pair once."""
+    from framework.engine.directory import read_summary
+    from framework.reporting.summary import SETTING
+
+    first: dict[str, Any] | None = None
+    seen: dict[tuple[str, str], Path] = {}
+    for path in directories:
+        run = read_summary(path)["run"]
+        first = first or run
+        differ = [key for key in SETTING if run[key] != first[key]]
+        if differ:
+            raise UserError(
+                f"{directories[0]} and {path} differ in {', '.join(differ)}: judge them apart"
+            )
+        same = seen.setdefault((run["arch"], run["budget"]), path)
+        if same is not path:
+            raise UserError(f"{same} and {path} are both {run['arch']} at {run['budget']}")
 
 
 def _run(path: Path) -> tuple[list[dict[str, Any]], RunInfo]:

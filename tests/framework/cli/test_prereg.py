@@ -105,6 +105,22 @@ def test_power_from_the_same_sweep(
         assert message in framework(capsys, "power", str(sweep), *wrong).mistake
 
 
+def test_runs_that_differ_in_more_than_the_arm_are_not_mixed(
+    here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = sweep_of(here, capsys, conf)
+    other = ("arch=bm25", "model=extractive_blind", *LOAN, *CASES, "hydra.run.dir=blind")
+    run(capsys, *other)
+    message = framework(capsys, "prereg", "judge", str(conf), str(sweep), "blind").mistake
+    assert message.endswith("differ in model: judge them apart")
+    run(capsys, "arch=bm25", *LOAN, *CASES, "gate=open", "hydra.run.dir=again")
+    for command in (
+        ("prereg", "judge", str(conf), str(sweep), "again"),
+        ("power", str(sweep), "again", "--axis", "eda", "--smallest-effect", "0.1"),
+    ):
+        assert "bm25" in framework(capsys, *command).mistake
+
+
 @pytest.mark.parametrize("name", ["longhorizon", "longhorizon_sam", "longhorizon_dpm"])
 def test_the_published_outcomes_on_the_recorded_rows(
     name: str, data_dir: Path, here: Path, capsys: pytest.CaptureFixture[str]
