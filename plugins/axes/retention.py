@@ -35,8 +35,8 @@ class Retention(Axis[NoSettings]):
     surface_ceiling : share of the facts in the view: the FRP that no reader passes but by guessing.
     budget_ceiling : share of the facts in the best view of gold spans under the budget. A property
         of case and budget, so it has no better direction between arms.
-    gold_tokens : tokens of the shortest spans that hold all gold items; the case is feasible when
-        they fit the budget. No better direction.
+    gold_tokens : tokens of the shortest spans that hold all gold items, critical or not. No better
+        direction.
 
     Values without their items (no critical item, no fact with a value) are None.
     """
