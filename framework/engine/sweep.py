@@ -223,7 +223,9 @@ def _check_distinct(plans: Sequence[Plan]) -> None:
     seen: dict[tuple[object, ...], Plan] = {}
     for plan in plans:
         labels = tuple(plan.labels.values())
-        known = seen.setdefault((*labels, plan.top.seed, plan.top.n_cases, plan.top.repeats), plan)
+        top = plan.top
+        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set)
+        known = seen.setdefault((*labels, *varied), plan)
         if known is not plan and known.digest != plan.digest:
             raise UserError(f"two jobs of the sweep would bear one name: {', '.join(labels)}")
     names = [plan.name for plan in plans]

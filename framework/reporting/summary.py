@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from framework.canonical import digest
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge
 from framework.records import Row, Usage
@@ -56,6 +57,7 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
+            "prompts": _prompts(plan),
             "protocol": plan.label("protocol"),
             "seed": plan.top.seed,
             "n_cases": len({row.case_id for row in rows}),
@@ -88,6 +90,12 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
     }
 
 
+def _prompts(plan: Plan) -> str:
+    """Name and digest of the prompts: the name alone would not tell that a file was changed."""
+    chosen = (plan.top.prompt_set or "default").rstrip("/").rsplit("/", 1)[-1]
+    return f"{chosen}@{digest(plan.prompt_digests)[7:15]}"
+
+
 def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
     """What a reader of the results must know before believing them."""
     if judge.model is None:
@@ -100,7 +108,7 @@ def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
 
 
 SETTING: Final = (
-    "domain", "reader", "model", "judge", "protocol", "seed", "n_cases", "repeats",
+    "domain", "reader", "model", "judge", "prompts", "protocol", "seed", "n_cases", "repeats",
 )  # fmt: skip
 """What must be equal between runs whose arms are compared, besides the budget."""
 

@@ -20,6 +20,7 @@ def job(
     n = max((len(v) for v in values.values()), default=0)
     run = {
         **{key: key for key in ("domain", "reader", "model", "judge", "protocol")},
+        "prompts": "default@0",
         "arch": arm,
         "budget": "tight",
         "seed": 7,
