@@ -54,6 +54,10 @@ class ComparisonRow:
         ci_low: 95% limit of delta, ``None`` where none is claimed.
         ci_high: 95% limit of delta, ``None`` where none is claimed.
         ci_method: of the limits, or why there are none.
+        bound_low: 95% decision bound of delta: what gates and "equivalent" rest on; holds where few
+            pairs differ, where the interval does not.
+        bound_high: the other.
+        bound_method: of the bounds, or why there are none.
         permutation_p: two-sided sign-flip permutation test: the primary test.
         permutation_method: exact, or Monte Carlo and its draws.
         holm_p: permutation_p adjusted over the whole table.
@@ -82,6 +86,9 @@ class ComparisonRow:
     ci_low: float | None
     ci_high: float | None
     ci_method: str
+    bound_low: float | None
+    bound_high: float | None
+    bound_method: str
     permutation_p: float | None
     permutation_method: str
     holm_p: float | None
@@ -287,6 +294,9 @@ def _table_row(
         ci_low=result.interval.low,
         ci_high=result.interval.high,
         ci_method=result.interval.method,
+        bound_low=result.bounds.low,
+        bound_high=result.bounds.high,
+        bound_method=result.bounds.method,
         permutation_p=result.permutation.p,
         permutation_method=result.permutation.method,
         holm_p=holm_p,

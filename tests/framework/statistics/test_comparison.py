@@ -77,6 +77,11 @@ def test_a_row_is_the_comparison_of_its_pair() -> None:
         expected.interval.low,
         expected.interval.high,
     )
+    assert (row.bound_low, row.bound_high, row.bound_method) == (
+        expected.bounds.low,
+        expected.bounds.high,
+        "tango score",
+    )
     assert row.permutation_p == expected.permutation.p
     assert row.mcnemar_p == expected.mcnemar.p
     assert (row.mcnemar_binarisation, row.cohens_h) == ("as is", expected.cohens_h)
