@@ -41,7 +41,10 @@ def judges(args: argparse.Namespace) -> int:
         return _style(args)
     from framework.reporting.judges import compare_judges
 
-    found = _judged([Path(path) for path in args.sources])
+    paths = [Path(path) for path in args.sources]
+    if len(paths) == 1 and paths[0].is_dir():
+        paths += _rescored_from(paths[0])
+    found = _judged(paths)
     chosen = _words(args.judges)
     _check(chosen, [j.judge for j in found], "--judges")
     found = [j for j in found if not chosen or j.judge in chosen]
@@ -140,6 +143,27 @@ def _judged(paths: Sequence[Path]) -> list[Judged]:
     twice = next((j.judge for j in found if sum(k.judge == j.judge for k in found) > 1), None)
     if twice is not None:
         raise UserError(f"judges: {twice} is there twice")
+    return found
+
+
+def _rescored_from(run: Path) -> list[Path]:
+    """The runs or sweeps beside this one that judged its answers anew, by name."""
+    from framework.engine.directory import SWEEP_PLAN
+    from framework.journal import MANIFEST
+
+    found = []
+    for path in sorted(run.absolute().parent.iterdir()):
+        files = (path / SWEEP_PLAN, path / MANIFEST)
+        file = next((file for file in files if file.is_file()), None)
+        try:
+            stored = json.loads(file.read_bytes()) if file is not None else {}
+        except ValueError:
+            continue
+        origin = stored.get("rescored_from", {})
+        olds = [origin["run"]] if "run" in origin else list(origin.get("runs", {}).values())
+        places = [(path / old).resolve() for old in olds]
+        if any(run.resolve() in (place, place.parent) for place in places):
+            found.append(path)
     return found
 
 

@@ -29,17 +29,25 @@ def axis_meta() -> dict[str, dict[str, Any]]:
                 "plugin": plugin.name,
                 "higher_is_better": plugin.cls.higher_is_better.get(name),
                 "finding": name in plugin.cls.findings,
+                "judged": name in plugin.cls.judged,
             }
     return meta
 
 
 def kind_of(
-    axis: str, meta: Mapping[str, Mapping[str, Any]], model_kind: str, needs_model: bool
+    axis: str,
+    meta: Mapping[str, Mapping[str, Any]],
+    model_kind: str,
+    needs_model: bool,
+    judge_kind: str = "llm",
 ) -> str:
     """`finding` or what kind of instrument the value went through (docs/validity.md section 1).
 
-    What a memory retained is a finding only if no model had a hand in the memory.
+    What a memory retained is a finding only if no model had a hand in the memory; what rests on a
+    rule-based judge is an instrument check, whoever read.
     """
+    if meta.get(axis, {}).get("judged") and judge_kind == "rule-based":
+        return "instrument check"
     if meta.get(axis, {}).get("finding") and not needs_model:
         return "finding"
     return "instrument check" if model_kind == "rule-based" else "measured with an LLM"
@@ -49,11 +57,12 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
     """The summary of a run. Deterministic in the measured columns, `ledger.seconds` apart."""
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
     judge: Judge[Any] = plan.parts["judge"].create()
+    judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
     good = [row for row in rows if not row.error]
     axes = _axes(good, plan.top.seed)
     for name, entry in axes.items():
-        entry["kind"] = kind_of(name, meta, model.kind, arch.needs_model)
+        entry["kind"] = kind_of(name, meta, model.kind, arch.needs_model, judge_kind)
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
@@ -64,7 +73,7 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             "repeats": plan.top.repeats,
             "digest": plan.digest,
             "model_kind": model.kind,
-            "judge_kind": judge.kind if judge.model is None else judge.model.kind,
+            "judge_kind": judge_kind,
         },
         "warnings": warnings(plan.parts["model"], judge),
         "headline": list(plan.parts["domain"].plugin.cls.headline),

@@ -108,6 +108,8 @@ def test_judges_of_one_sweep(capsys: pytest.CaptureFixture[str], sweep: Path) ->
     assert by_axis["rcs"]["mean_absolute_disagreement"] == 0.0, "both go by rule"
     assert by_axis["rcs"]["n"] == 12
     assert all(d["kept"] == d["n"] for d in found["directions"])
+    alone = loaded(framework(capsys, "judges", str(sweep), "--json"))
+    assert alone == found, "what was judged anew beside a run is found"
     again = framework(capsys, "judges", str(sweep), str(sweep))
     assert again.status == 0
     assert "rules in sweep" in " ".join(again.out.split())

@@ -156,6 +156,9 @@ def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
     assert kind_of("retained", meta, "rule-based", needs_model=True) == "instrument check"
     assert kind_of("eda", meta, "rule-based", needs_model=False) == "instrument check"
     assert kind_of("eda", meta, "llm", needs_model=False) == "measured with an LLM"
+    assert kind_of("rcs", meta, "llm", False, "rule-based") == "instrument check"
+    assert kind_of("rcs", meta, "llm", False, "llm") == "measured with an LLM"
+    assert kind_of("eda", meta, "llm", False, "rule-based") == "measured with an LLM"
     assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "instrument check"
 
 
