@@ -9,17 +9,11 @@ from typing import Final
 from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations._card import documents_text
+from framework.operations._filling import pick, tokens_of
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.lexicon import FREE
 from framework.operations.reading.noise import mishap
-from framework.operations.reading.salience import (
-    Salience,
-    claims_in,
-    pick,
-    salience_of,
-    tokens_of,
-    written,
-)
+from framework.operations.reading.salience import Salience, claims_in, salience_of, written
 from framework.operations.reading.text import Statement, statements
 from framework.registry import register
 
@@ -68,7 +62,7 @@ class Summarize(PromptedOperation[SummarizeRequest, SummarizeResponse]):
 
     def offline(self, request: SummarizeRequest, profile: Profile) -> SummarizeResponse:
         found = [s for text in (request.summary, *request.chunks) for s in statements(text)]
-        told = [s for s in found if mishap(s.text, profile) != "miss"]
+        told = [s for s in found if mishap(f"{self.name}: {s.text}", profile) != "miss"]
         lines = [(_rank(s), written(s)) for s in _without_repetition(told)]
         return SummarizeResponse(summary="\n".join(pick(lines, request.limit_tokens)))
 

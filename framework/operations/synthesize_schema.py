@@ -11,11 +11,12 @@ from typing import Any, Final
 from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations._card import documents_text, fields_text
+from framework.operations._filling import tokens_of
+from framework.operations._lexical import Line, lines_of, names_of, words_of
 from framework.operations.prompted import PromptedOperation
-from framework.operations.reading import Reading, Understood, make_out, understand
-from framework.operations.reading.salience import Salience, salience_of, tokens_of, written
+from framework.operations.reading.noise import mishap
 from framework.operations.reading.text import Statement, statements
-from framework.records import EMPTY, FactField, TaskCard
+from framework.records import EMPTY, FactField
 from framework.registry import register
 from framework.tokens import count_tokens
 
@@ -64,9 +65,15 @@ _SCAFFOLD_TOKENS: Final = count_tokens(json.dumps({"facts": {}, **{s: [] for s i
 class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSchemaResponse]):
     """Synthesise a typed JSON store of facts, reasoning, pending and context.
 
-    The rule-based answer resolves the fields that it knows by label, sorts the other sentences into
-    slots by general salience, and on overflow keeps facts first, then reasoning, pending, context.
-    The store's own keys and punctuation count against the limit.
+    The rule-based answer is lexical: it files sentences by their words (`_lexical.lines_of`) and
+    resolves none of them. `facts` holds for each field the latest sentence with a value that has
+    all words of its label or of an alias, by date, then by arrival; `pending` the others on a field
+    so filed, which say more, the same or otherwise; `reasoning` what is worded as a policy is;
+    `context` all else. A sentence is kept verbatim, less the label where a form line opens with it,
+    and dated where a correction matters. On overflow facts come first, then reasoning, pending,
+    context, in each the most signals per token. The store's own keys and punctuation count against
+    the limit. A noisy profile makes it miss sentences, drawn apart from those that the reader
+    misses; the rest of the profile does not bear on it.
     """
 
     slots = frozenset({"fields", "store", "documents", "limit"})
@@ -98,53 +105,67 @@ class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSche
     def offline(
         self, request: SynthesizeSchemaRequest, profile: Profile
     ) -> SynthesizeSchemaResponse:
-        card = TaskCard(instruction="", query="", fields=request.fields)
-        found = [*_told(request.store), *(s for c in request.chunks for s in statements(c))]
-        understood = understand(found, card, profile)
-        reading = make_out(understood, card, profile)
-        facts, conflicts = _facts(request.fields, reading)
-        slots: dict[str, dict[str, int]] = {"reasoning": {}, "pending": conflicts, "context": {}}
-        for one in understood:
-            slot = _slot(one)
-            if slot:
-                slots[slot].setdefault(written(one.statement), -salience_of(one.statement.text))
-        return _fit(facts, slots, request.limit_tokens)
+        new = [s for chunk in request.chunks for s in statements(chunk)]
+        heard = [s for s in new if mishap(f"{self.name}: {s.text}", profile) != "miss"]
+        lines = lines_of([*_told(request.store, request.fields), *heard], request.fields)
+        facts = _facts(request.fields, lines)
+        slots: dict[str, dict[str, float]] = {"reasoning": {}, "pending": {}, "context": {}}
+        filed = {id(line) for line in facts.values()}
+        for line in lines:
+            if id(line) not in filed:
+                slots[_slot(line)][line.text] = -line.density
+        entries = {field.label: _entry(line, field) for field, line in facts.items()}
+        return _fit(entries, slots, request.limit_tokens)
 
 
-def _told(store: SynthesizeSchemaResponse) -> list[Statement]:
-    """The store's entries as statements."""
-    lines = [f"{label}: {value}" for label, value in store.facts.items()]
-    return statements("\n".join([*lines, *store.reasoning, *store.pending, *store.context]))
+def _told(store: SynthesizeSchemaResponse, fields: Iterable[FactField]) -> list[Statement]:
+    """The store's entries as statements, the latest of a field after the others on it."""
+    told = statements("\n".join([*store.reasoning, *store.pending, *store.context]))
+    by_label = {field.label: field for field in fields}
+    for label, text in store.facts.items():
+        for entry in statements(text):
+            words = set(words_of(entry.text))
+            named = label in by_label and any(name <= words for name in names_of(by_label[label]))
+            told.append(entry if named else Statement(f"{label}: {entry.text}", entry.date))
+    return told
 
 
-def _facts(fields: Iterable[FactField], reading: Reading) -> tuple[dict[str, str], dict[str, int]]:
-    """Label to value, with the date where it is a correction's; further figures in conflict."""
-    facts: dict[str, str] = {}
-    conflicts: dict[str, int] = {}
-    for field in fields:
-        figures = reading.facts.stated(field.key)
-        known = reading.facts.known.get(field.key)
-        if not figures or known is None:
+def _facts(fields: Iterable[FactField], lines: Iterable[Line]) -> dict[FactField, Line]:
+    """The latest line on each field; a line is filed under one field, that of the longest name."""
+    by_key = {field.key: field for field in fields}
+    latest: dict[str, Line] = {}
+    for line in lines:
+        if _slot(line) != "pending":
             continue
-        corrected = f" (correction dated {known.date})" if known.corrected and known.date else ""
-        facts[field.label] = figures[0].text + corrected
-        for figure in figures[1:]:
-            conflicts[f"The {field.label} is also stated as {figure.text}{corrected}."] = 0
-    return facts, conflicts
+        words = set(words_of(line.statement.text))
+        key = max(
+            (key for key in by_key if key in line.topics),
+            key=lambda key: max(len(name) for name in names_of(by_key[key]) if name <= words),
+        )
+        if key not in latest or line.statement.date >= latest[key].statement.date:
+            latest[key] = line
+    return {field: latest[key] for key, field in by_key.items() if key in latest}
 
 
-def _slot(one: Understood) -> str:
-    """Where a sentence goes, empty for one that is dropped or that `facts` covers."""
-    if any(not claim.key.startswith("~") for claim in one.says.claims):
-        return ""
-    salience = salience_of(one.statement.text)
-    if salience == Salience.RULE:
+def _slot(line: Line) -> str:
+    """Where a line goes that is not the latest on a field."""
+    if line.is_normative:
         return "reasoning"
-    return "context" if salience > Salience.FILLER and not one.says.injected else ""
+    is_figure = line.has_value or ":" in line.statement.text
+    return "pending" if line.topics and is_figure else "context"
+
+
+def _entry(line: Line, field: FactField) -> str:
+    """A line under its label, which a form line need not repeat."""
+    sentence = line.statement.text
+    head, colon, tail = sentence.partition(": ")
+    if not colon or frozenset(words_of(head)) not in names_of(field):
+        return line.text
+    return line.text.removesuffix(sentence) + tail
 
 
 def _fit(
-    facts: Mapping[str, str], slots: Mapping[str, Mapping[str, int]], limit: int
+    facts: Mapping[str, str], slots: Mapping[str, Mapping[str, float]], limit: int
 ) -> SynthesizeSchemaResponse:
     """The store within the limit: entries in order of slot and salience, as many as fit."""
     left = limit - _SCAFFOLD_TOKENS

@@ -18,7 +18,7 @@ class DPM(Arch[NoSettings]):
     Nothing is condensed while events arrive. Each recall makes exactly one call, from the whole log
     and the task card to a view within the budget, and keeps nothing of it. It is the only arm of
     its paper that sees the task before it chooses, which is declared (`sees_task`) and to be read
-    beside its result.
+    beside its result. With the rule-based model the projection is lexical (`Project`).
     """
 
     budget_at = "recall"

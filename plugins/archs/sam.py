@@ -26,7 +26,8 @@ class SAM(Arch[NoSettings]):
     long. What is staged when the history ends is folded in too. A response that cannot be parsed
     leaves the store and the staged events as they were: the next overflow tries them all again, and
     what was never folded in is recalled behind the store (the published code lost it). It is told
-    the answer form's fields, never their values.
+    the answer form's fields, never their values. With the rule-based model sentences are filed by
+    their words (`SynthesizeSchema`).
     """
 
     budget_at = "ingest"

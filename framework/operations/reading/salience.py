@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final
@@ -12,10 +11,9 @@ from framework.operations.reading.claims import Claim
 from framework.operations.reading.cues import stance_of
 from framework.operations.reading.text import Statement
 from framework.operations.reading.unlabelled import unlabelled_claims
-from framework.tokens import count_tokens
 from framework.values import find_values
 
-__all__ = ["Salience", "claims_in", "pick", "salience_of", "tokens_of", "written"]
+__all__ = ["Salience", "claims_in", "salience_of", "written"]
 
 
 class Salience(IntEnum):
@@ -48,12 +46,6 @@ _FILLER: Final = re.compile(
     re.IGNORECASE,
 )
 _CACHED: Final = 1 << 16
-
-
-@lru_cache(maxsize=_CACHED)
-def tokens_of(text: str) -> int:
-    """Tokens of a sentence, remembered."""
-    return count_tokens(text)
 
 
 @lru_cache(maxsize=_CACHED)
@@ -103,19 +95,3 @@ def written(statement: Statement, *, dated: bool = False) -> str:
     stance = stance_of(statement.text, find_values(statement.text))
     dateless = (stance.corrects and not stance.dated) or stance.rescinds
     return f"{statement.date}: {statement.text}" if dateless else statement.text
-
-
-def pick(lines: Iterable[tuple[tuple[int, ...], str]], limit: int) -> list[str]:
-    """The lines of least rank that fit in `limit` tokens together, in their order.
-
-    A line that does not fit is left out and lower-ranked ones may still fit.
-    """
-    numbered = [(rank, index, line) for index, (rank, line) in enumerate(lines)]
-    kept: list[tuple[int, str]] = []
-    left = limit
-    for _, index, line in sorted(numbered):
-        tokens = tokens_of(line)
-        if tokens <= left:
-            kept.append((index, line))
-            left -= tokens
-    return [line for _, line in sorted(kept)]

@@ -2,7 +2,8 @@
 
 A header line (`2026-03-12 | Appraisal report | Hollis Appraisals`) dates what follows it up to the
 next header; a line that opens with a date and a colon (`2026-03-12: ...`) is dated by itself. A
-line of indented JSON reads as the form line (`"label": "value",`) or sentence (`"...",`) in it.
+line of indented JSON reads as the form line (`"label": "value",`) or sentence (`"...",`) in it, and
+its value may open with a date and a colon.
 """
 
 from __future__ import annotations
@@ -48,12 +49,13 @@ def statements(view: str) -> list[Statement]:
         if header:
             date = header[1]
             continue
+        label = ""
         if line[0] == '"' and (entry := _JSON_LINE.match(line)):
-            line = f"{entry[1]}: {entry[2]}" if entry[1] else entry[2]
-            line = line.replace('\\"', '"')
+            label = f"{entry[1]}: " if entry[1] else ""
+            line = entry[2].replace('\\"', '"')
         own = _DATED.match(line)
         governing = own[1] if own else date
-        body = line[own.end() :] if own else line
+        body = label + (line[own.end() :] if own else line)
         found.extend(Statement(sentence, governing) for sentence in sentences_of(body))
     return found
 
