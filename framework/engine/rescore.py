@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from framework.engine.progress import Progress
 from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
 from framework.engine.stored import Origin
 from framework.engine.sweep import Job, compare_jobs, job_directories, write_sweep
-from framework.errors import UserError
+from framework.errors import TrackingError, UserError
 from framework.registry import nearest
 
 __all__ = ["go_on_with_sweep", "rescore"]
@@ -83,8 +84,8 @@ def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
     if not stored.parts["protocol"].create().answers:
         raise UserError(f"{old}: its protocol stops before an answer: there is nothing to judge")
     dropped = {"gate", "run_name", "resume"}
-    given = {key_of(o).split(".")[0] for o in overrides}
-    if "judge" in {key_of(o) for o in overrides}:
+    given = {key_of(o) for o in overrides}
+    if "judge" in given:  # another judge has settings of its own
         dropped.add("judge")
     kept = [
         o
@@ -138,7 +139,10 @@ def _sweep(path: Path, jobs: Sequence[Job], origin: Mapping[str, Any]) -> int:
     summary = compare_jobs(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
-        jobs[0].plan.parts["tracking"].create().upload_sweep(path)
+        try:
+            jobs[0].plan.parts["tracking"].create().upload_sweep(path)
+        except TrackingError as error:
+            print(f"tracking: {error}; `python -m framework sync {path}`", file=sys.stderr)
 
     def show() -> None:
         if summary is not None:

@@ -111,6 +111,18 @@ def test_only_the_axes_asked_for_change(capsys: pytest.CaptureFixture[str], runs
     assert all({**a.axes, "rcs": 0.0} == {**b.axes} for a, b in pairs)
 
 
+def test_a_setting_of_the_judge_leaves_its_other_settings(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    old = first(capsys, runs_dir, "judge=llm", "judge.order=listed").directory
+    done = framework(capsys, "rescore", str(old), "judge.prompts=paraphrase")
+    judge = json.loads((done.directory / "summary.json").read_text())["run"]["judge"]
+    assert judge == "llm(order=listed,prompts=paraphrase)"
+    done = framework(capsys, "rescore", str(old), "judge=llm", "judge.per_call=1")
+    judge = json.loads((done.directory / "summary.json").read_text())["run"]["judge"]
+    assert judge == "llm(per_call=1)"
+
+
 def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
     old = first(capsys, runs_dir).directory
     for words, said in (
