@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from framework.expressions import names
@@ -74,7 +75,7 @@ def make_gold(spec: Spec, drawn: Drawn, content: Content, *, inject: bool) -> Go
         items=tuple(items),
         decision=drawn.decision,
         decidable=drawn.decidable,
-        amount=_amount(spec, drawn, known),
+        amount=_amount(spec, drawn),
         amount_tolerance=spec.tolerance,
         reasons=tuple(_points(spec, drawn, content, critical_rules)),
         principal_reasons=tuple(dict.fromkeys(r.reason for r in drawn.winners if adverse)),
@@ -256,7 +257,7 @@ def _critical_rules(drawn: Drawn, known: Knowledge) -> list[Rule]:
     return found
 
 
-def _amount(spec: Spec, drawn: Drawn, known: Knowledge) -> float | None:
+def _amount(spec: Spec, drawn: Drawn) -> float | None:
     formula = spec.amounts.get(drawn.decision)
     if formula is None:
         return None
@@ -332,7 +333,8 @@ def _comparison(spec: Spec, drawn: Drawn, rule: Rule, condition: Condition) -> R
     fact = spec.facts[condition.fact]
     value = drawn.facts[condition.fact]
     holds = condition.holds(value)
-    stated, denied = (f"is {condition.comparator}",), _NOT[condition.comparator]
+    stated: tuple[str, ...] = (f"is {condition.comparator}",)
+    denied = _NOT[condition.comparator]
     if not holds:
         stated, denied = denied, stated
     bound = threshold_forms(fact, condition.threshold)[0]
@@ -361,17 +363,32 @@ def _standard(spec: Spec, drawn: Drawn, content: Content) -> Standard:
         "{each_provision}": [rule.code for rule in drawn.winners],
         "{each_provision_text}": [spans[rule.id] for rule in drawn.winners],
     }
+    rested = {
+        base
+        for rule in drawn.winners
+        for condition in rule.conditions
+        for base in (condition.fact, *spec.bases(condition.fact))
+    }
+    rests_on = spec.standard.rests_on
     return Standard(
         name=spec.standard.name,
         question=spec.standard.question,
-        items=tuple(_item(spec, drawn, item, each) for item in spec.standard.items),
+        items=tuple(
+            _item(spec, drawn, item, each)
+            for item in spec.standard.items
+            if item.id not in rests_on or rested & set(rests_on[item.id])
+        ),
     )
 
 
 def _item(
     spec: Spec, drawn: Drawn, item: ChecklistItem, each: Mapping[str, Sequence[str]]
 ) -> ChecklistItem:
-    """The item with what depends on the case filled in: one group for each reason or provision."""
+    """The item with what depends on the case filled in: one group for each reason or provision.
+
+    Of a conflict each stated value is right; of a missing fact none is.
+    """
+    known = drawn.known(spec.formulas)
     groups: list[tuple[str, ...]] = []
     for group in item.requires:
         if len(group) == 1 and group[0] in each:
@@ -382,11 +399,39 @@ def _item(
             match = re.fullmatch(r"\{fact:(\w+)\}", form)
             if match:
                 fact = spec.facts[match[1]]
-                filled += [_literal(t) for t in value_forms(fact, drawn.facts[fact.key])]
+                values = _few(known, fact.key)
+                filled += [_literal(t) for value in values for t in value_forms(fact, value)]
             else:
                 filled.append(form)
         groups.append(tuple(filled))
-    return dataclasses.replace(item, requires=tuple(groups))
+
+    def right(match: re.Match[str]) -> str:
+        if match[1] is None:
+            amount = _amount(spec, drawn)
+            return _either([] if amount is None else [_figure(amount)])
+        return _either([_figure(value) for value in _few(known, match[1])])
+
+    forbids = tuple(re.sub(r"\{(?:fact:(\w+)|amount)\}", right, form) for form in item.forbids)
+    return dataclasses.replace(item, requires=tuple(groups), forbids=forbids)
+
+
+def _few(known: Knowledge, key: str) -> list[Value]:
+    """What the history states of a fact, in a fixed order."""
+    return sorted(known.get(key, ()), key=str)
+
+
+def _either(patterns: Sequence[str]) -> str:
+    """A pattern for any of `patterns`; for none of them one that never matches."""
+    return f"(?:{'|'.join(patterns)})" if patterns else "(?!)"
+
+
+def _figure(value: Value) -> str:
+    """A pattern for a figure, with or without its sign, commas and cents; else for the words."""
+    if isinstance(value, (date, str)):
+        return _literal(str(value))
+    whole, _, decimals = f"{value:,.2f}".partition(".")
+    cents = rf"\.{decimals}" if int(decimals) else r"(?:\.00?)?"
+    return rf"(?:\$|USD\s*)?{whole.replace(',', ',?')}{cents}(?![,.]?\d)"
 
 
 def _literal(text: str) -> str:

@@ -122,7 +122,7 @@ def _load(file: Path, digest: str) -> Spec:
         replacements=root.texts("replacements", at_least=1),
         points=tuple(read_point(name, node, grammar) for name, node in root.nodes("points")),
         protected=root.lists("protected", at_least=2),
-        standard=read_standard(root.node("standard")),
+        standard=read_standard(root.node("standard"), facts),
         grammar=grammar,
     )
     root.close()

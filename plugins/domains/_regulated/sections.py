@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -28,6 +29,8 @@ from plugins.domains._regulated.spec import (
 )
 
 TYPES: Final = (*NUMERIC, "date", "identifier", "provision", "category")
+PLACEHOLDER: Final = r"\{(?:fact:\w+|amount)\}"
+LOOKAHEAD: Final = rf"\(\?!{PLACEHOLDER}\)"
 DISTRIBUTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "lognormal": ("median", "sigma"),
     "normal": ("mean", "sd"),
@@ -303,9 +306,10 @@ def read_point(name: str, node: Node, grammar: Grammar) -> PointSpec:
     return point
 
 
-def read_standard(node: Node) -> StandardSpec:
+def read_standard(node: Node, facts: Mapping[str, Fact]) -> StandardSpec:
     """The notice standard. Raises UserError for the first mistake in it."""
     items = []
+    rests_on: dict[str, tuple[str, ...]] = {}
     for name, entry in node.nodes("items"):
         items.append(
             ChecklistItem(
@@ -317,14 +321,30 @@ def read_standard(node: Node) -> StandardSpec:
                 axis=entry.text("axis", "crr"),
             )
         )
+        if "rests_on" in entry:
+            rests_on[name] = entry.texts("rests_on", at_least=1)
         entry.close()
+        for key in (*rests_on.get(name, ()), *_facts_of(items[-1])):
+            if key not in facts:
+                node.fail(f"items.{name}", f"no fact {key!r}{nearest(key, facts)}")
+        for pattern in items[-1].forbids:
+            if re.search(PLACEHOLDER, re.sub(LOOKAHEAD, "", pattern)):
+                node.fail(f"items.{name}.forbids", "a placeholder stands as (?!{fact:KEY})")
     if not items:
         node.fail("items", "at least one item expected")
     standard = StandardSpec(
-        name=node.text("name"), question=node.text("question"), items=tuple(items)
+        name=node.text("name"),
+        question=node.text("question"),
+        items=tuple(items),
+        rests_on=rests_on,
     )
     node.close()
     return standard
+
+
+def _facts_of(item: ChecklistItem) -> list[str]:
+    forms = (*item.forbids, *(form for group in item.requires for form in group))
+    return [key for form in forms for key in re.findall(r"\{fact:(\w+)\}", form)]
 
 
 def _whole_pair(node: Node, key: str, default: tuple[int, int] | None = None) -> tuple[int, int]:

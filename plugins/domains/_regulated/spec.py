@@ -157,11 +157,16 @@ class PointSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandardSpec:
-    """The notice standard; `{each_reason}` and the like are filled in from the case."""
+    """The notice standard; `{each_reason}` and the like are filled in from the case.
+
+    `rests_on` : by item id, facts on one of which a rule that gave the decision must rest for the
+        item to apply; an item that is not in it applies always.
+    """
 
     name: str
     question: str
     items: tuple[ChecklistItem, ...]
+    rests_on: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,6 +148,14 @@ MISTAKES = {
         "calendar.first: 'x' given, a date",
     ),
     "an amount for no decision": (put({"PAY": "1"}, "amounts"), "amounts.PAY: no such decision"),
+    "a checklist item over an unknown fact": (
+        put(["score"], "standard", "items", "fcra_score", "rests_on"),
+        "standard.items.fcra_score: no fact 'score'",
+    ),
+    "a forbidden figure that is not set apart": (
+        put(["of {fact:loan_amount}"], "standard", "items", "figures", "forbids"),
+        "standard.items.figures.forbids: a placeholder stands as (?!{fact:KEY})",
+    ),
     "a checklist key": (
         put("x", "standard", "items", "creditor", "require"),
         "standard.items.creditor.require: no such key",

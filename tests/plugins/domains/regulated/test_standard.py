@@ -17,17 +17,20 @@ DATA = ROOT.parent / "shared" / "data" / "regulation_b" / "regulation_b_1002.tar
 
 
 def filled(spec: str, index: int, case: Case, **changes: str) -> str:
-    """The form letter with the gold in its placeholders."""
+    """The form letter with the gold in its placeholders; what is stated nowhere is not known."""
     one = shared(spec)
     drawn, gold = one.drawn(SEED, index), case.gold
+    gap = drawn.gap
+    missing = [gap.key] if gap is not None and gap.other is None else []
     spans = {i.key: i.spans[0].text for i in gold.items if i.kind == "rule"}
     values = {
-        "decision": case.task.verbs[gold.decision].replace("deny", "denied"),
+        "decision": case.task.verbs[gold.decision],
         "reasons": "; ".join(gold.principal_reasons),
         "provisions": ", ".join(gold.provisions),
         "provision_text": " ".join(spans[code] for code in gold.provisions),
         "amount": "" if gold.amount is None else f"${gold.amount:,.2f}",
         **{f"fact:{k}": value_forms(one.spec.facts[k], v)[0] for k, v in drawn.facts.items()},
+        **{f"fact:{k}": "not established" for k in missing},
         **changes,
     }
     return re.sub(r"\{([\w:]+)\}", lambda match: values[match[1]], case.task.notice)
@@ -46,6 +49,15 @@ def adverse(spec: str) -> Iterator[tuple[int, Case, Gold]]:
     for index, case in enumerate(cases(spec)):
         if case.gold.standard is not None:
             yield index, case, case.gold
+
+
+def with_report() -> tuple[int, Case, Gold]:
+    """The first denial for which a consumer report and the score in it were used."""
+    return next(
+        (index, case, gold)
+        for index, case, gold in adverse("loan")
+        if "fcra_score" in {item.id for item in gold.standard.items}  # type: ignore[union-attr]
+    )
 
 
 def unmet(gold: Gold, text: str) -> set[str]:
@@ -91,7 +103,7 @@ PIECES: Mapping[str, str] = {
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_notice_that_lacks_a_piece_of_regulation_b_fails_its_item(piece: str) -> None:
-    index, case, gold = next(adverse("loan"))
+    index, case, gold = with_report()
     words = r"\s+".join(map(re.escape, piece.split()))
     text = re.sub(words, "", filled("loan", index, case), flags=re.IGNORECASE)
     assert unmet(gold, text) == {PIECES[piece]}
@@ -108,11 +120,105 @@ def test_insufficient_reasons_fail(reason: str) -> None:
 
 
 def test_a_wrong_credit_score_fails_and_a_vague_reason_too() -> None:
-    index, case, gold = next(adverse("loan"))
+    index, case, gold = with_report()
     wrong = filled("loan", index, case, **{"fact:fico_score": "299"})
     assert unmet(gold, wrong) == {"fcra_score"}
     vague = filled("loan", index, case, reasons="credit factors")
     assert unmet(gold, vague) == {"specific_reasons"}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) -> None:
+    """The bare verb reads as English in the form; quoted rules and boilerplate don't count."""
+    item = "action_taken" if spec == "loan" else "decision"
+    for index, case, gold in adverse(spec):
+        text = filled(spec, index, case)
+        verb = case.task.verbs[gold.decision]
+        sentence = f"we decided to {verb} your"
+        assert sentence in text
+        assert unmet(gold, text.replace(sentence, "we looked at your")) == {item}
+        for other in case.task.decisions:
+            if other not in gold.adverse:
+                favorable = filled(spec, index, case, decision=case.task.verbs[other])
+                assert unmet(gold, favorable) == {item}
+        assert unmet(gold, filled(spec, index, case, decision="not to deny")) == {item}
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence", "stated"),
+    [
+        ("loan", "Your application has been denied.", True),
+        ("loan", "We regret that we are unable to approve the loan.", True),
+        ("loan", "Where we have denied credit to you, you may ask why.", False),
+        ("claims", "We have decided to pay in part your claim.", True),
+        ("claims", "Your claim was denied.", True),
+        ("claims", "Pay in part if the wear share is above 40%.", False),
+        ("claims", "You may think that the claim has been wrongfully denied.", False),
+        ("prior_authorization", "The requested therapy is not approved.", True),
+        ("prior_authorization", "PT-4. Deny if the total visits is above 40 visits.", False),
+    ],
+)
+def test_the_action_may_be_worded_in_other_ways(spec: str, sentence: str, stated: bool) -> None:
+    _, _, gold = next(adverse(spec))
+    assert ({"action_taken", "decision"} & unmet(gold, sentence) == set()) == stated
+
+
+def test_fcra_is_asked_for_where_a_consumer_report_was_used() -> None:
+    """615(a): the denial rests in whole or in part on what the bureau reported; the score's
+    disclosure is due where the score itself was used."""
+    carried = {"dti": {"debt"}, "revolving": {"score", "utilization"}}
+    seen = set()
+    for index, _, gold in adverse("loan"):
+        used = set().union(
+            *(carried.get(r.id, ()) for r in shared("loan").drawn(SEED, index).winners)
+        )
+        asked = {item.id for item in gold.standard.items if item.axis == "crr_fcra"}  # type: ignore[union-attr]
+        assert bool(asked) == bool(used)
+        assert ("fcra_score" in asked) == ("score" in used)
+        seen.add(frozenset(used))
+    assert {frozenset(), frozenset({"debt"})} < seen
+    notice = " ".join(shared("loan").spec.notice.split())
+    assert "used it in making" not in notice
+    assert "We obtained your credit score" in notice
+    for key in ("fico_score", "utilization", "monthly_debt"):
+        assert "application" not in shared("loan").spec.facts[key].documents
+
+
+FIGURES = {
+    "loan": {"fact:loan_amount": "$99,999"},
+    "claims": {
+        "amount": "$77",
+        "fact:repair_estimate": "$77",
+        "fact:deductible": "77 dollars",
+        "fact:policy_number": "POL-000000",
+    },
+    "prior_authorization": {"fact:member_id": "MEM-000000"},
+}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_wrong_figure_fails_and_a_missing_one_does_not(spec: str) -> None:
+    n = 0
+    for index, case, gold in adverse(spec):
+        for name, wrong in FIGURES[spec].items():
+            assert unmet(gold, filled(spec, index, case, **{name: wrong})) == {"figures"}
+            unstated = filled(spec, index, case, **{name: "not established"})
+            assert unmet(gold, unstated) == set()
+            n += 1
+    assert n > 40
+
+
+def test_a_right_figure_may_be_written_in_any_way_and_a_longer_one_is_another() -> None:
+    for index, case, gold in adverse("loan"):
+        drawn = shared("loan").drawn(SEED, index)
+        if drawn.gap is not None and drawn.gap.key == "loan_amount":
+            continue
+        amount = int(drawn.facts["loan_amount"])  # type: ignore[arg-type]
+        for text in (f"${amount:,}", f"${amount}", f"{amount:,} dollars", f"USD {amount:,}.00"):
+            assert unmet(gold, filled("loan", index, case, **{"fact:loan_amount": text})) == set()
+        for text in (f"${amount:,},000", f"${amount:,}.50", f"${amount + 1_000:,}"):
+            wrong = filled("loan", index, case, **{"fact:loan_amount": text})
+            assert unmet(gold, wrong) == {"figures"}
 
 
 def test_the_notice_is_the_text_of_the_regulation() -> None:
