@@ -144,8 +144,8 @@ def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
         )
         if budget and mean and could < 1 and mean < (1 - FAIRNESS_MARGIN) * budget:
             flags.append(
-                f"{run['budget']}: {run['arch']} offered less than the budget in {1 - could:.0%} of "
-                f"its rows; its mean view is {mean:.0f} of {budget} tokens"
+                f"{run['budget']}: {run['arch']} offered less than the budget in {1 - could:.0%} "
+                f"of its rows; its mean view is {mean:.0f} of {budget} tokens"
             )
     by_budget: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
     for summary in summaries:
