@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from framework.models.spending import current
 from framework.records import Row
 
 
 class Progress:
-    """One line a run: cases done, rate, time left. Quiet when stderr is not a terminal."""
+    """One line a run: cases done, rate, spend, time left. Quiet where stderr is no terminal."""
 
     def __init__(self, shown: bool) -> None:
         self._shown = shown
@@ -46,17 +49,28 @@ class Progress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[spent]}"),
             TextColumn("{task.fields[errors]}"),
         )
         console = Console(stderr=True)
         with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(f"{arm} {budget}", total=total, completed=done, errors="")
-            errors = 0
+            empty: dict[str, Any] = {"errors": "", "rate": "", "spent": ""}
+            task = bar.add_task(f"{arm} {budget}", total=total, completed=done, **empty)
+            errors, n, begun = 0, 0, time.monotonic()
 
             def step(row: Row) -> None:
-                nonlocal errors
-                errors += bool(row.error)
-                bar.update(task, advance=1, errors=f"{errors} failed" if errors else "")
+                nonlocal errors, n
+                errors, n = errors + bool(row.error), n + 1
+                account = current()
+                spent = account.total() if account else None
+                bar.update(
+                    task,
+                    advance=1,
+                    rate=f"{n / max(1e-3, time.monotonic() - begun):.1f}/s",
+                    spent=f"${spent.usd + spent.lost_usd:.4f}" if spent and spent.calls else "",
+                    errors=f"{errors} failed" if errors else "",
+                )
 
             yield step

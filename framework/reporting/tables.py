@@ -270,6 +270,11 @@ def _caption(summary: Mapping[str, Any]) -> str:
     run = summary["run"]
     if all(entry["kind"] != "instrument check" for entry in summary["axes"].values()):
         return ""
+    if run["model_kind"] != "rule-based":
+        return (
+            f"{DAGGER} went through a rule-based judge ({run['judge']}): an instrument check of "
+            "what the model answered."
+        )
     return (
         f"{DAGGER} went through a rule-based model ({run['model']}): an instrument check, not "
         "evidence about LLMs. The rest are findings: no model had a hand in them."

@@ -5,9 +5,10 @@ from __future__ import annotations
 import email.utils
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from framework.models.cache import Response
 from framework.models.llm import CallFailed
 
 NO_KEY = "none"
@@ -38,6 +39,14 @@ def failure(error: Exception, sdk: Any) -> CallFailed:
     if isinstance(error, (sdk.APIResponseValidationError, json.JSONDecodeError)):
         return no_answer()
     raise error
+
+
+def read(response: Callable[[Any], Response], answer: Any) -> Response:
+    """The response in a decoded body. Raises CallFailed for one that is not of the protocol."""
+    try:
+        return response(answer)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        raise no_answer() from None
 
 
 def no_answer() -> CallFailed:
