@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal
 
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
-from framework.records import Case, Event, FactField, Gold, TaskCard
+from framework.records import ABSTAIN, Case, Event, FactField, Gold, TaskCard
 from framework.registry import register
 from plugins.domains._regulated.documents import Content, write
 from plugins.domains._regulated.drafts import Writer
@@ -91,8 +91,10 @@ class Regulated(Domain[RegulatedSettings]):
     A case is drawn target first (LongHorizon 4.3): decision and principal reasons, then facts and
     thresholds that imply them under the case's own policy, then documents. The label is what the
     policy computes; no document states it. A history id is `NAME-sSEED-INDEX` and holds all that is
-    needed to make it again. Tags: `form`, `margin`, `decision`, one for each protected attribute,
-    and `open` (missing or conflict) or `revised` (facts or rules) where it applies.
+    needed to make it again. Tags: `form`, `margin`, `decision`, `label_source` (`policy` for a
+    decision, `referral` where the policy refers, `undecidable` where the history leaves open what
+    decides), one for each protected attribute, and `open` (missing or conflict) or `revised` (facts
+    or rules) where it applies.
 
     Raises UserError for a bad spec file, naming file and key.
     """
@@ -121,6 +123,7 @@ class Regulated(Domain[RegulatedSettings]):
         "eda",
         "crr",
         "commit_rate",
+        "default_rate",
         "kappa",
     )
     Settings: ClassVar[type[RegulatedSettings]] = RegulatedSettings
@@ -160,6 +163,7 @@ class Regulated(Domain[RegulatedSettings]):
             "form": "held_out" if plan.held_out else "development",
             "margin": "near" if plan.near else "far",
             "decision": made.gold.decision,
+            "label_source": _label_source(made.gold),
             **made.drawn.protected,
         }
         if made.drawn.gap is not None:
@@ -271,6 +275,13 @@ class Regulated(Domain[RegulatedSettings]):
         if match is None:
             raise UserError(f"no history {history_id!r} in {self.spec.name}")
         return int(match[1]), int(match[2])
+
+
+def _label_source(gold: Gold) -> str:
+    """Why the label is what it is: of two ABSTAIN, one is decided and the other can't be."""
+    if not gold.decidable:
+        return "undecidable"
+    return "referral" if gold.decision == ABSTAIN else "policy"
 
 
 def _card(spec: Spec) -> TaskCard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import date
 from itertools import islice
 
@@ -71,6 +72,21 @@ def test_gold_says_what_was_drawn(spec: str) -> None:
             assert gold.amount is not None
         else:
             assert gold.amount is None
+
+
+def test_a_referral_and_an_undecidable_case_are_told_apart(spec: str) -> None:
+    one = shared(spec)
+    seen = Counter()
+    for index, case in enumerate(cases(spec)):
+        drawn = one.drawn(SEED, index)
+        outcomes = drawn.policy.outcomes(drawn.known(one.spec.formulas))
+        expected = "undecidable" if len(outcomes) > 1 else "policy"
+        if outcomes == {ABSTAIN}:
+            expected = "referral"
+        assert case.tags["label_source"] == expected
+        seen[expected] += 1
+    assert set(seen) == {"policy", "referral", "undecidable"}
+    assert seen["policy"] == sum(case.gold.decision != ABSTAIN for case in cases(spec))
 
 
 def test_the_history_holds_the_gold_and_nothing_less_decides_it(spec: str) -> None:
@@ -190,6 +206,18 @@ def test_no_sentence_binds_a_field_to_a_value_that_is_not_the_cases_own(spec: st
                         assert kind not in found, (line, drawn.plan.stratum)
 
 
+def test_vendors_and_what_is_bought_are_elsewhere_than_the_applicant(spec: str) -> None:
+    one = shared(spec)
+    n = 0
+    for index, case in enumerate(cases(spec)[:60]):
+        street = one._made(SEED, index).content.cast["street"]
+        for event in one.history(case.history_id):
+            for sentence in re.findall(r"(?:moved to|premises are at) [^,]+", event.text):
+                assert not sentence.endswith(f" {street}"), event.text
+                n += 1
+    assert n > 5
+
+
 def test_every_case_depends_on_seed_and_index_alone(spec: str) -> None:
     first, again = domain(spec), domain(spec)
     wanted = list(first.cases(30, 3))
@@ -250,6 +278,7 @@ def test_the_card_is_the_same_for_all_and_tells_the_form(spec: str) -> None:
     assert card.default_decision in card.decisions
     assert set(card.verbs) == {*card.decisions, ABSTAIN}
     assert card.fields == one.fields
+    assert "question raised in the correspondence was settled" in card.instruction
     keys = {field.key for field in card.fields}
     assert set(re.findall(r"\{fact:(\w+)\}", card.notice)) <= keys
     for held_out in one.spec.facts.values():
