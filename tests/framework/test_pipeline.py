@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -104,7 +104,7 @@ def test_without_an_answer_no_axis_that_needs_one_is_asked() -> None:
 class Spy(Arch[Any]):
     """Keeps what it was given."""
 
-    seen: list[Any] = []
+    seen: ClassVar[list[Any]] = []
 
     def ingest(self, events: Iterable[Event]) -> None:
         self.seen.append(("events", [e.edges for e in events], self.context))
