@@ -193,7 +193,7 @@ def test_no_key_is_left_anywhere(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A key is planted, sent, answered and refused; then every file is searched, MLflow's too."""
-    keys = {"ANTHROPIC_API_KEY": "sk-ant-PLANTED-1", "OPENAI_API_KEY": "sk-PLANTED-2"}
+    keys = {"ANTHROPIC_API_KEY": "planted-key-1", "OPENAI_API_KEY": "planted-key-2"}
     for name, key in keys.items():
         monkeypatch.setenv(name, key)
     given = ("arch=dpm", "n_cases=3", "max_errors=1000")
@@ -205,7 +205,7 @@ def test_no_key_is_left_anywhere(
                 f"hydra.run.dir={provider}",
             )  # fmt: skip
             assert done.status == 0, done.err
-            assert "PLANTED" not in done.out + done.err
+            assert "planted" not in done.out + done.err
         sent = " ".join(running.counts.keys)
     assert all(key in sent for key in keys.values())
     searched = [path for path in Path().rglob("*") if path.is_file()]
