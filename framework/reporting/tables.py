@@ -122,7 +122,6 @@ def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
     from rich.table import Table
 
     axes = list(dict.fromkeys(row["axis"] for row in rows))
-    least = max((row["smallest_holm_p"] or 0.0 for row in rows), default=0.0)
     first = rows[0]
     table = Table(
         title=(
@@ -130,9 +129,9 @@ def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
             f"minus {first['arm_b']}, paired by case"
         ),
         caption=(
-            f"* Holm-adjusted p < .05 over all comparisons composed; with these cases it can reach "
-            f"{p_value(least)} or less. ! cannot conclude: too few cases to reach .05. "
-            "Every figure with its p values is in comparison.csv."
+            "* Holm-adjusted p < .05 over all comparisons composed. ! cannot conclude: too few "
+            "cases to reach .05. Every figure, the smallest p within reach too, is in "
+            "comparison.csv."
         ),
         title_justify="left",
         caption_justify="left",
