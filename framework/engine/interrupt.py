@@ -37,6 +37,7 @@ def draining(work: Drainable) -> Iterator[Callable[[], bool]]:
     try:
         loop.add_signal_handler(signal.SIGINT, interrupt)
     except (NotImplementedError, RuntimeError, ValueError):
+        # No handler on this platform, or not in the main thread: Ctrl-C stops at once, as usual.
         yield lambda: False
         return
     try:
