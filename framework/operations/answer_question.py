@@ -11,8 +11,10 @@ from typing import Final
 
 from framework.contracts import Profile
 from framework.operations import _json
+from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.noise import mishap
+from framework.records import Answer, TaskCard
 from framework.registry import register
 from framework.sentences import sentences
 from framework.values import find_values
@@ -55,7 +57,10 @@ _STOP: Final = frozenset(_STOP_WORDS.split())
 
 
 @register("operation", "answer_question")
-class AnswerQuestion(PromptedOperation[AnswerQuestionRequest, AnswerQuestionResponse]):
+class AnswerQuestion(
+    PromptedOperation[AnswerQuestionRequest, AnswerQuestionResponse],
+    AnsweringOperation[AnswerQuestionRequest, AnswerQuestionResponse],
+):
     """Answer a question from a view in the fewest words, with the sentence it rests on.
 
     The rule-based answer is a lexical baseline: the sentence that shares most of the question's
@@ -64,6 +69,12 @@ class AnswerQuestion(PromptedOperation[AnswerQuestionRequest, AnswerQuestionResp
     """
 
     slots = frozenset({"record", "question"})
+
+    def request_of(self, task: TaskCard, view: str) -> AnswerQuestionRequest:
+        return AnswerQuestionRequest(question=task.query, view=view)
+
+    def answer_of(self, response: AnswerQuestionResponse, task: TaskCard) -> Answer:
+        return Answer(text=response.answer, rationale=response.evidence)
 
     def fill(self, request: AnswerQuestionRequest) -> Mapping[str, str]:
         return {"record": request.view, "question": request.question}

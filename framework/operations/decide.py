@@ -12,19 +12,17 @@ from framework.contracts import Profile
 from framework.expressions import evaluate
 from framework.operations import _json
 from framework.operations._card import card_text
+from framework.operations.answering import UNDETERMINED, AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading import Reading, read
 from framework.operations.reading.facts import Facts
 from framework.operations.reading.outcome import Outcome, condition_holds
 from framework.operations.reading.policy import Condition, Rule
 from framework.operations.reading.quantities import as_text, quantity_of
-from framework.records import ABSTAIN, EMPTY, TaskCard
+from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
 
-__all__ = ["UNDETERMINED", "Decide", "DecideRequest", "DecideResponse"]
-
-UNDETERMINED: Final = "UNDETERMINED"
-"""The decision of a reader whose view settles none: neither a decision nor a referral."""
+__all__ = ["Decide", "DecideRequest", "DecideResponse"]
 
 _PLACEHOLDER: Final = re.compile(
     r"\{(decision|reasons|provisions|provision_text|amount|fact:\w+)\}"
@@ -64,7 +62,10 @@ class DecideResponse:
 
 
 @register("operation", "decide")
-class Decide(PromptedOperation[DecideRequest, DecideResponse]):
+class Decide(
+    PromptedOperation[DecideRequest, DecideResponse],
+    AnsweringOperation[DecideRequest, DecideResponse],
+):
     """Decide a case from a view under the card's rules.
 
     The rule-based answer is three-valued logic over admissible completions (see
@@ -72,6 +73,21 @@ class Decide(PromptedOperation[DecideRequest, DecideResponse]):
     """
 
     slots = frozenset({"task", "record", "decisions", "notice"})
+
+    def request_of(self, task: TaskCard, view: str) -> DecideRequest:
+        return DecideRequest(task=task, view=view)
+
+    def answer_of(self, response: DecideResponse, task: TaskCard) -> Answer:
+        return Answer(
+            decision=response.decision,
+            confidence=response.confidence,
+            amount=response.amount,
+            rationale=response.rationale,
+            notice=response.notice,
+            facts=response.facts,
+            reasons=response.reasons,
+            provisions=response.provisions,
+        )
 
     def fill(self, request: DecideRequest) -> Mapping[str, str]:
         task = request.task

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
 
 from framework.contracts import Client, Reader
-from framework.operations.decide import UNDETERMINED, Decide, DecideRequest
+from framework.operations.answering import UNDETERMINED, answering
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
-from plugins.readers._answer import answer_of
-
-_DECIDE: Final = Decide()
 
 
 @register("reader", "commit")
@@ -22,9 +19,18 @@ class Commit(Reader[NoSettings]):
     """
 
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
-        response = await client.ask(_DECIDE, DecideRequest(task=task, view=view.text))
-        if response.decision != UNDETERMINED:
-            return answer_of(response, decision=response.decision)
+        operation = answering(task)
+        response = await client.ask(operation, operation.request_of(task, view.text))
+        answer = operation.answer_of(response, task)
+        if answer.decision != UNDETERMINED:
+            return answer
         if not task.default_decision:
             raise ValueError("the task card has no default decision to commit to")
-        return answer_of(response, decision=task.default_decision, defaulted=True)
+        default = task.default_decision
+        rationale = f"Nothing settles the decision; {default} is the task's declared default."
+        return replace(
+            answer,
+            decision=default,
+            rationale=f"{answer.rationale} {rationale}".strip(),
+            defaulted=True,
+        )

@@ -6,18 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from framework.contracts import Client, Reader
+from framework.operations.answering import UNDETERMINED, answering
 from framework.operations.check_completeness import (
     CheckCompleteness,
     CompletenessRequest,
     Strictness,
 )
-from framework.operations.decide import UNDETERMINED, Decide, DecideRequest
 from framework.records import ABSTAIN, Answer, MemoryView, TaskCard
 from framework.registry import register
-from plugins.readers._answer import answer_of
 
 _CHECK: Final = CheckCompleteness()
-_DECIDE: Final = Decide()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +33,8 @@ class Verified(Reader[VerifiedSettings]):
     """Commits only on a view that a completeness check passes; otherwise `ABSTAIN`.
 
     A check that can't be read abstains too, as does a decision left undetermined: the published
-    code committed on both.
+    code committed on both. The check reads a task card's fields and policy: only tasks that ask for
+    a decision have one.
     """
 
     Settings = VerifiedSettings
@@ -54,7 +53,9 @@ class Verified(Reader[VerifiedSettings]):
             return Answer(
                 decision=ABSTAIN, rationale=f"The record is incomplete: {'; '.join(check.gaps)}."
             )
-        response = await client.ask(_DECIDE, DecideRequest(task=task, view=view.text))
-        if response.decision == UNDETERMINED:
-            return replace(answer_of(response, decision=ABSTAIN), notice="", amount=None)
-        return answer_of(response, decision=response.decision)
+        operation = answering(task)
+        response = await client.ask(operation, operation.request_of(task, view.text))
+        answer = operation.answer_of(response, task)
+        if answer.decision == UNDETERMINED:
+            return replace(answer, decision=ABSTAIN, notice="", amount=None)
+        return answer

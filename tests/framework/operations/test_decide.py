@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.contracts import Profile
-from framework.operations.decide import UNDETERMINED, Decide, DecideRequest, DecideResponse
+from framework.operations.answering import UNDETERMINED
+from framework.operations.decide import Decide, DecideRequest, DecideResponse
 from framework.records import ABSTAIN, TaskCard
 
 SCHEMA, BLIND = Profile(), Profile(style="blind")

@@ -1,0 +1,45 @@
+"""Operations that answer a task from a view: what a task card names and a reader asks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Final
+
+from framework.contracts import Operation, Req, Res
+from framework.errors import UserError
+from framework.records import Answer, TaskCard
+from framework.registry import find, nearest, plugins
+
+__all__ = ["UNDETERMINED", "AnsweringOperation", "answering"]
+
+UNDETERMINED: Final = "UNDETERMINED"
+"""The decision of an answer whose view settles none: neither a decision nor a referral."""
+
+
+class AnsweringOperation(Operation[Req, Res]):
+    """An operation whose response is an answer to a task: a decision, a text, an edit, a query.
+
+    A task card names it (`TaskCard.operation`), so that the same readers serve every domain.
+    """
+
+    @abstractmethod
+    def request_of(self, task: TaskCard, view: str) -> Req:
+        """The request: the task and the text of the view, nothing else."""
+
+    @abstractmethod
+    def answer_of(self, response: Res, task: TaskCard) -> Answer:
+        """The response as an answer.
+
+        Its decision is `UNDETERMINED` where one was asked for and the view settles none.
+        """
+
+
+def answering(task: TaskCard) -> AnsweringOperation[Any, Any]:
+    """The operation that the card names. Raises UserError when there is no such one."""
+    cls = find("operation", task.operation).cls
+    if not issubclass(cls, AnsweringOperation):
+        names = [p.name for p in plugins("operation") if issubclass(p.cls, AnsweringOperation)]
+        raise UserError(
+            f"operation {task.operation!r} does not answer a task{nearest(task.operation, names)}"
+        )
+    return cls()
