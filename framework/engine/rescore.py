@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,12 @@ from framework.compose import compose_plan, composer, key_of
 from framework.config import Plan
 from framework.engine.account import account, check_prices, llms_of, new_account
 from framework.engine.directory import SWEEP_PLAN, check_new, drafted, load_plan, load_state
-from framework.engine.job import FAILED, OK, Baselines, show_run, to_reader, upload
+from framework.engine.job import FAILED, OK, Baselines, show_run, upload
 from framework.engine.progress import Progress
 from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
 from framework.engine.stored import Origin
-from framework.engine.sweep import Job, compare_jobs, job_directories, write_sweep
-from framework.errors import TrackingError, UserError
+from framework.engine.sweep import Job, finish_sweep, job_directories
+from framework.errors import UserError
 from framework.registry import nearest
 
 __all__ = ["go_on_with_sweep", "rescore"]
@@ -126,8 +125,6 @@ def _run(plan: Plan, old: Path, new: Path, axes: Sequence[str], sweep: Path | No
 
 
 def _sweep(path: Path, jobs: Sequence[Job], origin: Mapping[str, Any]) -> int:
-    from framework.reporting.tables import print_sweep
-
     status = OK
     for job in jobs:
         old = Path(os.path.normpath(path / origin["runs"][job.plan.name]))
@@ -136,20 +133,7 @@ def _sweep(path: Path, jobs: Sequence[Job], origin: Mapping[str, Any]) -> int:
             status = FAILED
         if outcome.ends_sweep:
             break
-    summary = compare_jobs(path, jobs)
-    if summary is not None:
-        write_sweep(path, summary)
-        try:
-            jobs[0].plan.parts["tracking"].create().upload_sweep(path)
-        except TrackingError as error:
-            print(f"tracking: {error}; `python -m framework sync {path}`", file=sys.stderr)
-
-    def show() -> None:
-        if summary is not None:
-            print_sweep(summary)
-        print(f"sweep: {path}")
-
-    to_reader(show)
+    finish_sweep(path, jobs)
     return status
 
 

@@ -88,8 +88,6 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
 
     A job that others are judged against goes first, so that no arm is run twice.
     """
-    from framework.reporting.tables import print_sweep
-
     against = {plan.rows_digest for job in jobs for plan in job.baselines.plans}
 
     def order(job: Job) -> tuple[bool, bool]:
@@ -101,6 +99,18 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
         status = _worse(status, status_of(outcome))
         if outcome.ends_sweep:
             break
+    finish_sweep(path, jobs)
+    return status
+
+
+def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
+    """End a sweep: write what its finished jobs give, upload it, and print it.
+
+    The one ending of every sweep, run or rescored. Whatever else is made of a whole sweep is
+    written here, after sweep.json and before the upload.
+    """
+    from framework.reporting.tables import print_sweep
+
     summary = compare_jobs(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
@@ -115,7 +125,6 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
         print(f"sweep: {path}")
 
     to_reader(show)
-    return status
 
 
 def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
