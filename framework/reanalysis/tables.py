@@ -41,7 +41,7 @@ class Cell:
 class Table:
     """A table: the paper's number, a title, and rows of a label and cells under `columns`."""
 
-    number: int
+    number: int | str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
