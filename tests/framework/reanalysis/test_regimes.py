@@ -87,13 +87,13 @@ def test_five_seeds_cannot_reach_five_percent(loops: tuple[Loop, ...]) -> None:
     assert any("significant at .05: seed 5; no longer: seed 7" in line for line in changes(loops))
 
 
-def test_the_command_prints_both(directory: Path) -> None:
-    done = framework("reanalyze", "regimes", str(directory))
-    assert done.returncode == 0, done.stderr
+def test_the_command_prints_both(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = framework(capsys, "reanalyze", "regimes", str(directory))
+    assert done.status == 0, done.err
     for line in ("all five seeds    43    13    7.3e-05", "without seed 101  36    7     9.0e-06"):
-        assert line in done.stdout
-    assert "86 of 90 printed numbers reproduced" in done.stdout
-    as_json = json.loads(framework("reanalyze", "regimes", str(directory), "--json").stdout)
+        assert line in done.out
+    assert "86 of 90 printed numbers reproduced" in done.out
+    as_json = json.loads(framework(capsys, "reanalyze", "regimes", str(directory), "--json").out)
     assert as_json["corrected"][1]["rows"][0][1][2]["value"] == 0.0625
 
 
