@@ -195,7 +195,13 @@ class Gold:
     principal_reasons : the reasons that the policy gives for an adverse decision, in its words.
     all_reasons : every reason that any rule of the policy could give.
     adverse : decisions that need a notice.
-    evidence : ids of events for retrieval axes; `answer` for question answering.
+    governing, chain : ids of the events that hold the decision in force, and of those that lead to
+        it from `entry`, the event nearest to the task, both ends included.
+    evidence : ids of events for retrieval axes; `answer` for question answering, or a reference
+        edit where an edit is asked for.
+    distractors : ids of events that look like the governing one and do not govern.
+    invariant : the executable check of the answer's edit as data, canonical JSON in the domain's
+        own form; empty where nothing is executed.
     injected : (decision that the injected text asks for, event id), empty when none.
     """
 
@@ -212,8 +218,11 @@ class Gold:
     standard: Standard | None = None
     governing: tuple[str, ...] = ()
     chain: tuple[str, ...] = ()
+    entry: str = ""
     retired: tuple[Retired, ...] = ()
     evidence: tuple[str, ...] = ()
+    distractors: tuple[str, ...] = ()
+    invariant: str = ""
     answer: str = ""
     injected: tuple[str, str] | None = None
 
@@ -334,8 +343,9 @@ class AxisScore:
 class Row:
     """One measurement. The key is (case_id, arm, variant, sample, turn).
 
-    `axes`, `decision`, `view_tokens`, `usage` without seconds and paid dollars, and `error` are
-    measured: byte-identical between a run and its repetition. `timing` is not. `usage["ingest"]` is
+    `axes`, `decision`, `reasons`, `view_tokens`, `usage` without seconds and paid dollars, and
+    `error` are measured: byte-identical between a run and its repetition. `timing` is not.
+    `reasons` are the principal reasons that the answer lists. `usage["ingest"]` is
     that of the whole history, shared by its rows. `available_tokens` is what the arm offered: an
     arm that offered more than the budget could have filled it.
     """
@@ -351,6 +361,7 @@ class Row:
     tags: Mapping[str, str] = EMPTY
     axes: Mapping[str, float | None] = field(default_factory=dict)
     decision: str = ""
+    reasons: tuple[str, ...] = ()
     view_tokens: int = 0
     available_tokens: int = 0
     budget_tokens: int | None = None

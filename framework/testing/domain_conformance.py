@@ -264,6 +264,8 @@ def _check_gold_refers(case: Case, events: Sequence[Event]) -> None:
             )
     named = {
         "evidence": gold.evidence,
+        "entry": (gold.entry,) if gold.entry else (),
+        "distractors": gold.distractors,
         "governing": gold.governing,
         "chain": gold.chain,
         "retired": tuple(name for retired in gold.retired for name in retired.source_ids),
@@ -280,7 +282,7 @@ def _check_gold_holds(domain: Domain[Any], case: Case, events: Sequence[Event]) 
     kept = retained(gold, view)
     lost = [item.id for item in gold.items if (item.spans or item.anchors) and not kept[item.id]]
     assert not lost, f"{where}: the whole history does not hold {', '.join(lost)}"
-    right = Answer(decision=gold.decision, amount=gold.amount, text=gold.answer)
+    right = Answer(decision=gold.decision, amount=gold.amount, text=gold.answer, edit=gold.answer)
     assert domain.success(right, gold), f"{where}: the gold answer is no success"
     for other in {*case.task.decisions, ABSTAIN} - {gold.decision}:
         wrong = Answer(decision=other, amount=gold.amount)

@@ -1,0 +1,49 @@
+"""What executing the answer shows: does it honour the decision that governs it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, LOWER, undefined
+
+NAMES = ("compliance", "merge_ready", "asserted_only")
+
+
+@register("axis", "compliance")
+class Compliance(Axis[NoSettings]):
+    """The checks that the domain executes on the answer, in one call (Depth 5.2, 7).
+
+    Each value is 0 or 1, None where the domain has no such check or it does not apply.
+
+    compliance : the invariant of the governing decision holds. Higher is better.
+    merge_ready : it holds, and the answer does all else that the task asks for. Higher is better.
+    asserted_only : the answer claims the decision (in a comment, a note, a guard that never runs)
+        and does not enforce it. Lower is better.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "compliance": HIGHER,
+        "merge_ready": HIGHER,
+        "asserted_only": LOWER,
+    }
+
+    def score(self, scored: Scored) -> AxisScore:
+        if scored.answer is None:
+            return AxisScore(values=undefined(NAMES))
+        found = scored.domain.checks(scored.answer, scored.case)
+        shown = {name: found.get(name) for name in NAMES}
+        return AxisScore(
+            values={name: None if held is None else float(held) for name, held in shown.items()},
+            evidence=tuple(
+                f"{name}: {_word(held)}" for name, held in shown.items() if held is not None
+            ),
+        )
+
+
+def _word(held: bool) -> str:
+    return "yes" if held else "no"
