@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from framework.records import Item, MemoryView, TraceEntry
 from framework.tokens import count_tokens, truncate
 
 SLACK = 0.01
 """Share of the budget that a cut at a sentence may leave free before the cut is made at a word."""
+
+FULL: Final = "the budget was full"
+"""Why an item stayed out that packing never came to."""
 
 
 def pack(
@@ -33,7 +36,7 @@ def pack(
     full = False
     for rank, item in enumerate(items, start=1):
         tokens = count_tokens(item.text)
-        placed, why, tokens_kept = "out", "the budget was full", 0
+        placed, why, tokens_kept = "out", FULL, 0
         if full:
             pass
         elif tokens <= left:

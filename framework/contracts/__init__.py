@@ -8,7 +8,23 @@ so a plugin that calls none stays plain.
 from __future__ import annotations
 
 from framework.contracts.arch import Arch, ArchContext, Query
-from framework.contracts.domain import Domain, Provenance
+from framework.contracts.domain import Domain, ProtectedGroups, Provenance
+from framework.contracts.embedder import Embedder
+from framework.contracts.extractor import Extractor
+from framework.contracts.improve import (
+    Assignment,
+    Author,
+    Diagnosis,
+    Evidence,
+    Failure,
+    Outcome,
+    Patch,
+    Regime,
+    Route,
+    Routing,
+    Target,
+    Taxonomy,
+)
 from framework.contracts.judge import Judge, Verdict
 from framework.contracts.measure import Axis, Scored
 from framework.contracts.model import Client, Model, Operation, Profile, Prompt, Reply, Req, Res
@@ -18,27 +34,42 @@ from framework.contracts.run import Gate, GateOutcome, Pipeline, RowKey, RunProt
 __all__ = [
     "Arch",
     "ArchContext",
+    "Assignment",
+    "Author",
     "Axis",
     "Budget",
     "Client",
+    "Diagnosis",
     "Domain",
+    "Embedder",
+    "Evidence",
+    "Extractor",
+    "Failure",
     "Gate",
     "GateOutcome",
     "Judge",
     "Model",
     "Operation",
+    "Outcome",
+    "Patch",
     "Pipeline",
     "Profile",
     "Prompt",
+    "ProtectedGroups",
     "Provenance",
     "Query",
     "Reader",
+    "Regime",
     "Reply",
     "Req",
     "Res",
+    "Route",
+    "Routing",
     "RowKey",
     "RunProtocol",
     "Scored",
+    "Target",
+    "Taxonomy",
     "Tracker",
     "Verdict",
 ]

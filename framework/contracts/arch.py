@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from framework.contracts.embedder import Embedder
 from framework.contracts.model import Client
 from framework.records import (
     Event,
@@ -22,11 +23,15 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What an arm is asked with. `task` and `gold` are None unless the arm declares them."""
+    """What an arm is asked with. `task` and `gold` are None unless the arm declares them.
+
+    `seed` is the case's own: with `ArchContext.draw` it feeds what an arm draws for one task.
+    """
 
     text: str
     task: TaskCard | None = None
     gold: Gold | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +39,14 @@ class ArchContext:
     """What an arm gets when it is opened on one history.
 
     `budget_tokens` is None for an exempt arm. `fields` is empty unless the arm declares
-    `knows_schema`. `seed` and `draw` feed the arm's own randomness: nothing else may.
+    `knows_schema`, `embedder` None unless it declares `uses_embedder`. `seed` and `draw` feed the
+    arm's own randomness: nothing else may, but `Query.seed`.
     """
 
     budget_tokens: int | None
     client: Client
     fields: tuple[FactField, ...] = ()
+    embedder: Embedder[Any] | None = None
     seed: int = 0
     draw: int = 0
 
@@ -49,7 +56,9 @@ class Arch(ABC, Generic[S]):
 
     Declarations are printed beside every result, so a reader sees what an arm was told.
     `budget_at`: where the arm itself uses the budget (packing enforces it on every arm but an
-    `exempt` one). Events reach an arm without edges unless it declares `gold_edges`.
+    `exempt` one). Events reach an arm without edges unless it declares `gold_edges`; to one that
+    declares `uses_extractor` they come with the kinds and edges that the run's extractor read from
+    their text, in place of the given ones, where `extractor` is not `none`.
     """
 
     name: ClassVar[str]
@@ -58,6 +67,8 @@ class Arch(ABC, Generic[S]):
     sees_task: ClassVar[bool] = False
     knows_schema: ClassVar[bool] = False
     gold_edges: ClassVar[bool] = False
+    uses_embedder: ClassVar[bool] = False
+    uses_extractor: ClassVar[bool] = False
     sees_gold: ClassVar[bool] = False
     exempt: ClassVar[bool] = False
     query: ClassVar[Literal["task", "none"]] = "task"

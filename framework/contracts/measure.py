@@ -17,6 +17,7 @@ from framework.records import (
     MemoryView,
 )
 from framework.registry import NoSettings
+from framework.rows import is_taken
 
 S = TypeVar("S")
 
@@ -46,6 +47,9 @@ class Axis(ABC, Generic[S]):
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (docs/validity.md section 1).
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
+
+    A class whose `names` hold that of another column of rows (`decision`, `cost_usd`, `tag_...`)
+    can't be defined: ValueError.
     """
 
     name: ClassVar[str]
@@ -55,6 +59,12 @@ class Axis(ABC, Generic[S]):
     findings: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
     Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        taken = [name for name in getattr(cls, "names", ()) if is_taken(name)]
+        if taken:
+            raise ValueError(f"{cls.__name__}.names: a column of every row is named {taken[0]!r}")
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

@@ -1,0 +1,49 @@
+"""Embedders: texts as points whose inner product says how alike they are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+from framework.registry import NoSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+S = TypeVar("S")
+
+
+class Embedder(ABC, Generic[S]):
+    """Turns texts into vectors. One instance serves a whole run.
+
+    kind : `hashing` for hashed words, where likeness is overlap of words and a result is marked a
+        self-consistency check; `model` for what was learned.
+
+    What an embedder takes of a provider it books on the phase under way
+    (`framework.models.client.book`): a history on ingest, a query on recall.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[Literal["hashing", "model"]]
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Length d of every vector."""
+
+    @abstractmethod
+    def embed(self, texts: Sequence[str]) -> Awaitable[NDArray[np.float32]] | NDArray[np.float32]:
+        """An (n, d) array, row i for text i, of Euclidean length 1 or, for an empty text, 0.
+
+        The same text gets the same row whatever stands beside it. Raises as `Model.run` does.
+        """
+
+    async def close(self) -> None:
+        """Release connections."""
+        return None

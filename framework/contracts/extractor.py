@@ -1,0 +1,44 @@
+"""Extractors: the kinds of a history's events and the edges between them, from their text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from framework.contracts.model import Client
+from framework.records import Event
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+
+
+class Extractor(ABC, Generic[S]):
+    """Reads a typed graph from raw text. One instance serves a whole run.
+
+    The pipeline runs it before an arm that declares `uses_extractor` takes the history in, and
+    compares what it found with what the domain knows (`framework.extraction`); its calls are booked
+    on ingest.
+
+    extracts : False for an extractor that leaves events as they are: a domain's own kinds and edges
+        then reach the arm as it declares.
+    needs_model : it may ask `client`.
+    """
+
+    name: ClassVar[str]
+    extracts: ClassVar[bool] = True
+    needs_model: ClassVar[bool] = False
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def extract(
+        self, events: Sequence[Event], client: Client
+    ) -> Awaitable[Sequence[Event]] | Sequence[Event]:
+        """The same events in the same order, with `kind` and `edges` as read from their texts.
+
+        events : id, text and time alone; kind, metadata and edges are hidden.
+        Id, text and time must come back unchanged, and an edge must lead to an event that is there.
+        """

@@ -1,0 +1,301 @@
+"""What an improvement loop is put together from: a target, an author, a routing (Regimes 3.4).
+
+The loop itself (`framework.improve`) knows none of them by name. A *target* says how a pipeline is
+measured and where it may be edited; an *author* drafts edits; a *routing* decides which failures an
+edit is drafted for, and at which seam.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+from framework.contracts.domain import Domain
+from framework.contracts.model import Client
+from framework.records import ABSTAIN, Case, Row
+from framework.registry import NoSettings
+
+S = TypeVar("S")
+
+Seam = Literal["score", "assembly", "reader_prompt"]
+SEAMS: Final[tuple[Seam, ...]] = ("score", "assembly", "reader_prompt")
+"""Where a pipeline may be edited, in the order of the path."""
+
+UNCLASSIFIED: Final = "unclassified"
+"""The regime of a failure that no predicate of the taxonomy holds for. No seam reaches it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What became of one piece of gold evidence in one case: its place, never the gold answer.
+
+    id : of the turn, the session, or the gold item.
+    rank : from 1, the best rank after the score seam of a recalled item that carries it; None when
+        no recalled item does.
+    in_view : whether the reader saw it.
+    considered : whether packing came to it while the budget was not yet full. False where what
+        ranked before it had used the budget up, or an assembly rule had dropped it.
+    used : whether the answer used it; None where that is not known.
+    """
+
+    id: str
+    rank: int | None
+    in_view: bool
+    considered: bool = True
+    used: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one case came to under one stack of edits: all that regimes are told from.
+
+    kind : the question's type, by which splits are stratified and losses bounded.
+    abstention : whether not answering is right.
+    correct : as the target judges; False where the case failed with an error.
+    turns, sessions : gold evidence at the two granularities; turns are preferred where there are
+        any, so a target that knows no turns leaves them empty.
+    truncated : whether something recalled did not fit into the view.
+    signs : words of the target's own by which its taxonomy tells failures apart.
+    question, view, answer : what an author may be shown of a failure. No gold.
+    request, response : digests of what the reader was asked and answered.
+    """
+
+    case_id: str
+    kind: str
+    correct: bool
+    abstention: bool = False
+    turns: tuple[Evidence, ...] = ()
+    sessions: tuple[Evidence, ...] = ()
+    truncated: bool = False
+    signs: tuple[str, ...] = ()
+    question: str = ""
+    view: str = ""
+    answer: str = ""
+    request: str = ""
+    response: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regime:
+    """A reason for failing. `seams` are those that reach it, tried in turn; empty: a wall.
+
+    `holds` is a pure predicate over an outcome that is not correct.
+    """
+
+    name: str
+    seams: tuple[Seam, ...]
+    holds: Callable[[Outcome], bool]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taxonomy:
+    """Regimes in the order in which they are asked: the first that holds is a failure's regime.
+
+    The table from regime to seam is this and nothing else. It is fixed while a loop runs.
+    """
+
+    name: str
+    regimes: tuple[Regime, ...]
+
+    def regime_of(self, outcome: Outcome) -> str:
+        """The regime of a failure; empty for an outcome that is correct."""
+        if outcome.correct:
+            return ""
+        return next((r.name for r in self.regimes if r.holds(outcome)), UNCLASSIFIED)
+
+    def seams_of(self, name: str) -> tuple[Seam, ...]:
+        """The seams that reach a regime; none for a wall and for `unclassified`."""
+        return next((r.seams for r in self.regimes if r.name == name), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """An entry of a target's library: an edit that `author=rules` may propose.
+
+    payload : by seam: `{"fragments": {NAME: TEXT ADDED}}`, `{"expression": FORMULA}` or
+        `{"rules": [RULE, ...]}` (see `framework.improve.seams`).
+    note : what it is for, and what it is expected to harm, or that it is null.
+    """
+
+    id: str
+    seam: Seam
+    payload: Mapping[str, Any]
+    note: str
+
+
+class Target(ABC, Generic[S]):
+    """A pipeline under the loop: how it is measured, where it may be edited, why it fails.
+
+    `domains` names the domain plugins that it works on; empty for any. The reader sees the
+    fragments at the end of the task card's instruction, so an operation that is to be steered by
+    them, the rule-based one included, must read `task.instruction`.
+    """
+
+    name: ClassVar[str]
+    domains: ClassVar[tuple[str, ...]] = ()
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @property
+    @abstractmethod
+    def taxonomy(self) -> Taxonomy:
+        """Why cases fail, and which seam reaches each reason."""
+
+    @property
+    def seams(self) -> tuple[Seam, ...]:
+        """The seams that may be edited."""
+        return SEAMS
+
+    @property
+    def fragments(self) -> Mapping[str, str]:
+        """The named fragments of the reader's prompt and their text; no patch may add a name."""
+        return {"guidance": ""}
+
+    @property
+    def library(self) -> tuple[Patch, ...]:
+        """The fixed patches of `author=rules`. At least half are null or harmful."""
+        return ()
+
+    def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
+        """The axis plugins that `correct` and `outcome` read: no others are scored in the loop."""
+        return domain.axes
+
+    def kind(self, case: Case) -> str:
+        """The question's type."""
+        return case.stratum
+
+    def abstains(self, case: Case) -> bool:
+        """Whether not answering is right."""
+        return case.gold.decision == ABSTAIN
+
+    @abstractmethod
+    def outcome(self, case: Case, row: Row, record: Mapping[str, Any]) -> Outcome:
+        """What the case came to. `record` is that of `framework.pipeline.Pipeline.rows`.
+
+        With an assembly seam set, `record["ranked"]` holds (item id, source ids) in the order that
+        the seam was given; without one the trace is in that order.
+        """
+
+    def generates(self, domain: Domain[Any]) -> bool:
+        """Whether more cases of the same distribution can be drawn at will, by seed."""
+        return domain.provenance.source == "generated"
+
+    def shifted(self, domain: Domain[Any]) -> Domain[Any] | None:
+        """The same domain with other wordings and prevalences, for a second TEST; None without."""
+        return None
+
+    def summary(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+        """What is recorded of an evaluation beside its accuracy."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failed case as an author sees it. No gold: neither the answer nor where it stood."""
+
+    question: str
+    view: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """An earlier draft and what became of it."""
+
+    seam: str
+    payload: Mapping[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What an author is asked for.
+
+    regime, meaning : why the failures failed; empty without diagnosis.
+    seams : where the edit may be; one, unless nothing routes.
+    fragments : the current text of every fragment of the reader's prompt.
+    signals : names that a score expression may read.
+    attempt : from 0, counted over the whole loop; `seed` is that of the run.
+    """
+
+    regime: str
+    meaning: str
+    seams: tuple[Seam, ...]
+    failures: tuple[Failure, ...]
+    fragments: Mapping[str, str]
+    signals: tuple[str, ...]
+    tried: tuple[Tried, ...]
+    library: tuple[Patch, ...]
+    attempt: int
+    seed: int
+
+
+class Author(ABC, Generic[S]):
+    """Drafts edits. What it returns is text, and the static gate alone says what it is.
+
+    The text should be one JSON object with `seam` and that seam's payload (see `Patch`), and may
+    have `why`. An author that raises, or answers nothing, has made a bad draft like any other.
+    """
+
+    name: ClassVar[str]
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    async def draft(self, assignment: Assignment, client: Client) -> str | None:
+        """One draft; None when the author has nothing more to propose for this assignment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Whose failures an edit is drafted for, and where. `regime` is empty when none was chosen."""
+
+    regime: str
+    seams: tuple[Seam, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What a routing chooses from.
+
+    histogram : failures by regime, those without any left out.
+    open : regimes that a seam reaches and whose attempts are not used up, most failures first.
+    attempts : drafts so far by regime (by the empty name without a regime).
+    gains : by seam, the best gain in correct OPTIMIZE cases of a draft made there just now; empty
+        unless the routing asks for it.
+    """
+
+    taxonomy: Taxonomy
+    histogram: Mapping[str, int]
+    open: tuple[str, ...]
+    attempts: Mapping[str, int]
+    seams: tuple[Seam, ...]
+    seed: int
+    attempt: int
+    gains: Mapping[str, int] = field(default_factory=dict)
+
+
+class Routing(ABC, Generic[S]):
+    """Decides what the next edit is drafted for.
+
+    probes : whether a draft at every seam is measured on OPTIMIZE first (`Diagnosis.gains`).
+    """
+
+    name: ClassVar[str]
+    probes: ClassVar[bool] = False
+    Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def choose(self, diagnosis: Diagnosis) -> Route | None:
+        """The next route; None when nothing is left to try."""
