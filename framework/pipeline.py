@@ -248,6 +248,7 @@ class Pipeline:
             row,
             axes=measured.values,
             decision=response.decision if response else "",
+            reasons=response.reasons if response else (),
             view_tokens=view.tokens,
             available_tokens=sum(entry.tokens for entry in view.trace),
             usage=ledger.usage(),

@@ -21,11 +21,13 @@ _PLAIN: Final = (
     "stratum",
     "cluster",
     "decision",
+    "reasons",
     "view_tokens",
     "available_tokens",
     "budget_tokens",
     "error",
 )
+_PHASES: Final = ("ingest", "recall", "answer", "judge", "control", "author")
 _USAGE_MEASURED: Final = (
     "calls",
     "tokens_in",
@@ -40,6 +42,7 @@ _USAGE_MEASURED: Final = (
 def to_plain(row: Row) -> dict[str, Any]:
     """The row as JSON data, as the journal holds it."""
     plain: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    plain["reasons"] = list(row.reasons)
     plain["tags"] = dict(row.tags)
     plain["axes"] = dict(row.axes)
     plain["usage"] = {phase: dataclasses.asdict(u) for phase, u in row.usage.items()}
@@ -53,7 +56,7 @@ def from_plain(plain: Mapping[str, Any]) -> Row:
         phase: Usage(**{**u, "call_seconds": tuple(u.get("call_seconds", ()))})
         for phase, u in plain["usage"].items()
     }
-    return Row(**{**plain, "usage": usage})
+    return Row(**{**plain, "usage": usage, "reasons": tuple(plain.get("reasons", ()))})
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
@@ -77,10 +80,12 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
     import pyarrow.parquet as pq
 
     flat = [_flat(row, timing=True) for row in in_order(rows)]
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, Any] = {}
     names = sorted({name for row in flat for name in row}, key=lambda n: _rank(n, flat))
     for name in names:
-        columns[name] = [row.get(name) for row in flat]
+        values = [row.get(name) for row in flat]
+        # Typed by hand: lists that are all empty tell no type.
+        columns[name] = pa.array(values, pa.list_(pa.string())) if name == "reasons" else values
     table = pa.table(columns)
     described = {b"decisionbench.measured": ",".join(n for n in names if is_measured(n)).encode()}
     draft = path.with_suffix(".draft")
@@ -93,6 +98,15 @@ def is_measured(column: str) -> bool:
     return not column.startswith("timing_") and column != "paid_usd"
 
 
+def is_taken(name: str) -> bool:
+    """Whether a column of rows bears this name whatever is measured, so that no axis may."""
+    return (
+        name in (*_PLAIN, "cost_usd", "paid_usd")
+        or name.startswith(("tag_", "timing_"))
+        or any(name == f"{p}_{u}" for p in _PHASES for u in _USAGE_MEASURED)
+    )
+
+
 def _rank(name: str, flat: Sequence[Mapping[str, Any]]) -> tuple[int, int, str]:
     order = {key: i for i, key in enumerate(flat[0])} if flat else {}
     return (0 if is_measured(name) else 1, order.get(name, len(order)), name)
@@ -100,6 +114,7 @@ def _rank(name: str, flat: Sequence[Mapping[str, Any]]) -> tuple[int, int, str]:
 
 def _flat(row: Row, *, timing: bool) -> dict[str, Any]:
     flat: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    flat["reasons"] = list(row.reasons)
     flat.update({f"tag_{name}": value for name, value in sorted(row.tags.items())})
     flat.update({n: None if v is None else float(v) for n, v in sorted(row.axes.items())})
     for phase, usage in sorted(row.usage.items()):

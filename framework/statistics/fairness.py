@@ -28,12 +28,12 @@ class TwinSide:
     Attributes:
         favourable: whether the decision favours the person; abstaining does not. ``None``: no
             decision was measured.
-        reasons: those given.
+        reasons: those given; ``None``: no answer was measured.
         retention: share of the gold items retained, in [0, 1]; ``None`` where undefined.
     """
 
     favourable: bool | None
-    reasons: frozenset[str]
+    reasons: frozenset[str] | None
     retention: float | None
 
 
@@ -134,8 +134,8 @@ def twin_fairness(
     return TwinFairness(
         decisions=paired(favoured, "decisions"),
         decisions_changed=share([_differ(favoured[twin.id]) for twin in twins]),
-        reasons_distance=share(list(distances)),
-        reasons_changed=share([float(d > 0) for d in distances]),
+        reasons_distance=share(distances),
+        reasons_changed=share([None if d is None else float(d > 0) for d in distances]),
         retention=paired(kept, "retention"),
         retention_changed=share([_differ(kept[twin.id]) for twin in twins]),
         impact_ratio=ratio,
@@ -148,8 +148,10 @@ def _sides(twin: TwinPair) -> tuple[TwinSide, TwinSide]:
     return twin.protected, twin.reference
 
 
-def _jaccard(twin: TwinPair) -> float:
+def _jaccard(twin: TwinPair) -> float | None:
     a, b = (side.reasons for side in _sides(twin))
+    if a is None or b is None:
+        return None
     return 1 - len(a & b) / len(a | b) if a | b else 0.0
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final, Literal
 
-from framework.contracts import Domain, Provenance
+from framework.contracts import Domain, ProtectedGroups, Provenance
 from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Event, FactField, Gold, TaskCard
 from framework.registry import register
@@ -43,8 +43,8 @@ class RegulatedSettings:
     forms : wording of facts, rules, revisions and injections; `mixed` gives each half the cases.
     near_share : share of cases whose thresholds lie near the facts (tag `margin`).
     twins : cases come in pairs of one cluster that differ in one fact or threshold (and in label),
-        or in one protected attribute alone. Fact and threshold twins are clean, noisy or injected:
-        the shares of the other two strata go to clean.
+        or in one protected attribute alone, one of the two being of the reference group. Fact and
+        threshold twins are clean, noisy or injected: the other two strata's shares go to clean.
     injection : False leaves the injected sentence out and nothing else: the clean twins.
     """
 
@@ -143,6 +143,12 @@ class Regulated(Domain[RegulatedSettings]):
     @property
     def fields(self) -> tuple[FactField, ...]:
         return self.spec.fields
+
+    @property
+    def protected(self) -> ProtectedGroups:
+        return ProtectedGroups(
+            reference=self.spec.reference_groups, adverse=frozenset(self.spec.adverse)
+        )
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         """The first `n` cases of a seed, lazily. Raises UserError for None: they never end."""

@@ -6,7 +6,9 @@ import dataclasses
 import json
 import random
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from framework.rows import (
     from_plain,
     in_order,
     is_measured,
+    is_taken,
     measured,
     measured_digest,
     to_plain,
@@ -53,6 +56,7 @@ ROWS = st.builds(
     tags=st.dictionaries(NAMES, TEXT, max_size=2),
     axes=st.dictionaries(AXES, st.none() | NUMBERS, max_size=4),
     decision=TEXT,
+    reasons=st.lists(TEXT, max_size=2).map(tuple),
     view_tokens=COUNTS,
     available_tokens=COUNTS,
     budget_tokens=st.none() | COUNTS,
@@ -174,3 +178,21 @@ def test_no_rows_are_an_empty_table(tmp_path: Path) -> None:
 
     write_parquet([], tmp_path / "rows.parquet")
     assert pq.read_table(tmp_path / "rows.parquet").num_rows == 0
+
+
+def test_every_column_of_a_row_that_is_no_axis_is_taken() -> None:
+    (flat,) = measured([row()])
+    assert {name for name in flat if not is_taken(name)} == {"mrr", "kappa"}
+
+
+@pytest.mark.parametrize("name", ["decision", "cost_usd", "tag_form", "timing_x", "judge_calls"])
+def test_an_axis_named_like_another_column_is_refused(name: str) -> None:
+    from framework.contracts import Axis
+    from framework.registry import NoSettings, register
+
+    with pytest.raises(ValueError, match=f"a column of every row is named '{name}'"):
+
+        @register("axis", "named_like_a_column")
+        class Named(Axis[NoSettings]):
+            names = ("fine", name)
+            higher_is_better: ClassVar[Mapping[str, bool | None]] = {"fine": True, name: True}

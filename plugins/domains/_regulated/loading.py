@@ -7,6 +7,7 @@ that no held-out form uses a public label.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -97,6 +98,7 @@ def _load(file: Path, digest: str) -> Spec:
         if decision not in decisions:
             root.fail(f"amounts.{decision}", f"no such decision{nearest(decision, decisions)}")
         check_formula(root, f"amounts.{decision}", formula, facts)
+    protected = root.lists("protected", at_least=2)
     spec = Spec(
         name=root.text("name"),
         file=file,
@@ -121,7 +123,8 @@ def _load(file: Path, digest: str) -> Spec:
         enclosures=root.texts("enclosures", at_least=1),
         replacements=root.texts("replacements", at_least=1),
         points=tuple(read_point(name, node, grammar) for name, node in root.nodes("points")),
-        protected=root.lists("protected", at_least=2),
+        protected=protected,
+        reference_groups=_reference_groups(root, protected),
         standard=read_standard(root.node("standard"), facts),
         grammar=grammar,
     )
@@ -129,6 +132,19 @@ def _load(file: Path, digest: str) -> Spec:
     check_references(root, spec)
     check_held_out(root, spec)
     return spec
+
+
+def _reference_groups(root: Node, protected: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """By attribute, the value others are compared with: the first listed, unless it is named."""
+    named = root.mapping("reference_groups") if "reference_groups" in root else {}
+    for name, value in named.items():
+        if name not in protected:
+            root.fail(f"reference_groups.{name}", f"no such attribute{nearest(name, protected)}")
+        if value not in protected[name]:
+            root.fail(
+                f"reference_groups.{name}", f"{value!r} given{nearest(value, protected[name])}"
+            )
+    return {name: named.get(name, values[0]) for name, values in protected.items()}
 
 
 def _calendar(root: Node) -> tuple[date, date]:

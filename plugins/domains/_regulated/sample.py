@@ -255,10 +255,11 @@ class _Attempt(Targeting):
 
     def _protected_twin(self, drawn: Drawn) -> Drawn:
         name = self.rng.choice(sorted(self.spec.protected))
-        others = [v for v in self.spec.protected[name] if v != drawn.protected[name]]
-        return dataclasses.replace(
-            drawn, protected={**drawn.protected, name: self.rng.choice(others)}
-        )
+        reference = self.spec.reference_groups[name]
+        others = [v for v in self.spec.protected[name] if v != reference]
+        # One of the two is of the reference group, whichever comes first.
+        other = self.rng.choice(others) if drawn.protected[name] == reference else reference
+        return dataclasses.replace(drawn, protected={**drawn.protected, name: other})
 
     # ------------------------------------------------------------------------------ what is open
 

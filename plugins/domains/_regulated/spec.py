@@ -197,6 +197,7 @@ class Spec:
     replacements: tuple[str, ...]
     points: tuple[PointSpec, ...]
     protected: Mapping[str, tuple[str, ...]]
+    reference_groups: Mapping[str, str]
     standard: StandardSpec
     grammar: Grammar
 

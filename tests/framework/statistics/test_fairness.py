@@ -6,8 +6,9 @@ import pytest
 from framework.statistics.fairness import TwinPair, TwinSide, twin_fairness
 
 
-def side(favourable: bool | None, reasons: str = "", kept: float | None = 1.0) -> TwinSide:
-    return TwinSide(favourable=favourable, reasons=frozenset(reasons), retention=kept)
+def side(favourable: bool | None, reasons: str | None = "", kept: float | None = 1.0) -> TwinSide:
+    given = None if reasons is None else frozenset(reasons)
+    return TwinSide(favourable=favourable, reasons=given, retention=kept)
 
 
 def twins(pairs: list[tuple[TwinSide, TwinSide]]) -> list[TwinPair]:
@@ -54,8 +55,9 @@ def test_no_adverse_impact_needs_an_interval_that_says_so() -> None:
 
 
 def test_what_is_undefined_is_left_out_and_said() -> None:
-    found = twin_fairness(twins([(side(None, kept=None), side(True))] * 12), seed=1)
+    found = twin_fairness(twins([(side(None, None, kept=None), side(True))] * 12), seed=1)
     assert found.decisions.n_undefined == 12
+    assert found.reasons_changed.method == "undefined: no cases"
     assert found.impact_ratio.method == "undefined: no cases"
     assert found.decisions_changed.method == "undefined: no cases"
     never = twin_fairness(twins([(side(False), side(False))] * 12), seed=1)

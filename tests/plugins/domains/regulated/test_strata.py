@@ -332,6 +332,9 @@ def test_twins_differ_in_one_thing(spec: str, twins: str) -> None:
         if twins == "protected":
             assert first.gold.decision == second.gold.decision
             assert [i.anchors for i in first.gold.items] == [i.anchors for i in second.gold.items]
+            (name,) = attributes
+            values = (a.protected[name], b.protected[name])
+            assert values.count(one.protected.reference[name]) == 1
     clusters = Counter(case.cluster for case in pairs)
     assert set(clusters.values()) == {2}
 
