@@ -27,8 +27,13 @@ GROUPS: Final = (
     "gate",
     "protocol",
     "tracking",
+    "embedder",
+    "extractor",
 )
 OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
+ARM_GROUPS: Final[Mapping[str, str]] = {"embedder": "hashing", "extractor": "none"}
+"""Groups that are parts of the arm, with their default plugin: what an arm does not use is no part
+of the run, whatever is composed."""
 PREREG: Final = "prereg"
 """Key of the pre-registration that a run names: its content, which no measured value depends on."""
 _RESERVED: Final = frozenset({"labels", "hydra", PREREG})
@@ -101,13 +106,24 @@ class Plan:
     prompts: PromptSet = NO_SET
 
     @cached_property
+    def used(self) -> Mapping[str, Component]:
+        """By group, the parts that the run uses: an arm may leave embedder or extractor alone."""
+        arch = self.parts["arch"].plugin.cls
+        unused = set()
+        if not arch.uses_embedder:
+            unused.add("embedder")
+        if not arch.uses_extractor or not self.parts["extractor"].plugin.cls.extracts:
+            unused.add("extractor")
+        return {group: part for group, part in self.parts.items() if group not in unused}
+
+    @cached_property
     def prompt_digests(self) -> dict[str, str]:
         """By operation, the digest of the prompts that it is asked with.
 
         Operations of packages that have no part in the run are left out: installing one must not
         change the identity of runs that do not use it.
         """
-        packages = {part.plugin.cls.__module__.partition(".")[0] for part in self.parts.values()}
+        packages = {part.plugin.cls.__module__.partition(".")[0] for part in self.used.values()}
         return self.prompts.digests({"framework", *packages})
 
     @property
@@ -120,7 +136,7 @@ class Plan:
         }
         groups = {
             group: {"plugin": part.plugin.name, **identity_of(part.plugin, part.settings)}
-            for group, part in self.parts.items()
+            for group, part in self.used.items()
             if group not in OPERATIONAL_GROUPS
         }
         # Where the prompts lie changes nothing; what they say does.
@@ -138,16 +154,34 @@ class Plan:
 
     @property
     def labels(self) -> dict[str, str]:
-        """By group, the name its choice bears in results; operational groups left out."""
-        return {g: p.label for g, p in self.parts.items() if g not in OPERATIONAL_GROUPS}
+        """By group, the name its choice bears in results.
+
+        Groups that are operational, or that the run does not use, are left out.
+        """
+        return {g: self.label(g) for g in self.used if g not in OPERATIONAL_GROUPS}
 
     def label(self, group: str) -> str:
-        """The name a group's choice bears in results: the option, with overridden settings."""
-        return self.parts[group].label
+        """The name a group's choice bears in results: the option, with overridden settings.
+
+        That of the arm names its other parts too, where they are not the default ones:
+        `dense(embedder=minilm)`.
+        """
+        label = self.parts[group].label
+        if group != "arch":
+            return label
+        parts = [
+            f"{name}={self.used[name].label}"
+            for name, default in ARM_GROUPS.items()
+            if name in self.used and self.used[name].label != default
+        ]
+        if not parts:
+            return label
+        option, _, settings = label.removesuffix(")").partition("(")
+        return f"{option}({','.join(filter(None, [settings, *parts]))})"
 
     def option(self, group: str) -> str:
         """The option chosen for a group, without its overridden settings."""
-        return self.label(group).partition("(")[0]
+        return self.parts[group].label.partition("(")[0]
 
     @property
     def name(self) -> str:
@@ -175,6 +209,8 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
     parts: dict[str, Component] = {}
     for group in GROUPS:
         node = config.get(group)
+        if node is None and group in ARM_GROUPS:  # a configuration of before there was the group
+            node = {"plugin": ARM_GROUPS[group]}
         if not isinstance(node, Mapping) or "plugin" not in node:
             raise UserError(f"{group}: no option chosen; see `python -m framework list {group}`")
         plugin = find(group, str(node["plugin"]))

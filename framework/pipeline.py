@@ -30,6 +30,8 @@ from framework.contracts import (
     ArchContext,
     Axis,
     Domain,
+    Embedder,
+    Extractor,
     Judge,
     Model,
     Query,
@@ -38,6 +40,7 @@ from framework.contracts import (
     Scored,
 )
 from framework.errors import StopRun
+from framework.extraction import extracted
 from framework.models.client import Ledger, ModelClient, booked
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.packing import pack
@@ -79,6 +82,7 @@ class _Memory:
     arch: Arch[Any]
     usage: Mapping[str, Usage]
     seconds: float
+    extraction: Record = field(default_factory=dict)
     error: Exception | None = None
 
 
@@ -115,6 +119,8 @@ class Pipeline:
     seed: int
     repeats: int = 1
     prompts: PromptSet = NO_SET
+    embedder: Embedder[Any] | None = None
+    extractor: Extractor[Any] | None = None
     seams: Seams = field(default_factory=Seams)
 
     def __post_init__(self) -> None:
@@ -129,6 +135,12 @@ class Pipeline:
         return None if self.arch.exempt else self.budget_tokens
 
     @property
+    def _asks_to_ingest(self) -> bool:
+        """Whether a model may be asked on the way into memory, so that samples differ."""
+        extracting = self.extractor is not None and self.extractor.needs_model
+        return self.arch.needs_model or extracting
+
+    @property
     def places(self) -> int:
         """Cases that may be under way at once: as many as either model answers at once."""
         models = (self.model, self.judge.model if self.judge is not None else None)
@@ -140,6 +152,7 @@ class Pipeline:
             budget_tokens=self.limit,
             client=self._client,
             fields=self.domain.fields if self.arch.knows_schema else (),
+            embedder=self.embedder,
             seed=int(digest([self.seed, history_id])[7:23], 16),
             draw=draw,
         )
@@ -270,6 +283,7 @@ class Pipeline:
             "evidence": measured.evidence,
             "verdicts": measured.verdicts,
             "arch_report": dict(memory.arch.report()),
+            **({"extraction": memory.extraction} if memory.extraction else {}),
         }
         return row, record
 
@@ -323,6 +337,7 @@ class Pipeline:
             text="" if self.arch.query == "none" else case.task.query,
             task=case.task if self.arch.sees_task else None,
             gold=case.gold if self.arch.sees_gold else None,
+            seed=int(digest([self.seed, case.id])[7:23], 16),
         )
 
     async def _recall(self, arch: Arch[Any], query: Query, k: int | None) -> Sequence[Item]:
@@ -343,7 +358,7 @@ class Pipeline:
 
     async def _memory(self, history_id: str, job: _Job) -> _Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""
-        key = (history_id, job.variant, job.sample if self.arch.needs_model else 0)
+        key = (history_id, job.variant, job.sample if self._asks_to_ingest else 0)
         task = self._memories.get(key)
         if task is None:
             task = asyncio.create_task(self._ingest(history_id, job.variant, key[2]))
@@ -357,20 +372,29 @@ class Pipeline:
     async def _ingest(self, history_id: str, draw: int, sample: int) -> _Memory:
         ledger = Ledger()
         arch = self.open_arch(history_id, draw)
-        events: Iterator[Event] = self.domain.history(history_id)
-        if not self.arch.gold_edges:
-            events = (replace(e, edges=()) if e.edges else e for e in events)
+        events: Iterable[Event] = self.domain.history(history_id)
         start = time.perf_counter()
         error: Exception | None = None
+        extraction: Record = {}
         try:
             with booked(ledger, "ingest", sample):
-                await _settled(arch.ingest(events))
+                if self.extractor is not None:
+                    events, extraction = await extracted(self.extractor, events, self._client)
+                elif not self.arch.gold_edges:
+                    events = (replace(e, edges=()) if e.edges else e for e in events)
+                await _settled(arch.ingest(iter(events)))
         except StopRun:
             raise
         except Exception as failed:  # kept with what it cost, for each of the history's cases
             error = failed
         seconds = time.perf_counter() - start
-        return _Memory(arch=arch, usage=ledger.usage(), seconds=seconds, error=error)
+        return _Memory(
+            arch=arch,
+            usage=ledger.usage(),
+            seconds=seconds,
+            extraction=extraction,
+            error=error,
+        )
 
 
 async def _settled(value: Awaitable[T] | T) -> T:

@@ -254,7 +254,7 @@ def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
                 "name": part.plugin.name,
                 "code": digest_file(_source(part.plugin.cls)),
             }
-            for group, part in sorted(plan_.parts.items())
+            for group, part in sorted(plan_.used.items())
         },
         "framework": _framework_digest(),
         "versions": {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.compose import compose_plan, key_of, options
-from framework.config import PREREG, Plan
+from framework.config import ARM_GROUPS, PREREG, Plan
 from framework.contracts import Gate
 from framework.engine.account import account
 from framework.engine.directory import (
@@ -262,7 +262,8 @@ def _check_comparable(plan: Plan, path: Path) -> None:
     if state.finished is None:
         raise UserError(f"gate.baseline={path}: not finished; go on with it by resume={path}")
     mine, theirs = plan.identity, load_plan(path).identity
-    differ = [k for k in mine if k not in ("arch", "gate") and mine[k] != theirs.get(k)]
+    own = {"arch", "gate", *ARM_GROUPS}
+    differ = [k for k in mine if k not in own and mine[k] != theirs.get(k)]
     if not differ and (state.started or {}).get("data") != data_of(open_domain(plan)):
         differ = ["data"]
     if differ:

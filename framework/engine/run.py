@@ -176,6 +176,8 @@ def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = N
         seed=plan.top.seed,
         repeats=plan.top.repeats,
         prompts=plan.prompts,
+        embedder=plan.used["embedder"].create() if "embedder" in plan.used else None,
+        extractor=plan.used["extractor"].create() if "extractor" in plan.used else None,
     )
 
 
@@ -284,8 +286,9 @@ async def _drive(
                 raise too_many
         finally:
             await pipeline.model.close()
-            if pipeline.judge is not None:
-                await pipeline.judge.close()
+            for part in (pipeline.judge, pipeline.embedder):
+                if part is not None:
+                    await part.close()
     # A finite domain may have fewer cases than were asked for.
     last = next((row.error for row in reversed(run.rows) if row.error), "")
     _stop_on_errors(plan, errors, len(run.rows), last)

@@ -76,6 +76,15 @@ def booked(
         _scope.reset(token)
 
 
+def book(usage: Usage) -> None:
+    """Book what was used outside of any operation, as an embedder's, by the current scope.
+
+    Raises LookupError outside of `booked`.
+    """
+    scope = _scope.get()
+    scope.ledger.book(scope.phase, usage)
+
+
 class ModelClient:
     """The `framework.contracts.Client` of a run: one object, which books by the current scope.
 

@@ -56,13 +56,15 @@ def kind_of(
 def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, Any]:
     """The summary of a run. Deterministic in the measured columns, `ledger.seconds` apart."""
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
+    embedder, extractor = plan.used.get("embedder"), plan.used.get("extractor")
+    needs_model = arch.needs_model or (extractor is not None and extractor.plugin.cls.needs_model)
     judge: Judge[Any] = plan.parts["judge"].create()
     judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
     good = [row for row in rows if not row.error]
     axes = _axes(good, plan.top.seed)
     for name, entry in axes.items():
-        entry["kind"] = kind_of(name, meta, model.kind, arch.needs_model, judge_kind)
+        entry["kind"] = kind_of(name, meta, model.kind, needs_model, judge_kind)
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
@@ -75,7 +77,7 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             "model_kind": model.kind,
             "judge_kind": judge_kind,
         },
-        "warnings": warnings(plan.parts["model"], judge),
+        "warnings": [*warnings(plan.parts["model"], judge), *_of_embedder(plan)],
         "headline": list(plan.parts["domain"].plugin.cls.headline),
         "axes": axes,
         "strata": _strata(good, plan.top.seed),
@@ -86,10 +88,12 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             "budget_at": arch.budget_at,
             "sees_task": arch.sees_task,
             "knows_schema": arch.knows_schema,
-            "gold_edges": arch.gold_edges,
+            "gold_edges": arch.gold_edges and extractor is None,
             "sees_gold": arch.sees_gold,
             "query": arch.query,
-            "needs_model": arch.needs_model,
+            "needs_model": needs_model,
+            **({} if embedder is None else {"embedder": embedder.label}),
+            **({} if extractor is None else {"extractor": extractor.label}),
         },
         "gate": dataclasses.asdict(gate),
         "errors": {
@@ -114,6 +118,16 @@ def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
     if mine != its:
         return []
     return [f"judge and reader are the same model, {its}: it may favour its own answers"]
+
+
+def _of_embedder(plan: Plan) -> list[str]:
+    embedder = plan.used.get("embedder")
+    if embedder is None or embedder.plugin.cls.kind != "hashing":
+        return []
+    return [
+        f"embedder={embedder.label}: likeness is overlap of words; what {plan.label('arch')} gets "
+        "from it is a self-consistency check"
+    ]
 
 
 SETTING: Final = (

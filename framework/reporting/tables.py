@@ -216,6 +216,7 @@ def told(fairness: Mapping[str, Any]) -> str:
     ]
     if fairness.get("query") == "none":
         words.append("no query")
+    words += [f"{part} {fairness[part]}" for part in ("embedder", "extractor") if part in fairness]
     return ", ".join(words)
 
 

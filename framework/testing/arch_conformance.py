@@ -22,10 +22,15 @@ import inspect
 import math
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from framework.contracts import Arch, ArchContext, Operation, Profile, Query
+from framework.contracts import Arch, ArchContext, Embedder, Operation, Profile, Query
 from framework.records import Event, FactField, Gold, GoldItem, Item, Span, TaskCard
+from framework.registry import NoSettings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
@@ -120,6 +125,25 @@ class NoClient:
         raise AssertionError(f"asked a model for {operation.name} without declaring needs_model")
 
 
+class WordsEmbedder(Embedder[NoSettings]):
+    """An embedder for tests: words counted by the sum of their letters."""
+
+    name = "words"
+    kind = "hashing"
+    dimension = 32
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Counts of words by place, normalised."""
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().split():
+                vectors[row, sum(map(ord, word)) % self.dimension] += 1
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
 class _Hidden:
     """Stands where an arch declares that it does not look; any look is a broken declaration."""
 
@@ -163,6 +187,9 @@ def open_arch(
         budget_tokens=None if arch.exempt else budget_tokens,
         client=RuleClient() if arch.needs_model else NoClient(),
         fields=FIELDS if arch.knows_schema else cast(Any, _Hidden("the schema")),
+        embedder=WordsEmbedder(NoSettings())
+        if arch.uses_embedder
+        else cast(Any, _Hidden("the embedder")),
         seed=seed,
         draw=draw,
     )
@@ -172,13 +199,18 @@ def open_arch(
 
 
 def ask(
-    instance: Arch[Any], events: Sequence[Event], k: int = 100, text: str = TASK.query
+    instance: Arch[Any],
+    events: Sequence[Event],
+    k: int = 100,
+    text: str = TASK.query,
+    case_seed: int = 0,
 ) -> list[Item]:
     """What the instance recalls for a query that holds what the arch declares and nothing else."""
     query = Query(
         text=text,
         task=TASK if instance.sees_task else cast(Any, _Hidden("the task")),
         gold=gold(events) if instance.sees_gold else cast(Any, _Hidden("the gold")),
+        seed=case_seed,
     )
     return list(settle(instance.recall(query, k)))
 
@@ -196,11 +228,17 @@ def check_arch(arch: type[Arch[Any]], settings: Any) -> None:
     check_random(arch, settings, events)
 
 
+_FLAGS: Final = (
+    "needs_model", "sees_task", "knows_schema", "gold_edges", "uses_embedder", "uses_extractor",
+    "sees_gold", "exempt",
+)  # fmt: skip
+
+
 def check_declarations(arch: type[Arch[Any]], settings: Any) -> None:
     """Declarations are of their types and do not contradict each other."""
     assert arch.budget_at in ("ingest", "recall", "none"), f"budget_at is {arch.budget_at!r}"
     assert arch.query in ("task", "none"), f"query is {arch.query!r}"
-    for name in ("needs_model", "sees_task", "knows_schema", "gold_edges", "sees_gold", "exempt"):
+    for name in _FLAGS:
         assert isinstance(getattr(arch, name), bool), f"{name} is not True or False"
     assert not (arch.exempt and arch.budget_at != "none"), "an exempt arch has no budget to use"
     assert isinstance(settings, arch.Settings), f"settings are not {arch.Settings.__name__}"
@@ -248,18 +286,22 @@ def check_told(arch: type[Arch[Any]], settings: Any, events: Sequence[Event]) ->
 
 
 def check_random(arch: type[Arch[Any]], settings: Any, events: Sequence[Event]) -> None:
-    """One draw means no randomness; several mean that draws differ, and repeat."""
+    """One draw means no randomness; several mean that draws differ, by case as well, and repeat."""
     first = open_arch(arch, settings, events)
     assert first.draws >= 1, f"draws is {first.draws}"
     draws = [ask(open_arch(arch, settings, events, draw=d), events) for d in range(6)]
     seeds = [ask(open_arch(arch, settings, events, seed=s), events) for s in range(6)]
+    cases = [ask(first, events, case_seed=s) for s in range(6)]
     if first.draws == 1:
-        assert all(items == draws[0] for items in draws + seeds), (
+        assert all(items == draws[0] for items in draws + seeds + cases), (
             "one draw, but seed or draw counts"
         )
     else:
         assert any(items != draws[0] for items in draws), "several draws, but they are all the same"
         assert any(items != seeds[0] for items in seeds), "the seed does not count"
+        assert any(items != cases[0] for items in cases), (
+            "all cases of a history share a draw: they are no independent draws of it"
+        )
 
 
 def freeze(value: Any, _within: tuple[int, ...] = ()) -> Any:

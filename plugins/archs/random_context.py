@@ -29,10 +29,11 @@ class RandomContextSettings:
 
 @register("arch", "random_context")
 class RandomContext(Arch[RandomContextSettings]):
-    """Events in a uniformly random order: the placebo that fills the same budget (Depth 5.3).
+    """Events drawn uniformly at random: the placebo that fills the same budget (Depth 5.3).
 
-    Every (seed, draw) has its own order, where the context's seed is that of the run and the
-    history; the order does not depend on the query.
+    Every case and draw has a sample of its own, in random order, from the seeds of the run, the
+    history and the case; what is asked does not count. One order for all the cases of a history
+    would make their results one draw, however many they are.
     """
 
     query = "none"
@@ -43,16 +44,14 @@ class RandomContext(Arch[RandomContextSettings]):
         return self.settings.draws
 
     def ingest(self, events: Iterable[Event]) -> None:
-        arrived = list(events)
-        n = len(arrived)
-        order = [(event, recency(i, n)) for i, event in enumerate(arrived)]
-        # A digest, so that neighbouring seeds and draws have unrelated orders.
-        key = hashlib.sha256(f"{self.context.seed}:{self.context.draw}".encode()).digest()
-        random.Random(int.from_bytes(key)).shuffle(order)
-        self._order = tuple(order)
+        self._events = tuple(events)
 
     def recall(self, query: Query, k: int) -> Sequence[Item]:
+        n = len(self._events)
+        # A digest, so that neighbouring seeds and draws have unrelated samples.
+        words = f"{self.context.seed}:{query.seed}:{self.context.draw}"
+        drawn = random.Random(int.from_bytes(hashlib.sha256(words.encode()).digest()))
         return [
-            event_item(event, {"rank": rank, "recency": late})
-            for rank, (event, late) in enumerate(self._order[: max(0, k)], start=1)
+            event_item(self._events[i], {"rank": rank, "recency": recency(i, n)})
+            for rank, i in enumerate(drawn.sample(range(n), min(n, max(0, k))), start=1)
         ]

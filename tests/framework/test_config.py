@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.config import GROUPS, OPERATIONAL_GROUPS, Plan, labels, plan, with_operational
+from framework.config import (
+    ARM_GROUPS,
+    GROUPS,
+    OPERATIONAL_GROUPS,
+    Plan,
+    labels,
+    plan,
+    with_operational,
+)
 from framework.errors import UserError
-from framework.testing.trivial import trivial_plan
+from framework.registry import register
+from framework.testing.trivial import TrivialArch, trivial_plan
 
 PLAIN: dict[str, Any] = dict(trivial_plan().config)
 
@@ -106,7 +115,7 @@ def test_a_mistake_names_the_key(values: dict[str, Any], said: str) -> None:
 
 
 def test_a_missing_group_is_named() -> None:
-    for group in GROUPS:
+    for group in set(GROUPS) - set(ARM_GROUPS):
         with pytest.raises(UserError, match=f"^{group}: no option chosen"):
             plan({key: value for key, value in PLAIN.items() if key != group})
 
@@ -139,7 +148,37 @@ def test_operational_settings_are_not_in_a_label() -> None:
 
 
 def test_groups_that_change_no_result_have_no_label_in_results() -> None:
-    assert set(trivial_plan().labels) == set(GROUPS) - OPERATIONAL_GROUPS
+    assert set(trivial_plan().labels) == set(GROUPS) - OPERATIONAL_GROUPS - set(ARM_GROUPS)
+
+
+@register("arch", "embedding")
+class Embedding(TrivialArch):
+    """Declares that it uses both parts of an arm."""
+
+    uses_embedder = True
+    uses_extractor = True
+
+
+def embedding(**values: Any) -> Plan:
+    return changed(arch={"plugin": "embedding"}, **values)
+
+
+def test_a_part_that_the_arm_does_not_use_is_no_part_of_the_run() -> None:
+    without = changed(embedder={"plugin": "hashing", "dimension": 8})
+    assert without.digest == trivial_plan().digest
+    assert not {"embedder", "extractor"} & (without.identity.keys() | without.used.keys())
+    assert "embedder" in embedding().identity
+    assert "extractor" not in embedding().identity, "extractor=none extracts nothing"
+    assert embedding(embedder={"plugin": "hashing", "dimension": 8}).digest != embedding().digest
+
+
+def test_the_arm_bears_the_name_of_its_other_parts() -> None:
+    assert embedding().label("arch") == "embedding"
+    odd = {"embedder": "hashing(dimension=8)", "arch": "embedding(k=2)"}
+    named = embedding(embedder={"plugin": "hashing", "dimension": 8}, labels=odd)
+    assert named.label("arch") == "embedding(k=2,embedder=hashing(dimension=8))"
+    assert named.option("arch") == "embedding"
+    assert changed(labels={"embedder": "hashing(dimension=8)"}).label("arch") == "trivial"
 
 
 def test_a_name_is_safe_for_a_directory_and_ends_with_the_identity() -> None:

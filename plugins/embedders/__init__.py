@@ -1,0 +1,1 @@
+"""Embedders: what `arch=dense` and its kin take for likeness."""

@@ -1,0 +1,50 @@
+"""Hashed words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framework.contracts import Embedder
+from framework.registry import register
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashingSettings:
+    """Settings of `embedder=hashing`.
+
+    dimension : length of a vector, at least 1. Two texts without a common word have an inner
+        product of mean 0 and a standard deviation of about 1 / sqrt(dimension).
+    """
+
+    dimension: int = 256
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1:
+            raise ValueError(f"dimension must be at least 1, {self.dimension} given")
+
+
+@register("embedder", "hashing")
+class Hashing(Embedder[HashingSettings]):
+    """Hashed words: likeness is overlap of words (Weinberger et al., ICML 2009).
+
+    No encoder: it knows no synonyms, so an arm that uses it shows what such an arm does with word
+    overlap, and results are marked as a self-consistency check.
+    """
+
+    kind = "hashing"
+    Settings = HashingSettings
+
+    @property
+    def dimension(self) -> int:
+        return self.settings.dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from plugins.embedders._hashing import hashed_words
+
+        return hashed_words(texts, self.settings.dimension)

@@ -1,0 +1,1 @@
+"""Extractors: typed graphs read from raw text."""

@@ -1,0 +1,19 @@
+"""No extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from framework.contracts import Client, Extractor
+from framework.records import Event
+from framework.registry import NoSettings, register
+
+
+@register("extractor", "none")
+class NoExtractor(Extractor[NoSettings]):
+    """No extraction: kinds and edges reach an arm as the domain gives them."""
+
+    extracts = False
+
+    def extract(self, events: Sequence[Event], client: Client) -> Sequence[Event]:
+        return events
