@@ -10,7 +10,16 @@ from framework.testing.arch_conformance import check_arch
 VARIANTS = {
     "bm25": [{"tokenizer": "split"}],
     "retr_only": [{"top_k": 1, "chunk_tokens": 8}],
-    "typed_graph": [{"superseded": "drop"}, {"hops": 0}, {"seeds": 1, "fan_out": 1}],
+    "typed_graph": [
+        {"superseded": "drop"},
+        {"hops": 0},
+        {"hops": None},
+        {"seeds": 1, "fan_out": 1},
+        {"prune": True, "decay": 1.0},
+        {"edges": "removed"},
+        {"edges": "relabelled"},
+        {"edges": "rewired"},
+    ],
     "random_context": [{"draws": 2}],
     "last_mention": [{"order": "newest"}],
     "typed_routing": [{"store": "full", "summary_share": 0.1, "chunk_events": 4}],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from framework.contracts import Arch
 from framework.records import Event
 from framework.registry import plugins
+from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import TypedGraph
 from plugins.archs.bm25 import BM25
 from plugins.archs.typed_graph import TypedGraphMemory, TypedGraphSettings
@@ -190,9 +192,142 @@ def test_edge_blind_arms_are_the_same_with_edges_and_without(arch: type[Arch[Any
             assert recall(opened(arch, bare, budget=30), query) == with_edges
 
 
+def test_a_split_decision_has_all_its_successors_in_its_place() -> None:
+    events = [
+        event("old", "csv export", time="2026-01-01"),
+        event("half", "x", ("supersedes", "old"), time="2026-01-02"),
+        event("rest", "y", ("supersedes", "half"), time="2026-01-03"),
+        event("other", "z", ("supersedes", "old"), time="2026-01-04"),
+        *NOISE,
+    ]
+    assert TypedGraph(events, {}, 1.0, 8).heads("old") == ("other", "rest")
+    assert set(recalled(events, "csv", seeds=1)[:2]) == {"other", "rest"}
+
+
+def test_retired_events_are_marked() -> None:
+    items = recall(opened(TypedGraphMemory, chain(4)), "csv export of reports")
+    assert [i.id for i in items if "superseded" in i.signals] == ["m1", "m2", "m3"]
+
+
+def line(length: int, relation: str = "implements") -> list[Event]:
+    """d0 leads to d1, d1 to d2 and so on; only d0 speaks of the task."""
+    path = [
+        event(f"d{i}", "csv export" if i == 0 else f"step {i}", (relation, f"d{i + 1}"))
+        for i in range(length)
+    ]
+    return [*path, event(f"d{length}", "the end"), *NOISE]
+
+
+@pytest.mark.parametrize("hops", [0, 1, 2, 3, 5, None])
+def test_hops_are_edges_from_the_seed_and_null_walks_to_the_end(hops: int | None) -> None:
+    settings = TypedGraphSettings(seeds=1, hops=hops)
+    items = recall(opened(TypedGraphMemory, line(8), settings), "csv")
+    reached = [i.id for i in items if "hop" in i.signals]
+    assert reached == [f"d{i}" for i in range(9 if hops is None else hops + 1)]
+
+
+def test_pruning_follows_dependencies_only_and_only_towards_what_is_depended_on() -> None:
+    events = [
+        event("task", "csv export", ("implements", "rule"), ("cites", "manual")),
+        event("rule", "r"),
+        event("law", "l", ("constrains", "rule")),
+        event("sibling", "s", ("implements", "rule")),
+        event("manual", "m"),
+        *NOISE,
+    ]
+
+    def reached(prune: bool) -> set[str]:
+        settings = TypedGraphSettings(seeds=1, prune=prune)
+        items = recall(opened(TypedGraphMemory, events, settings), "csv")
+        return {i.id for i in items if "hop" in i.signals}
+
+    assert reached(prune=True) == {"task", "rule", "law"}
+    assert reached(prune=False) == {"task", "rule", "law", "sibling", "manual"}
+
+
+def test_decay_prefers_the_newer_of_two_equal_neighbours() -> None:
+    events = [
+        event("seed", "csv", ("cites", "old"), ("cites", "new"), time="2026-03-01"),
+        event("old", "a", time="2025-03-01"),
+        event("new", "b", time="2026-02-01"),
+        *NOISE,
+    ]
+    assert recalled(events, "csv", seeds=1)[:3] == ["seed", "old", "new"]
+    assert recalled(events, "csv", seeds=1, decay=1.0)[:3] == ["seed", "new", "old"]
+
+
+CONTROLS: list[Edges] = ["removed", "relabelled", "rewired"]
+
+
+@pytest.mark.parametrize("length", range(2, 7))
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_loses_the_head_that_intact_edges_find(length: int, control: Edges) -> None:
+    events, query = chain(length), "csv export of reports"
+    assert recalled(events, query, edges="intact")[0] == f"m{length}"
+    settings = TypedGraphSettings(edges=control)
+    firsts = [
+        ids(recall(opened(TypedGraphMemory, events, settings, draw=draw), query))[0]
+        for draw in range(10)
+    ]
+    assert firsts.count(f"m{length}") <= 2
+
+
+@pytest.mark.parametrize("control", ["relabelled", "rewired"])
+def test_controls_change_the_order_of_neighbours_and_repeat_by_draw(control: Edges) -> None:
+    settings = TypedGraphSettings(edges=control, seeds=1)
+
+    def order(draw: int) -> list[str]:
+        return ids(recall(opened(TypedGraphMemory, governed(), settings, draw=draw), "csv reports"))
+
+    intact = recalled(governed(), "csv reports", seeds=1)
+    orders = [order(draw) for draw in range(10)]
+    assert orders == [order(draw) for draw in range(10)]
+    assert sum(found != intact for found in orders) >= 8
+
+
+def test_with_its_edges_removed_it_is_bm25() -> None:
+    found = recalled(governed(), "csv reports", edges="removed")
+    assert found == ids(recall(opened(BM25, governed()), "csv reports"))
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_controls_keep_the_number_of_edges_and_never_the_edge(control: Edges) -> None:
+    events = chain(5) + [replace(e, id=f"g{e.id}") for e in governed()[:1]]
+    treated = with_edges(events, control, ("supersedes", "cites"), random.Random(1))
+    assert [e.id for e in treated] == [e.id for e in events]
+    if control == "removed":
+        assert not any(e.edges for e in treated)
+        return
+    for before, after in zip(events, treated, strict=True):
+        assert len(before.edges) == len(after.edges)
+        for (relation, target), (new_relation, new_target) in zip(
+            before.edges, after.edges, strict=True
+        ):
+            assert (relation == new_relation) == (control == "rewired")
+            assert (target == new_target) == (control == "relabelled")
+            assert new_target != after.id
+
+
+@pytest.mark.parametrize("size", [100, 1000, 10_000])
+def test_the_edges_touched_do_not_depend_on_the_size_of_the_corpus(size: int) -> None:
+    events = [event(f"d{i}", "", ("constrains", f"d{(i + 1) % size}")) for i in range(size)]
+    graph = TypedGraph(events, TypedGraphSettings().relations, 0.4, 16)
+    walk = graph.search({"d50": 1.0}, 3)
+    assert walk.edges_touched == 10
+    assert set(walk.reached) == {f"d{i}" for i in range(47, 54)}
+
+
 @pytest.mark.parametrize(
     "bad",
-    [{"seeds": 0}, {"hops": -1}, {"fan_out": 0}, {"other": 1.5}, {"relations": {"cites": -0.1}}],
+    [
+        {"seeds": 0},
+        {"hops": -1},
+        {"fan_out": 0},
+        {"decay": -1.0},
+        {"draws": 0},
+        {"other": 1.5},
+        {"relations": {"cites": -0.1}},
+    ],
 )
 def test_settings_out_of_range_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
