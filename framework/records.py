@@ -224,6 +224,7 @@ class Gold:
     distractors: tuple[str, ...] = ()
     invariant: str = ""
     answer: str = ""
+    answer_kind: str = "answer"
     injected: tuple[str, str] | None = None
 
 
