@@ -79,6 +79,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("run", metavar="RUN")
     add.set_defaults(command="runs:replay")
 
+    add = commands.add_parser("export", help="a run's journal in another system's format")
+    add.add_argument("run", metavar="RUN")
+    add.add_argument("--to", required=True, choices=["activegraph"], help="the system")
+    add.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
+    add.set_defaults(command="export:export")
+
     add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")
