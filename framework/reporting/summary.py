@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from framework.canonical import digest
 from framework.config import Component, Plan
-from framework.contracts import GateOutcome, Judge
+from framework.contracts import GateOutcome, Judge, ProtectedGroups
 from framework.records import Row, Usage
 from framework.registry import plugins
+from framework.reporting.twins import treatment
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import mean_intervals
 from framework.statistics.variance import repeat_variance
@@ -53,8 +54,16 @@ def kind_of(
     return "instrument check" if model_kind == "rule-based" else "measured with an LLM"
 
 
-def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, Any]:
-    """The summary of a run. Deterministic in the measured columns, `ledger.seconds` apart."""
+def summarize(
+    plan: Plan,
+    rows: Sequence[Row],
+    gate: GateOutcome,
+    protected: ProtectedGroups | None = None,
+) -> dict[str, Any]:
+    """The summary of a run; `protected` is its domain's, see `treatment`.
+
+    Deterministic in the measured columns, `ledger.seconds` apart.
+    """
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
     embedder, extractor = plan.used.get("embedder"), plan.used.get("extractor")
     needs_model = arch.needs_model or (extractor is not None and extractor.plugin.cls.needs_model)
@@ -95,6 +104,7 @@ def summarize(plan: Plan, rows: Sequence[Row], gate: GateOutcome) -> dict[str, A
             **({} if embedder is None else {"embedder": embedder.label}),
             **({} if extractor is None else {"extractor": extractor.label}),
         },
+        "treatment": treatment(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
         "errors": {
             "n": sum(1 for row in rows if row.error),

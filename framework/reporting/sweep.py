@@ -40,7 +40,7 @@ def sweep_summary(
         "jobs": [
             {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
              "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
-             "headline": s["headline"]}
+             "headline": s["headline"], "treatment": s.get("treatment")}
             for name, s in zip(names, summaries, strict=True)
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.reporting.summary import SETTING, setting_of
+from framework.reporting.twins import treatment_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +21,7 @@ def print_run(summary: Mapping[str, Any]) -> None:
     console = terminal()
     console.print(run_table(summary))
     console.print(_caption(summary))
+    _print_treatment(console, [summary])
     _print_warnings(console, [summary])
     _print_gate(console, summary)
     _print_errors(console, summary["run"]["arch"], summary["errors"])
@@ -44,6 +46,7 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
             f"{entry['budget']} {entry['axis']}: the order of {n} of {of} pairs of arms survives "
             f"all readers ({', '.join(entry['models'])})"
         )
+    _print_treatment(console, jobs)
     _print_warnings(console, jobs)
     for job in jobs:
         _print_gate(console, job)
@@ -286,6 +289,12 @@ def _print_warnings(console: Console, summaries: Sequence[Mapping[str, Any]]) ->
         text for summary in summaries for text in summary.get("warnings", ())
     ):
         console.print(f"warning: {text}")
+
+
+def _print_treatment(console: Console, jobs: Sequence[Mapping[str, Any]]) -> None:
+    table = treatment_table(jobs)
+    if table is not None:
+        console.print(table)
 
 
 def _print_gate(console: Console, summary: Mapping[str, Any]) -> None:
