@@ -40,12 +40,12 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 	$(PY) run.py $(RUN_ARGS)
 
 .PHONY: test
-test: setup ## run the tests, without the slow and the browser tier
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser" $(ARGS)
+test: setup ## run the tests, without the slow tier and ci-extras
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql" $(ARGS)
 
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -m "slow and not browser" --timeout 1800 $(ARGS)
+	$(PYTEST) -m "slow and not browser and not postgresql" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format
@@ -72,16 +72,23 @@ bench: setup ## run every benchmark; their JSON lines go to runs/benchmarks.json
 	done; \
 	cp "$$gathered" runs/benchmarks.jsonl
 
+# Debian keeps the programs of PostgreSQL's server out of PATH.
+POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
+
 .PHONY: ci-extras
-ci-extras: setup ## install Chromium with apt-get where absent and run the browser tests
-	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
+ci-extras: setup ## install Chromium and PostgreSQL with apt-get where absent and run their tests
+	@wanted=""; \
+	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+		|| wanted="chromium chromium-driver"; \
+	command -v initdb >/dev/null || [ -n "$(POSTGRESQL)" ] || wanted="$$wanted postgresql"; \
+	if [ -n "$$wanted" ]; then \
 		apt="env DEBIAN_FRONTEND=noninteractive apt-get -qq"; \
 		[ "$$(id -u)" = 0 ] || apt="sudo -n $$apt"; \
-		echo "ci-extras: installing chromium and chromium-driver"; \
-		{ $$apt update && $$apt install -y --no-install-recommends chromium chromium-driver >/dev/null; } \
-			|| { echo "ci-extras: apt-get could not install chromium and chromium-driver; the browser tests did not run" >&2; exit 1; }; \
+		echo "ci-extras: installing $$wanted"; \
+		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
+			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	DECISIONBENCH_REQUIRE_BROWSER=1 $(PYTEST) -m browser $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql" --timeout 600 $(ARGS)
 
 .PHONY: ui
 ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
@@ -89,6 +96,18 @@ ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
 	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
 		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" \
 		--artifacts-destination "$(CURDIR)/mlruns/artifacts" --workers 1
+
+# A shared server: see docs/mlflow.md.
+DATABASE ?= postgresql+psycopg:///mlflow
+ARTIFACTS ?= $(CURDIR)/mlruns/artifacts
+HOST ?= 127.0.0.1
+PORT ?= 5000
+
+.PHONY: server
+server: setup ## a shared MLflow server: DATABASE=postgresql+psycopg://... ARTIFACTS=... HOST=... PORT=...
+	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
+		$(BIN)/mlflow server --host "$(HOST)" --port "$(PORT)" --backend-store-uri "$(DATABASE)" \
+		--artifacts-destination "$(ARTIFACTS)" --serve-artifacts $(SERVER_ARGS)
 
 .PHONY: readme-table
 readme-table: setup ## measure the README table anew: the sweep of every arm (minutes)

@@ -88,13 +88,13 @@ def make_httpserver() -> Iterator[HTTPServer]:
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     """A headless Chromium that can open loopback pages only.
 
-    Without Chromium and chromedriver the test skips, or fails where DECISIONBENCH_REQUIRE_BROWSER
+    Without Chromium and chromedriver the test skips, or fails where DECISIONBENCH_REQUIRE_EXTRAS
     is set, as it is in `make ci-extras`.
     """
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
         reason = "chromium or chromedriver is not installed (make ci-extras installs them)"
-        if os.environ.get("DECISIONBENCH_REQUIRE_BROWSER"):
+        if os.environ.get("DECISIONBENCH_REQUIRE_EXTRAS"):
             pytest.fail(reason)
         pytest.skip(reason)
 
