@@ -6,14 +6,13 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from framework.errors import DataError, UserError
 
 if TYPE_CHECKING:
-    from framework.prereg import Judgement, Measured, RunInfo
+    from framework.prereg import Measured
 
 
 def lock(args: argparse.Namespace) -> int:
@@ -41,6 +40,7 @@ def list_locks(args: argparse.Namespace) -> int:
 def judge(args: argparse.Namespace) -> int:
     """Judge a pre-registration on runs, sweeps, or LongHorizon's recorded rows; 1 when flagged."""
     from framework import prereg
+    from framework.reporting.predicted import as_plain, judgement_lines
 
     plan, _ = prereg.read_file(Path(args.file))
     try:
@@ -50,17 +50,15 @@ def judge(args: argparse.Namespace) -> int:
     measured = _measured([Path(p) for p in args.runs])
     found = prereg.judge(plan, measured, entries)
     found = dataclasses.replace(found, flags=(*damage, *found.flags))
-    if args.json:
-        print(json.dumps(_plain(found), indent=2))
-    else:
-        _show(found)
+    plain = as_plain(found)
+    print(json.dumps(plain, indent=2) if args.json else "\n".join(judgement_lines(plain)))
     return 1 if found.flags else 0
 
 
 def _measured(paths: Sequence[Path]) -> Measured:
-    from framework import prereg
     from framework.cli.runs import run_directories
     from framework.engine.sweep import comparable
+    from framework.reporting.predicted import measured_in
 
     recorded = [path for path in paths if path.suffix == ".csv"]
     if recorded:
@@ -70,64 +68,7 @@ def _measured(paths: Sequence[Path]) -> Measured:
     directories = run_directories(list(paths))
     if len(directories) > 1:
         comparable(directories)
-    _check_one_setting(directories)
-    rows: list[dict[str, Any]] = []
-    runs: list[RunInfo] = []
-    for path in directories:
-        own, info = _run(path)
-        rows += own
-        runs.append(info)
-    return prereg.Measured(rows=rows, runs=runs)
-
-
-def _check_one_setting(directories: Sequence[Path]) -> None:
-    """Raise UserError unless the runs differ in nothing but arm and budget, each pair once."""
-    from framework.engine.directory import read_summary
-    from framework.reporting.summary import SETTING
-
-    first: dict[str, Any] | None = None
-    seen: dict[tuple[str, str], Path] = {}
-    for path in directories:
-        run = read_summary(path)["run"]
-        first = first or run
-        differ = [key for key in SETTING if run[key] != first[key]]
-        if differ:
-            raise UserError(
-                f"{directories[0]} and {path} differ in {', '.join(differ)}: judge them apart"
-            )
-        same = seen.setdefault((run["arch"], run["budget"]), path)
-        if same is not path:
-            raise UserError(f"{same} and {path} are both {run['arch']} at {run['budget']}")
-
-
-def _run(path: Path) -> tuple[list[dict[str, Any]], RunInfo]:
-    from framework import prereg
-    from framework.engine.directory import load_state, read_summary
-    from framework.journal import JOURNAL, read
-
-    state, summary = load_state(path), read_summary(path)
-    first = next(iter(read(path / JOURNAL)))
-    started = state.started or {}
-    rows = [
-        {
-            "case_id": row.case_id,
-            "arm": row.arm,
-            "budget": summary["run"]["budget"],
-            "cluster": row.cluster or row.case_id,
-            "axes": row.axes,
-            "error": row.error,
-        }
-        for row in state.rows
-    ]
-    info = prereg.RunInfo(
-        name=path.name,
-        began=datetime.fromisoformat(first.time),
-        prereg=started.get("config", {}).get("prereg") or None,
-        seed=summary["run"]["seed"],
-        data_digest=started.get("data", {}).get("digest"),
-        n_errors=sum(1 for row in state.rows if row.error),
-    )
-    return rows, info
+    return measured_in(directories)
 
 
 def _recorded(path: Path) -> Measured:
@@ -147,36 +88,3 @@ def _recorded(path: Path) -> Measured:
     ]
     info = prereg.RunInfo(name=path.name, began=None, prereg=None, seed=None, data_digest=None)
     return prereg.Measured(rows=rows, runs=[info], common_cases=True)
-
-
-def _show(found: Judgement) -> None:
-    print(f"{found.plan.name}: {found.plan.title}")
-    for v in found.verdicts:
-        h = v.hypothesis
-        print(f"\n{h.name} ({h.role}): {h.claim}")
-        asked = f"{h.direction} by {h.margin:g}"
-        if h.test == "noninferiority":
-            asked = f"not worse by {h.margin:g}"
-        print(f"  {h.arm} against {', '.join(h.against)}: {h.axis} at {h.budget} {asked}")
-        print(f"  {v.outcome.upper()}: {v.reason}")
-        print(
-            f"  in the predicted direction {_number(v.estimate)} [{_number(v.low)}, "
-            f"{_number(v.high)}] at {v.level:.4g}, permutation p "
-            f"{'-' if v.p is None else f'{v.p:.4f}'}, n = {v.n}"
-        )
-        published = f", published as {h.published}" if h.published else ""
-        print(f"  by the estimates alone: {v.by_point}{published}")
-    print()
-    for flag in found.flags:
-        print(f"FLAG {flag}")
-    if not found.flags:
-        print("no flags: locked before every run, and unchanged since")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.3f}"
-
-
-def _plain(found: Judgement) -> dict[str, Any]:
-    plain: dict[str, Any] = dataclasses.asdict(found)
-    return plain

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -33,7 +33,9 @@ from framework.engine.job import (
 )
 from framework.errors import DataError, TrackingError, UserError
 from framework.journal import JOURNAL
+from framework.prereg import as_lock
 from framework.registry import nearest
+from framework.reporting.predicted import judged_runs
 from framework.reporting.sweep import sweep_summary
 
 SWEEP: Final = "sweep.json"
@@ -131,7 +133,7 @@ def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     """The content of sweep.json from the finished jobs; None when there is none."""
     baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     baseline = baselines.pop() if len(baselines) == 1 else None
-    return _compared([path / job.plan.name for job in jobs], baseline)
+    return _compared([path / job.plan.name for job in jobs], baseline, judged_runs)
 
 
 def problems_of(path: Path) -> list[str]:
@@ -140,8 +142,16 @@ def problems_of(path: Path) -> list[str]:
         stored = json.loads((path / SWEEP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
+
+    def predicted(runs: Sequence[Path]) -> dict[str, Any] | None:
+        # By the register as it was: it has a chain of its own, and may have grown since.
+        known = stored.get("prereg") or {"register": []}
+        if known["register"] is None:
+            return dict(known)
+        return judged_runs(runs, [as_lock(entry) for entry in known["register"]])
+
     with tempfile.TemporaryDirectory() as scratch:
-        expected = _compared(all_directories(path), stored.get("baseline"))
+        expected = _compared(all_directories(path), stored.get("baseline"), predicted)
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
         write_sweep(Path(scratch), expected)
@@ -153,7 +163,11 @@ def problems_of(path: Path) -> list[str]:
         ]
 
 
-def _compared(directories: Sequence[Path], baseline: str | None) -> dict[str, Any] | None:
+def _compared(
+    directories: Sequence[Path],
+    baseline: str | None,
+    predicted: Callable[[Sequence[Path]], dict[str, Any] | None],
+) -> dict[str, Any] | None:
     states = [load_state(d) if d.is_dir() else None for d in directories]
     finished = [
         (d, state) for d, state in zip(directories, states, strict=True) if state and state.finished
@@ -168,7 +182,12 @@ def _compared(directories: Sequence[Path], baseline: str | None) -> dict[str, An
     )
     done = {d for d, _ in finished}
     unfinished = [d.name for d in directories if d not in done]
-    return {**summary, "baseline": baseline, "unfinished": unfinished}
+    return {
+        **summary,
+        "prereg": predicted([d for d, _ in finished]),
+        "baseline": baseline,
+        "unfinished": unfinished,
+    }
 
 
 def write_sweep(path: Path, summary: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from framework.prereg.flags import RunInfo
 from framework.prereg.judge import Judgement, Measured, Verdict, judge
 from framework.prereg.plan import Hypothesis, Preregistration, parse, read_file
-from framework.prereg.register import REGISTER, Lock, check_locked, lock, locks
+from framework.prereg.register import REGISTER, Lock, as_lock, check_locked, lock, locks
 
 __all__ = [
     "REGISTER",
@@ -16,6 +16,7 @@ __all__ = [
     "Preregistration",
     "RunInfo",
     "Verdict",
+    "as_lock",
     "check_locked",
     "judge",
     "lock",

@@ -13,7 +13,7 @@ from framework.errors import UserError
 from framework.journal import Clock, Journal, read, utc_now
 from framework.prereg.plan import Preregistration
 
-__all__ = ["REGISTER", "Lock", "check_locked", "lock", "locks"]
+__all__ = ["REGISTER", "Lock", "as_lock", "check_locked", "lock", "locks"]
 
 REGISTER: Final = Path("runs") / "prereg.jsonl"
 LOCKED: Final = "prereg.locked"
@@ -62,6 +62,11 @@ def locks(path: Path) -> list[Lock]:
     if not path.exists():
         return []
     return [_entry(e.payload, e.time, e.hash) for e in read(path) if e.type == LOCKED]
+
+
+def as_lock(plain: Mapping[str, Any]) -> Lock:
+    """The lock of its plain data, its time in ISO 8601."""
+    return Lock(**{**plain, "time": datetime.fromisoformat(plain["time"])})
 
 
 def check_locked(content: Mapping[str, Any] | None, path: Path = REGISTER) -> None:

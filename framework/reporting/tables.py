@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from framework.reporting.predicted import judgement_lines
 from framework.reporting.summary import SETTING, setting_of
 from framework.reporting.twins import treatment_table
 
@@ -21,6 +22,7 @@ def print_run(summary: Mapping[str, Any]) -> None:
     console = terminal()
     console.print(run_table(summary))
     console.print(_caption(summary))
+    _print_corpus(console, [summary])
     _print_treatment(console, [summary])
     _print_warnings(console, [summary])
     _print_gate(console, summary)
@@ -46,11 +48,24 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
             f"{entry['budget']} {entry['axis']}: the order of {n} of {of} pairs of arms survives "
             f"all readers ({', '.join(entry['models'])})"
         )
+    _print_corpus(console, jobs)
     _print_treatment(console, jobs)
+    if summary.get("prereg"):
+        console.print("pre-registration ", end="")
+        for line in judgement_lines(summary["prereg"]):
+            console.print(line, markup=False, highlight=False)
     _print_warnings(console, jobs)
     for job in jobs:
         _print_gate(console, job)
         _print_errors(console, job["run"]["arch"], job["errors"])
+
+
+def _print_corpus(console: Console, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """What a domain measured of its corpus, once for each domain that did."""
+    reports = {job["run"]["domain"]: job["corpus"] for job in jobs if job.get("corpus")}
+    for domain, report in reports.items():
+        values = ", ".join(f"{name} {value:.4g}" for name, value in report.items())
+        console.print(f"corpus of {domain}: {values}", highlight=False)
 
 
 def run_table(summary: Mapping[str, Any]) -> Table:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.launching import LOAN, framework, run
+from framework.reporting.predicted import judged_runs
+from tests.launching import LOAN, framework, read_json, run
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"
 CASES = ("n_cases=24", "seed=101", "protocol=evaluate")
@@ -86,6 +87,87 @@ def test_tampering_is_flagged_with_status_1(
     edited = framework(capsys, "prereg", "judge", str(conf), str(sweep), "--register", str(bad))
     assert edited.status == 1
     assert "FLAG the register is damaged" in edited.out
+
+
+def test_the_sweep_itself_tells_and_keeps_its_judgement(
+    here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = sweep_of(here, capsys, conf)
+    found = read_json(sweep / "sweep.json")["prereg"]
+    asked = framework(capsys, "prereg", "judge", str(conf), str(sweep), "--json")
+    assert {k: found[k] for k in ("plan", "verdicts", "flags")} == yaml.safe_load(asked.out)
+    assert found["flags"] == []
+    assert [lock["name"] for lock in found["register"]] == ["mine"]
+    shown = run(capsys, f"resume={sweep}")
+    assert "pre-registration mine: Retrieval against recency" in shown.out
+    assert "no flags: locked before every run" in shown.out
+    # What is locked later does not make the record of this sweep unsound.
+    more = conf.with_name("more.yaml")
+    more.write_text(conf.read_text().replace("seed: 101", "seed: 102"))
+    assert framework(capsys, "prereg", "lock", str(more)).status == 0
+    assert framework(capsys, "verify", str(sweep)).status == 0
+
+
+@pytest.mark.parametrize(
+    ("tampering", "flag"),
+    [
+        ("edited", "mine changed since it was locked"),
+        ("axis", "axis rcs was added after the lock"),
+        ("late", "before the lock"),
+        ("damaged", "the register is damaged"),
+        ("lost", "was never locked"),
+    ],
+)
+def test_tampering_shows_in_the_sweep(
+    tampering: str,
+    flag: str,
+    conf: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    register = Path("runs") / "prereg.jsonl"
+    assert framework(capsys, "prereg", "lock", str(conf)).status == 0
+    text = conf.read_text()
+    if tampering == "edited":
+        conf.write_text(text.replace("margin: 0.0", "margin: 0.01", 1))
+    if tampering == "axis":
+        conf.write_text(text.replace("axis: frp", "axis: rcs"))
+    if tampering in ("edited", "axis"):  # locked again, as it would not run otherwise
+        assert framework(capsys, "prereg", "lock", str(conf)).status == 0
+    given = ("--config-dir", str(conf.parents[1]), "prereg=mine", *LOAN, *CASES, "gate=open")
+    done = run(capsys, "-m", *given, "arch=none,bm25,last_mention", "hydra.sweep.dir=s")
+    assert done.status == 0, done.err
+    assert "no flags: locked" in done.out or tampering in ("edited", "axis")
+    if tampering in ("late", "damaged", "lost"):
+        if tampering == "damaged":
+            register.write_text(register.read_text().replace("holm", "none"))
+        else:
+            register.unlink()
+        if tampering == "late":
+            assert framework(capsys, "prereg", "lock", str(conf)).status == 0
+        (Path("s") / "sweep.json").unlink()
+        found = judged_runs([path.parent for path in sorted(Path("s").glob("*/summary.json"))])
+    else:
+        found = read_json(Path("s") / "sweep.json")["prereg"]
+        assert f"FLAG {found['flags'][0]}" in done.out
+    assert found is not None
+    assert any(flag in line for line in found["flags"]), found["flags"]
+    assert len(found["verdicts"]) == 3
+    conf.write_text(text)
+
+
+def test_a_sweep_without_the_arms_that_were_named_says_so(
+    conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    framework(capsys, "prereg", "lock", str(conf))
+    given = ("--config-dir", str(conf.parents[1]), "prereg=mine", *LOAN, *CASES, "gate=open")
+    done = run(capsys, "-m", *given, "arch=none,oracle", "hydra.sweep.dir=s")
+    assert done.status == 0
+    assert "FLAG can't be judged: retrieval-beats-none: no row of arm 'bm25'" in done.out
+    assert framework(capsys, "verify", "s").status == 0
 
 
 def test_power_from_the_same_sweep(
