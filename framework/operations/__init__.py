@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from framework.operations import (
+    answer_from_sessions,
     answer_question,
     audit,
     check_completeness,
@@ -12,12 +13,14 @@ from framework.operations import (
     extract_facts,
     hypothetical_document,
     project,
+    propose_edit,
     rerank,
     summarize,
     synthesize_schema,
 )
 
 __all__ = [
+    "answer_from_sessions",
     "answer_question",
     "audit",
     "check_completeness",
@@ -27,6 +30,7 @@ __all__ = [
     "extract_facts",
     "hypothetical_document",
     "project",
+    "propose_edit",
     "rerank",
     "summarize",
     "synthesize_schema",

@@ -45,11 +45,13 @@ _HEDGE: Final = re.compile(
     r"\b(?:no (?:such )?(?:information|record|mention)|not (?:been )?(?:mentioned|stated|specified|"
     r"recorded|provided|available|enough information|answerable)|"
     r"(?:can(?:not|'t| not)|unable to|could(?: not|n't)) (?:answer|determine|say|tell|find)|"
-    r"(?:do(?:es)?n[o']t|do(?:es)? not) (?:know|mention|say|state|have)|"
+    r"(?:do|does|did)(?:n[o']t| not) (?:know|mention|say|state|have|tell)|"
     r"incomplete|insufficient|unanswerable|unknown)\b",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W_]+")
+_LONGEST_PART: Final = 6
+"""Words: what is longer is a clause of a sentence and no part of a list."""
 _ARTICLES: Final = frozenset({"a", "an", "the", "and"})
 _DURATION: Final = frozenset({"day", "week", "month", "year"})
 
@@ -62,7 +64,9 @@ class Equivalent(PromptedOperation[EquivalentRequest, EquivalentResponse]):
     articles and punctuation, a typed value in any form of its type. `unanswerable`, `abstention`
     and `adversarial` want an admission that the information is missing; `multi-hop` wants every
     part between commas; `open-domain` the part before the first semicolon; `temporal-reasoning`
-    lets a number of days, weeks, months or years be off by one. It can't read the rubric of
+    lets a number of days, weeks, months or years be off by one. A bare list between semicolons must
+    hold every part that is expected, in whatever order, and no more: to name every candidate is no
+    answer. It can't read the rubric of
     `single-session-preference`: it asks for half of its words.
     """
 
@@ -89,6 +93,11 @@ class Equivalent(PromptedOperation[EquivalentRequest, EquivalentResponse]):
             rubric = set(_words(request.expected))
             share = len(rubric & set(_words(request.given))) / max(1, len(rubric))
             return EquivalentResponse(met=share >= 0.5, why=f"{share:.0%} of the rubric's words")
+        offered, wanted = _bare_list(request.given), _bare_list(request.expected)
+        if len(offered) > len(wanted):
+            return EquivalentResponse(
+                met=False, why=f"{len(offered)} answers where {len(wanted)} is expected"
+            )
         missing = [part for part in _parts(request) if not _says(request, part)]
         why = f"missing: {'; '.join(missing)}" if missing else ""
         return EquivalentResponse(met=not missing, why=why)
@@ -99,9 +108,18 @@ def _parts(request: EquivalentRequest) -> list[str]:
     expected = request.expected
     if request.kind == "open-domain":
         expected = expected.split(";")[0]
+    listed = _bare_list(expected)
+    if len(listed) > 1:
+        return listed
     # A comma inside a date or a number parts nothing.
     parts = re.split(r",\s+(?!\d{4}\b)", expected) if request.kind == "multi-hop" else [expected]
     return [part.strip() for part in parts if part.strip()] or [expected]
+
+
+def _bare_list(text: str) -> list[str]:
+    """The parts of a list between semicolons and nothing else; the whole text where it is none."""
+    parts = [part.strip() for part in text.split(";") if part.strip()]
+    return parts if all(len(_WORD.findall(part)) <= _LONGEST_PART for part in parts) else [text]
 
 
 def _says(request: EquivalentRequest, part: str) -> bool:

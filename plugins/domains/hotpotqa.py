@@ -93,7 +93,7 @@ class HotpotQA(Domain[HotpotQASettings]):
             "Diverse, Explainable Multi-hop Question Answering. EMNLP 2018."
         ),
     )
-    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention")
+    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention", "answer")
     headline: ClassVar[tuple[str, ...]] = (
         "recall_at_2",
         "recall_at_5",
@@ -101,7 +101,7 @@ class HotpotQA(Domain[HotpotQASettings]):
         "mrr",
         "both_facts",
     )
-    protocols: ClassVar[tuple[str, ...]] = ("retrieve",)
+    protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
     Settings: ClassVar[type[Any]] = HotpotQASettings
 
     def __init__(self, settings: HotpotQASettings) -> None:
@@ -167,7 +167,9 @@ class HotpotQA(Domain[HotpotQASettings]):
         return Case(
             id=question.id,
             history_id=POOL if self.settings.corpus == "pooled" else question.id,
-            task=TaskCard(instruction=INSTRUCTION, query=question.text),
+            task=TaskCard(
+                instruction=INSTRUCTION, query=question.text, operation="answer_question"
+            ),
             gold=gold,
             stratum=question.type,
             tags={

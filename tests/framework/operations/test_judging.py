@@ -122,3 +122,20 @@ def test_equivalence_is_read() -> None:
     assert Equivalent().parse(Equivalent().render(response), request) == response
     with pytest.raises(ValueError, match="true or false"):
         Equivalent().parse('{"why": "", "met": "yes"}', request)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "met"),
+    [
+        ("Lisbon; Porto", "Porto; Lisbon", True),
+        ("Lisbon; Porto", "Porto", False),
+        ("Lisbon; Porto", "Lisbon; Porto; Faro", False),
+        ("Lisbon", "Lisbon; Porto", False),
+        ("Lisbon", "It was Lisbon, which you saw in May; you liked it very much indeed.", True),
+    ],
+)
+def test_to_name_every_candidate_is_no_answer(expected: str, given: str, met: bool) -> None:
+    request = EquivalentRequest(
+        question="Which cities?", expected=expected, given=given, kind="multi-session"
+    )
+    assert Equivalent().offline(request, Profile()).met is met

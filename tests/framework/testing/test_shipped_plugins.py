@@ -14,7 +14,10 @@ from framework.testing.judge_conformance import check_judge
 from framework.testing.reader_conformance import check_reader
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-NEEDS = {"hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"]}
+NEEDS = {
+    "hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"],
+    "longmemeval": [f"domain.path={FIXTURES / 'longmemeval' / 'questions.json'}"],
+}
 """Settings without which a domain has no data."""
 
 

@@ -1,0 +1,72 @@
+"""Whether an answer to a question is right."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from framework.contracts import Axis, Scored
+from framework.records import ABSTAIN, AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, settled, undefined
+
+NAMES = ("answer_correct", "abstained_right", "answer_f1", "answer_exact")
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+
+
+@register("axis", "answer")
+class AnswerAxis(Axis[NoSettings]):
+    """Correctness of an answer to a question: as judged, and by its words.
+
+    Each value lies in [0, 1], higher is better. A case without an expected answer has no value.
+
+    answer_correct : 1 when the judge finds that the answer says what is expected, by the rule for
+        its kind (`Gold.answer_kind`), be it that there is none. To abstain from a question that has
+        an answer is 0.
+    abstained_right : 1 when the answer's decision is to abstain exactly if it should be.
+    answer_f1 : overlap of words as a harmonic mean of precision and recall, in lower case without
+        articles (SQuAD, Rajpurkar et al., EMNLP 2016, 6.1); None where an abstention is expected.
+    answer_exact : 1 when those words are the same; None where an abstention is expected.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
+    judged: ClassVar[frozenset[str]] = frozenset({"answer_correct"})
+
+    async def score(self, scored: Scored) -> AxisScore:
+        gold, answer = scored.case.gold, scored.answer
+        if answer is None or not gold.answer:
+            return AxisScore(values=undefined(NAMES))
+        should, does = gold.decision == ABSTAIN, answer.decision == ABSTAIN
+        correct: float | None = None
+        why = "abstained, which is no answer"
+        if does and not should:
+            correct = 0.0
+        elif scored.judge is not None:
+            question, kind = scored.case.task.query, gold.answer_kind
+            verdict = await settled(
+                scored.judge.equivalent(question, gold.answer, answer.text, kind, scored.client)
+            )
+            correct, why = float(verdict.met), verdict.evidence
+        given, wanted = _words(answer.text), _words(gold.answer)
+        values = {
+            "answer_correct": correct,
+            "abstained_right": float(should == does),
+            "answer_f1": None if should else _f1(given, wanted),
+            "answer_exact": None if should else float(given == wanted),
+        }
+        evidence = (f"expected: {gold.answer}", f"given: {answer.text or 'nothing'}", why)
+        return AxisScore(values=values, evidence=tuple(filter(None, evidence)))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES]
+
+
+def _f1(given: list[str], wanted: list[str]) -> float:
+    shared = sum((Counter(given) & Counter(wanted)).values())
+    return 2 * shared / (len(given) + len(wanted)) if shared else 0.0

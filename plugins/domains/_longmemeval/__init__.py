@@ -1,0 +1,1 @@
+"""LongMemEval: records, their reading from a file, their drawing, and their cases."""
