@@ -138,6 +138,10 @@ def sweep_upload(directory: Path) -> Upload:
         "fairness_flags": str(len(sweep["fairness_flags"])),
         NOTE: _sweep_note(sweep, jobs),
     }
+    if judged := sweep.get("prereg"):
+        outcomes = (f"{v['hypothesis']['name']} {v['outcome']}" for v in judged["verdicts"])
+        tags["prereg"] = f"{judged['plan']['name']}: {', '.join(outcomes) or 'not judged'}"
+        tags["prereg_flags"] = str(len(judged["flags"]))
     if left_out:
         tags["artifacts_left_out"] = "; ".join(left_out)
     return Upload(

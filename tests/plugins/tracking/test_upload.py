@@ -228,3 +228,16 @@ def test_none_uploads_nothing(tmp_path: Path) -> None:
     assert "stays where it is" in none.upload_run(tmp_path, None)
     assert "stays where it is" in none.upload_sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_verdicts_of_a_preregistration_are_tags_of_the_sweep(tmp_path: Path) -> None:
+    finished_sweep(tmp_path / "s", None)
+    assert "prereg" not in _content.sweep_upload(tmp_path / "s").tags
+    file = tmp_path / "s" / "sweep.json"
+    sweep = json.loads(file.read_text(encoding="utf-8"))
+    verdicts = [{"hypothesis": {"name": name}, "outcome": "supported"} for name in ("h1", "h2")]
+    judged = {"plan": {"name": "mine"}, "verdicts": verdicts, "flags": ["late", "changed"]}
+    file.write_text(json.dumps({**sweep, "prereg": judged}))
+    tags = _content.sweep_upload(tmp_path / "s").tags
+    assert tags["prereg"] == "mine: h1 supported, h2 supported"
+    assert tags["prereg_flags"] == "2"
