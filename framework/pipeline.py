@@ -21,6 +21,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -83,6 +84,7 @@ class _Memory:
     usage: Mapping[str, Usage]
     seconds: float
     extraction: Record = field(default_factory=dict)
+    sources: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     error: Exception | None = None
 
 
@@ -122,12 +124,27 @@ class Pipeline:
     embedder: Embedder[Any] | None = None
     extractor: Extractor[Any] | None = None
     seams: Seams = field(default_factory=Seams)
+    traces_sources: bool = False
+    """Whether items reach a seam with `source_*` signals: where and when their events arrived."""
+    keeps: int = 8
+    """Memories of histories that are kept for their next case, at the least."""
 
     def __post_init__(self) -> None:
         self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[_Memory]] = OrderedDict()
         self._client = ModelClient(self.model, self.prompts)
         self.draining = False
         self.draws = self.open_arch("", 0).draws
+
+    def edited(self, seams: Seams) -> Pipeline:
+        """The same path under other seams; it shares the memories, which no seam changes."""
+        other = replace(self, seams=seams)
+        other._memories = self._memories
+        return other
+
+    @property
+    def client(self) -> ModelClient:
+        """What a question beside the path is asked through. Ask inside `booked`."""
+        return self._client
 
     @property
     def limit(self) -> int | None:
@@ -202,6 +219,17 @@ class Pipeline:
             for task in pending:
                 task.cancel()
 
+    async def sampled(
+        self, cases: Iterable[Case], sample: int
+    ) -> AsyncIterator[tuple[Row, Record]]:
+        """Answered rows of one draw and sample of each case, as they finish."""
+        jobs = (
+            partial(self._run, _Job(case=case, variant=0, sample=sample), True, None)
+            for case in cases
+        )
+        async for row, record in self.bounded(jobs):
+            yield row, record
+
     def _jobs(self, cases: Iterable[Case], done: frozenset[RowKey]) -> Iterator[_Job]:
         for case in cases:
             for variant in range(self.draws):
@@ -245,7 +273,8 @@ class Pipeline:
         start = time.perf_counter()
         query = self._query(case)
         with booked(ledger, "recall", job.sample):
-            items = await self._recall(memory.arch, query, k)
+            ranked = await self._recall(memory, query, k)
+            items = self._assemble(query, ranked)
         view = pack(items, self.limit, self.packing)
         recalled = time.perf_counter()
         response = None
@@ -328,7 +357,8 @@ class Pipeline:
         if memory.error is not None:
             raise memory.error
         with booked(ledger, "control", job.sample, keep_prompts=True):
-            items = await self._recall(memory.arch, self._query(twin), k)
+            query = self._query(twin)
+            items = self._assemble(query, await self._recall(memory, query, k))
             response = await self._read(twin.task, pack(items, self.limit, self.packing))
         return response
 
@@ -340,15 +370,16 @@ class Pipeline:
             seed=int(digest([self.seed, case.id])[7:23], 16),
         )
 
-    async def _recall(self, arch: Arch[Any], query: Query, k: int | None) -> Sequence[Item]:
+    async def _recall(self, memory: _Memory, query: Query, k: int | None) -> Sequence[Item]:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
         most = k if k is not None else (2**31 if self.limit is None else self.limit)
-        items: Sequence[Item] = list(await _settled(arch.recall(query, most)))[:most]
-        if self.seams.score is not None:
-            items = self.seams.score(query, items)
-        if self.seams.assembly is not None:
-            items = self.seams.assembly(query, items)
-        return items
+        items: Sequence[Item] = list(await _settled(memory.arch.recall(query, most)))[:most]
+        if self.traces_sources and (self.seams.score or self.seams.assembly):
+            items = [_sourced(item, memory.sources) for item in items]
+        return items if self.seams.score is None else self.seams.score(query, items)
+
+    def _assemble(self, query: Query, items: Sequence[Item]) -> Sequence[Item]:
+        return items if self.seams.assembly is None else self.seams.assembly(query, items)
 
     async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
         if self.seams.reader_prompt:
@@ -363,7 +394,7 @@ class Pipeline:
         if task is None:
             task = asyncio.create_task(self._ingest(history_id, job.variant, key[2]))
             self._memories[key] = task
-            while len(self._memories) > max(8, 2 * self.places):
+            while len(self._memories) > max(self.keeps, 2 * self.places):
                 self._memories.popitem(last=False)
         else:
             self._memories.move_to_end(key)
@@ -376,6 +407,9 @@ class Pipeline:
         start = time.perf_counter()
         error: Exception | None = None
         extraction: Record = {}
+        sources: dict[str, Mapping[str, float]] = {}
+        if self.traces_sources:
+            events = _traced(events, sources)
         try:
             with booked(ledger, "ingest", sample):
                 if self.extractor is not None:
@@ -393,6 +427,7 @@ class Pipeline:
             usage=ledger.usage(),
             seconds=seconds,
             extraction=extraction,
+            sources=sources,
             error=error,
         )
 
@@ -400,3 +435,30 @@ class Pipeline:
 async def _settled(value: Awaitable[T] | T) -> T:
     """`value`, awaited where a plugin chose `async def`."""
     return await value if inspect.isawaitable(value) else value
+
+
+def _traced(events: Iterable[Event], sources: dict[str, Mapping[str, float]]) -> Iterator[Event]:
+    """The events as they come, with what a seam may know of each written into `sources`."""
+    sessions: dict[str, int] = {}
+    for position, event in enumerate(events):
+        known = {"source_position": float(position)}
+        session = event.metadata.get("session")
+        if session is not None:
+            known["source_session"] = float(sessions.setdefault(session, len(sessions)))
+        speaker = event.metadata.get("speaker") or event.metadata.get("role")
+        if speaker is not None:
+            known["source_speaker"] = float(speaker == "user")
+        try:
+            moment = datetime.fromisoformat(event.time)
+        except ValueError:  # a domain whose events bear no date
+            pass
+        else:
+            known["source_time"] = moment.replace(tzinfo=UTC).timestamp()
+        sources[event.id] = known
+        yield event
+
+
+def _sourced(item: Item, sources: Mapping[str, Mapping[str, float]]) -> Item:
+    """The item with the `source_*` signals of the first of its events that has any."""
+    known = next((sources[id_] for id_ in item.source_ids if id_ in sources), None)
+    return item if known is None else replace(item, signals={**item.signals, **known})
