@@ -30,6 +30,9 @@ GROUPS: Final = (
     "embedder",
     "extractor",
 )
+PROTOCOL_GROUPS: Final = ("target", "author", "routing")
+"""Groups that only some protocols have (`RunProtocol.groups`); of a run without them they are no
+part, so neither its identity nor its record has them."""
 OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
 ARM_GROUPS: Final[Mapping[str, str]] = {"embedder": "hashing", "extractor": "none"}
 """Groups that are parts of the arm, with their default plugin: what an arm does not use is no part
@@ -198,26 +201,22 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
     """
     top_hints = typing.get_type_hints(TopLevel)
     for key in config:
-        if key not in GROUPS and key not in top_hints and key not in _RESERVED:
-            allowed = [*GROUPS, *top_hints]
+        if key not in (*GROUPS, *PROTOCOL_GROUPS, *_RESERVED) and key not in top_hints:
+            allowed = [*GROUPS, *PROTOCOL_GROUPS, *top_hints]
             raise UserError(f"{key}: no such key{nearest(str(key), allowed)}")
     try:
         top = settings_of(_TOP, {k: v for k, v in config.items() if k in top_hints})
     except UserError as error:
         raise UserError(_spell_top(str(error))) from None
     labels: Mapping[str, str] = config.get("labels") or {}
-    parts: dict[str, Component] = {}
-    for group in GROUPS:
-        node = config.get(group)
-        if node is None and group in ARM_GROUPS:  # a configuration of before there was the group
-            node = {"plugin": ARM_GROUPS[group]}
-        if not isinstance(node, Mapping) or "plugin" not in node:
-            raise UserError(f"{group}: no option chosen; see `python -m framework list {group}`")
-        plugin = find(group, str(node["plugin"]))
-        settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
-        label = labels.get(group, plugin.name)
-        parts[group] = Component(plugin=plugin, settings=settings, label=label)
-    kept = {k: v for k, v in config.items() if k != "hydra"}
+    parts = {group: _component(group, config, labels) for group in GROUPS}
+    own: tuple[str, ...] = parts["protocol"].plugin.cls.groups
+    parts |= {group: _component(group, config, labels) for group in own}
+    unused = frozenset(PROTOCOL_GROUPS).difference(own)
+    _check_used(overrides, unused, parts["protocol"].label)
+    kept = {k: v for k, v in config.items() if k != "hydra" and k not in unused}
+    if labels:
+        kept["labels"] = {group: label for group, label in labels.items() if group not in unused}
     return Plan(
         config=kept,
         overrides=tuple(overrides),
@@ -225,6 +224,25 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
         parts=parts,
         prompts=PromptSet(top.prompt_set or ""),
     )
+
+
+def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str]) -> Component:
+    node = config.get(group)
+    if node is None and group in ARM_GROUPS:  # a configuration of before there was the group
+        node = {"plugin": ARM_GROUPS[group]}
+    if not isinstance(node, Mapping) or "plugin" not in node:
+        raise UserError(f"{group}: no option chosen; see `python -m framework list {group}`")
+    plugin = find(group, str(node["plugin"]))
+    settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
+    return Component(plugin=plugin, settings=settings, label=labels.get(group, plugin.name))
+
+
+def _check_used(overrides: Sequence[str], unused: frozenset[str], protocol: str) -> None:
+    """Raise UserError for an override of a group that the protocol does not have."""
+    for override in overrides:
+        group = override.lstrip("+~").split("=", 1)[0].split(".", 1)[0]
+        if group in unused:
+            raise UserError(f"{override}: protocol={protocol} has no {group}")
 
 
 def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:
@@ -242,7 +260,9 @@ def labels(
     no result. Raises UserError for an unknown plugin.
     """
     found: dict[str, str] = {}
-    for group in GROUPS:
+    for group in (*GROUPS, *PROTOCOL_GROUPS):
+        if group in PROTOCOL_GROUPS and group not in choices:
+            continue
         changed = [
             text.lstrip("+").removeprefix(f"{group}.")
             for text in overrides

@@ -29,7 +29,15 @@ from framework.contracts.judge import Judge, Verdict
 from framework.contracts.measure import Axis, Scored
 from framework.contracts.model import Client, Model, Operation, Profile, Prompt, Reply, Req, Res
 from framework.contracts.reading import Budget, Reader
-from framework.contracts.run import Gate, GateOutcome, Pipeline, RowKey, RunProtocol, Tracker
+from framework.contracts.run import (
+    Bound,
+    Gate,
+    GateOutcome,
+    Pipeline,
+    RowKey,
+    RunProtocol,
+    Tracker,
+)
 
 __all__ = [
     "Arch",
@@ -37,6 +45,7 @@ __all__ = [
     "Assignment",
     "Author",
     "Axis",
+    "Bound",
     "Budget",
     "Client",
     "Diagnosis",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -74,11 +74,36 @@ class Pipeline(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What a protocol with groups of its own is given before it drives.
+
+    parts : by group, an instance of the plugin chosen: those of `RunProtocol.groups`, and `gate`.
+    settings : by group, the identity of each, for the record.
+    note : appends an event (type, payload) to the run's journal.
+    recorded : the protocol's own events that the journal holds already, oldest first, lazily.
+    forced : so many of them were taken over from another run and are not to be compared.
+    live : False where nothing may be asked or measured: all of it must be recorded.
+    """
+
+    parts: Mapping[str, Any]
+    settings: Mapping[str, Mapping[str, Any]]
+    seed: int
+    note: Callable[[str, Mapping[str, Any]], object]
+    recorded: Iterator[tuple[str, Mapping[str, Any]]]
+    forced: int = 0
+    live: bool = True
+
+
 class RunProtocol(ABC, Generic[S]):
-    """Drives the one path. It has no path of its own. `answers`: whether a reader answers."""
+    """Drives the one path. It has no path of its own.
+
+    answers : whether a reader answers. groups : config groups that only this protocol has.
+    """
 
     name: ClassVar[str]
     answers: ClassVar[bool] = True
+    groups: ClassVar[tuple[str, ...]] = ()
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:
@@ -89,6 +114,13 @@ class RunProtocol(ABC, Generic[S]):
         self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
         """Rows with their records, leaving out the keys in `done`."""
+
+    def bind(self, bound: Bound) -> None:
+        """Take the parts of its own groups and the journal. Called before `drive`."""
+
+    def report(self) -> Mapping[str, Any] | None:
+        """After `drive`: what the run's directory holds as `NAME.json`; None for nothing."""
+        return None
 
 
 class Tracker(ABC, Generic[S]):

@@ -1,0 +1,77 @@
+"""The loop's own events: written once, read back on a resume, a replay or a fork.
+
+The loop is a deterministic function of what it measured and what its author answered. Those two are
+*effects*: where the journal holds them already, they are taken from it and nothing is asked or
+measured again. Everything else is computed anew and must be what the journal says. So a run that
+was killed anywhere goes on with the same events, and a replay is a resume of a whole journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from framework.canonical import digest
+from framework.contracts import Bound
+from framework.errors import UserError
+
+__all__ = ["EventLog"]
+
+Payload = Mapping[str, Any]
+
+
+class EventLog:
+    """The events of one loop in order. Memory and the cost of an event do not grow with them."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+        self._next = next(bound.recorded, None)
+        self.count = 0
+
+    @property
+    def live(self) -> bool:
+        """Whether the journal's own events are used up, so that what comes now is new."""
+        return self._next is None
+
+    def emit(self, type_: str, payload: Payload) -> Payload:
+        """Write an event, or find it in the journal; what the loop goes on with is returned.
+
+        That is `payload`, except in a fork: of the events taken over, the recorded one holds.
+        Raises UserError where the journal holds another event here.
+        """
+        known = self.take(type_)
+        if known is None:
+            self._bound.note(type_, payload)
+            self.count += 1
+            return payload
+        if self.count > self._bound.forced and digest(known) != digest(payload):
+            raise UserError(
+                f"the journal's {type_} (event {self.count} of the loop) is not what the loop comes"
+                " to now: its code, data or settings have changed"
+            )
+        return known
+
+    def take(self, type_: str) -> Payload | None:
+        """The journal's next event, where it has one of this type; None where it is used up.
+
+        Raises UserError where the next event is another, or nothing may be asked anew.
+        """
+        if self._next is None:
+            if not self._bound.live:
+                raise UserError(f"the journal ends where the loop comes to {type_}")
+            return None
+        found, payload = self._next
+        if found != type_:
+            raise UserError(
+                f"the journal has {found} where the loop comes to {type_}: its code, data or "
+                "settings have changed"
+            )
+        self._next = next(self._bound.recorded, None)
+        self.count += 1
+        return payload
+
+    def put(self, type_: str, payload: Payload) -> Payload:
+        """Write an effect that `take` did not find."""
+        self._bound.note(type_, payload)
+        self.count += 1
+        return payload
