@@ -21,6 +21,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from plugins.archs._postings import Postings
+
 Tokenizer = Literal["words", "split"]
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
@@ -69,26 +71,15 @@ class BM25Index:
     def __init__(self, texts: Sequence[str], settings: BM25Settings) -> None:
         self._tokens = TOKENIZERS[settings.tokenizer]
         self.size = len(texts)
-        self._columns: dict[str, int] = {}
-        columns: list[int] = []
-        lengths = np.zeros(self.size, dtype=np.int64)
-        for row, text in enumerate(texts):
-            tokens = self._tokens(text)
-            lengths[row] = len(tokens)
-            columns.extend(self._columns.setdefault(t, len(self._columns)) for t in tokens)
-        width = len(self._columns)
-        rows = np.repeat(np.arange(self.size, dtype=np.int64), lengths)
-        cells = np.asarray(columns, dtype=np.int64) * max(1, self.size) + rows
-        cells, counts = np.unique(cells, return_counts=True)
-        column, self._rows = np.divmod(cells, max(1, self.size))
-        documents = np.bincount(column, minlength=width)
-        self._starts = np.concatenate(([0], np.cumsum(documents)))
+        self._postings = Postings(texts, self._tokens)
         self._weights = np.zeros(0)
-        if width:
+        found = self._postings
+        if found.terms:
+            lengths = found.lengths
             norm = settings.k1 * (1 - settings.b + settings.b * lengths / lengths.mean())
-            frequency = counts.astype(np.float64)
-            gain = frequency * (settings.k1 + 1) / (frequency + norm[self._rows])
-            self._weights = self._idf(documents, settings.epsilon)[column] * gain
+            frequency = found.counts.astype(np.float64)
+            gain = frequency * (settings.k1 + 1) / (frequency + norm[found.rows])
+            self._weights = self._idf(found.documents, settings.epsilon)[found.columns] * gain
 
     def _idf(self, documents: NDArray[np.int64], epsilon: float) -> NDArray[np.float64]:
         idf = np.log(self.size - documents + 0.5) - np.log(documents + 0.5)
@@ -99,15 +90,15 @@ class BM25Index:
     def scores(self, query: str | None) -> NDArray[np.float64]:
         """The score of every document, in order of arrival; zeros for an empty query."""
         scores = np.zeros(self.size)
-        for postings in self._postings(query):
-            scores[self._rows[postings]] += self._weights[postings]
+        for cells in self._cells(query):
+            scores[self._postings.rows[cells]] += self._weights[cells]
         return scores
 
     def matches(self, query: str | None) -> NDArray[np.bool_]:
         """Whether each document holds a term of the query, whatever it scores."""
         found = np.zeros(self.size, dtype=np.bool_)
-        for postings in self._postings(query):
-            found[self._rows[postings]] = True
+        for cells in self._cells(query):
+            found[self._postings.rows[cells]] = True
         return found
 
     def rank(self, query: str | None, k: int) -> list[tuple[int, float]]:
@@ -115,9 +106,8 @@ class BM25Index:
         scores = self.scores(query)
         return [(int(i), float(scores[i])) for i in top(scores, k)]
 
-    def _postings(self, query: str | None) -> list[slice]:
-        columns = (self._columns.get(token) for token in self._tokens(query or ""))
-        return [slice(self._starts[c], self._starts[c + 1]) for c in columns if c is not None]
+    def _cells(self, query: str | None) -> list[slice]:
+        return self._postings.of(self._tokens(query or ""))
 
 
 def top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from framework.records import Event, Item
 from framework.tokens import count_tokens, truncate
@@ -16,6 +20,24 @@ def event_item(event: Event, signals: Mapping[str, float]) -> Item:
 def recency(position: int, total: int) -> float:
     """Order of arrival as a signal: `position` counts from 0, the last of `total` gets 1.0."""
     return (position + 1) / total
+
+
+def ranked_items(
+    events: Sequence[Event],
+    order: NDArray[np.int64],
+    signals: Mapping[str, NDArray[Any]],
+) -> list[Item]:
+    """The events at the places `order`, best first, as items with their rank and recency.
+
+    signals : by name, a value for each of these places.
+    """
+    n = len(events)
+    names, columns = list(signals), [values.tolist() for values in signals.values()]
+    items = []
+    for rank, i in enumerate(order.tolist(), start=1):
+        own = {name: column[rank - 1] for name, column in zip(names, columns, strict=True)}
+        items.append(event_item(events[i], {**own, "rank": rank, "recency": recency(i, n)}))
+    return items
 
 
 def pieces(text: str, limit: int) -> Iterator[str]:

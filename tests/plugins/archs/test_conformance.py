@@ -24,6 +24,11 @@ VARIANTS = {
     "last_mention": [{"order": "newest"}],
     "typed_routing": [{"store": "full", "summary_share": 0.1, "chunk_events": 4}],
     "summ_only": [{"chunk_events": 4}],
+    "hybrid_rrf": [{"smoothing": 0.0}],
+    "mmr": [{"relevance": 0.0}, {"relevance": 1.0, "candidates": 3}],
+    "rerank_lexical": [{"candidates": 1}],
+    "rerank_llm": [{"candidates": 3}],
+    "rerank_ce": [{"candidates": 3}],
 }
 CASES = [
     (plugin, values)

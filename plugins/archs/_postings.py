@@ -1,0 +1,40 @@
+"""Which terms stand in which texts, by term: what every lexical index is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Postings:
+    """Counts of terms in texts, held by column (CSC). Never changes after it is built.
+
+    A cell is a (text, term) pair that occurs: `rows`, `columns` and `counts` have one entry a cell,
+    ordered by term and then by text. `terms` gives a term's column, in order of first appearance;
+    `starts` where each column begins; `documents` in how many texts each term stands; `lengths` the
+    tokens of each text; `size` the number of texts.
+    """
+
+    def __init__(self, texts: Sequence[str], tokens: Callable[[str], Iterable[str]]) -> None:
+        self.size = len(texts)
+        self.terms: dict[str, int] = {}
+        self.lengths = np.zeros(self.size, dtype=np.int64)
+        columns: list[int] = []
+        for row, text in enumerate(texts):
+            before = len(columns)
+            columns.extend(self.terms.setdefault(t, len(self.terms)) for t in tokens(text))
+            self.lengths[row] = len(columns) - before
+        height = max(1, self.size)
+        rows = np.repeat(np.arange(self.size, dtype=np.int64), self.lengths)
+        cells = np.asarray(columns, dtype=np.int64) * height + rows
+        cells, self.counts = np.unique(cells, return_counts=True)
+        self.columns, self.rows = np.divmod(cells, height)
+        self.documents = np.bincount(self.columns, minlength=len(self.terms))
+        self.starts: NDArray[np.int64] = np.concatenate(([0], np.cumsum(self.documents)))
+
+    def of(self, terms: Iterable[str]) -> list[slice]:
+        """The cells of each known term, in the given order and as often as it is given."""
+        columns = (self.terms.get(term) for term in terms)
+        return [slice(self.starts[c], self.starts[c + 1]) for c in columns if c is not None]

@@ -1,0 +1,74 @@
+"""Embedded events, near to the query and unlike each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framework.contracts import Arch, Query
+from framework.records import Event, Item
+from framework.registry import register
+from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._items import ranked_items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MMRSettings:
+    """Settings of `arch=mmr`.
+
+    relevance : lambda of the source, in [0, 1]: 1 is `dense`, 0 looks for what is new alone.
+    candidates : nearest events among which it chooses, at least 1; the rest follow as in `dense`.
+    """
+
+    relevance: float = 0.7
+    candidates: int = 200
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.relevance <= 1:
+            raise ValueError(f"relevance must be in [0, 1], {self.relevance} given")
+        if self.candidates < 1:
+            raise ValueError(f"candidates must be at least 1, {self.candidates} given")
+
+
+@register("arch", "mmr")
+class MMR(Arch[MMRSettings]):
+    """Maximal marginal relevance over embedded events (Carbonell and Goldstein, SIGIR 1998).
+
+    Each next event is the candidate with the highest lambda * sim(event, query) - (1 - lambda) *
+    max sim(event, chosen), by inner products of the run's embedder; ties go to the nearer to the
+    query, then to the earlier. What `arch=dense` says of embedders holds here.
+    """
+
+    uses_embedder = True
+    Settings = MMRSettings
+
+    async def ingest(self, events: Iterable[Event]) -> None:
+        self._events = tuple(events)
+        self._index = DenseIndex(await embed(self.context, [e.text for e in self._events]))
+
+    async def recall(self, query: Query, k: int) -> Sequence[Item]:
+        (vector,) = await embed(self.context, [query.text or ""])
+        order, scores = self._index.rank(vector, max(k, self.settings.candidates) if k > 0 else 0)
+        few = self.settings.candidates
+        chosen = self._diverse(self._index.vectors[order[:few]], scores[:few])
+        places = np.concatenate((chosen, np.arange(len(chosen), len(order))))[: max(0, k)]
+        return ranked_items(self._events, order[places], {"dense": scores[places]})
+
+    def _diverse(
+        self, vectors: NDArray[np.float32], scores: NDArray[np.float32]
+    ) -> NDArray[np.int64]:
+        """Places of all candidates, which come nearest first, in the order they are chosen in."""
+        weight = self.settings.relevance
+        alike = vectors @ vectors.T
+        nearest = np.full(len(scores), -np.inf)
+        left = np.ones(len(scores), dtype=np.bool_)
+        chosen = np.zeros(len(scores), dtype=np.int64)
+        for step in range(len(scores)):
+            unlike = 0.0 if step == 0 else (1 - weight) * nearest
+            place = int(np.argmax(np.where(left, weight * scores - unlike, -np.inf)))
+            chosen[step], left[place] = place, False
+            nearest = np.maximum(nearest, alike[place])
+        return chosen
