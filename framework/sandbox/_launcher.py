@@ -381,8 +381,6 @@ def _execute(job: Any, streams: tuple[int, int, int]) -> NoReturn:
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.setrlimit(name, (value, value + 1 if name == resource.RLIMIT_CPU else value))
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # the interpreter ignores both
-            signal.signal(number, signal.SIG_DFL)
         os.execve(job["argv"][0], job["argv"], job["environment"])
     except BaseException as error:
         os.write(2, f"the program could not be started: {error}\n".encode())

@@ -136,7 +136,9 @@ class Sandbox:
         """
         job = _job(arguments, files, stdin, limits or self.limits)
         with self._lock:
-            if self._worker is None or not self._worker.is_ours:
+            if self._worker is not None and not self._worker.is_ours:
+                self._stop()
+            if self._worker is None:
                 self._worker = _Worker()
             try:
                 answer = self._worker.ask(job)
