@@ -13,6 +13,7 @@ from framework.records import Row
 from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
 from framework.statistics.comparison import case_means, comparison_table
 from framework.statistics.correlation import axis_correlations
+from framework.statistics.replication import replication
 
 FAIRNESS_MARGIN: Final = 0.01
 """Arms that could have filled their budget and differ by more than this share are flagged."""
@@ -46,6 +47,7 @@ def sweep_summary(
         "comparisons": compare_runs(summaries, rows, axes, baseline),
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
+        "model_agreement": model_agreement(summaries),
         "fairness_flags": flags,
     }  # fmt: skip
 
@@ -79,6 +81,29 @@ def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, A
              "ordered_pairs": ordered, "surviving": survive}
         )  # fmt: skip
     return found
+
+
+def model_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The cross-model check: each pair of models, by budget and headline axis, over arm means.
+
+    Arms are compared between models where all of `SETTING` but the model is equal. Each entry names
+    where it stands and the two models, and holds a `Replication`. Empty for one model.
+    """
+    means: dict[tuple[Any, ...], dict[str, dict[str, float]]] = defaultdict(dict)
+    for s in summaries:
+        run = s["run"]
+        others = {key: run[key] for key in (*SETTING, "budget") if key != "model"}
+        for axis in _headline(s):
+            if (mean := s["axes"][axis]["mean"]) is not None:
+                place = means[*others.items(), ("axis", axis)]
+                place.setdefault(run["model"], {})[run["arch"]] = mean
+    return [
+        {**dict(place), "model_a": a, "model_b": b, **dataclasses.asdict(found)}
+        for place, models in means.items()
+        for a, b in combinations(models, 2)
+        if models[a].keys() & models[b].keys()
+        for found in [replication(models[a], models[b])]
+    ]
 
 
 def compare_runs(

@@ -49,6 +49,8 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
             f"all readers ({', '.join(entry['models'])})"
         )
     _print_corpus(console, jobs)
+    if summary["model_agreement"]:
+        console.print(model_table(summary["model_agreement"]))
     _print_treatment(console, jobs)
     if summary.get("prereg"):
         console.print("pre-registration ", end="")
@@ -221,6 +223,35 @@ def comparison_list(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table
             p_value(row["smallest_holm_p"]),
             str(row["n"]),
             row["conclusion"],
+        )
+    return table
+
+
+def model_table(entries: Sequence[Mapping[str, Any]]) -> Table:
+    """Arm means under two models: correlations over arms, largest difference, order."""
+    from rich.table import Table
+
+    table = Table(
+        title="agreement between models, over the means of the arms",
+        caption=(
+            "same order: pairs of arms that both models tell apart and order alike. Arms that "
+            "can't but fail or succeed hold up any correlation over so few points."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    for column in ("budget", "axis", "models", "arms", "Pearson r", "Spearman rho", "Kendall tau",
+                   "mean |a - b|", "largest |a - b|", "same order"):  # fmt: skip
+        table.add_column(column)
+    for entry in entries:
+        table.add_row(
+            entry["budget"],
+            entry["axis"],
+            f"{entry['model_a']}, {entry['model_b']}",
+            str(entry["n"]),
+            *(number(entry[key]) for key in ("pearson", "spearman", "kendall", "mean_difference")),
+            f"{entry['largest_difference']:.3f} ({entry['largest_arm']})",
+            f"{entry['same_order']} of {entry['pairs']}",
         )
     return table
 

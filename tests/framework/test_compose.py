@@ -58,6 +58,31 @@ def test_every_shipped_experiment_composes(name: str) -> None:
     assert len(set(identities)) == len(jobs) > 0
 
 
+@pytest.mark.parametrize(
+    ("models", "labels"),
+    [
+        ([], {"extractive_noisy", "extractive"}),
+        (
+            ["model=anthropic", "model.name=claude-haiku-4-5-20251001,claude-sonnet-4-5-20250929"],
+            {f"anthropic(name=claude-{n})" for n in ("haiku-4-5-20251001", "sonnet-4-5-20250929")},
+        ),
+        (
+            ["model=openai", "model.name=gpt-4.1-mini-2025-04-14,gpt-4.1-2025-04-14"],
+            {f"openai(name=gpt-4.1{n}-2025-04-14)" for n in ("", "-mini")},
+        ),
+    ],
+)
+def test_the_cross_model_experiment_takes_any_two_models(
+    models: list[str], labels: set[str]
+) -> None:
+    overrides = ["+experiment=cross_model", *models]
+    plans = [compose_plan(job) for job in grid(overrides, compose_raw(overrides[:1]))]
+    assert {plan.label("model") for plan in plans} == labels
+    arms = [[p.label("arch") for p in plans if p.label("model") == label] for label in labels]
+    assert arms[0] == arms[1]
+    assert len(arms[0]) == len(set(arms[0])) > 4
+
+
 def test_overrides_reach_the_settings() -> None:
     plan = compose_plan(["arch=bm25", "arch.k1=0.9", "n_cases=null", "seed=3"])
     assert plan.parts["arch"].settings.k1 == 0.9

@@ -190,3 +190,25 @@ def test_an_exempt_arm_is_not_flagged() -> None:
         job("y", {"eda": ALL}, mean_view_tokens_could_fill=9000, exempt=True),
     ]
     assert combine(*jobs)["fairness_flags"] == []
+
+
+def test_models_are_compared_over_the_means_of_the_arms() -> None:
+    def half(k: int) -> list[float]:
+        return [1.0] * k + [0.0] * (8 - k)
+
+    weak = [
+        job(arm, {"eda": half(k)}, model="weak") for arm, k in zip("xyz", (1, 4, 6), strict=True)
+    ]
+    strong = [
+        job(arm, {"eda": half(k)}, model="strong") for arm, k in zip("xyz", (2, 8, 7), strict=True)
+    ]
+    elsewhere = job("x", {"eda": half(0)}, model="strong", budget="loose")
+    (found,) = combine(*weak, *strong, elsewhere)["model_agreement"]
+    assert (found["budget"], found["axis"]) == ("tight", "eda")
+    assert (found["model_a"], found["model_b"], found["n"]) == ("weak", "strong", 3)
+    assert (found["same_order"], found["pairs"]) == (2, 3)
+    assert found["largest_difference"] == 0.5
+    assert found["largest_arm"] == "y"
+    assert combine(*weak)["model_agreement"] == []
+    other_judge = [(s | {"run": s["run"] | {"judge": "other"}}, rows) for s, rows in strong]
+    assert combine(*weak, *other_judge)["model_agreement"] == []
