@@ -29,6 +29,9 @@ VARIANTS = {
     "rerank_lexical": [{"candidates": 1}],
     "rerank_llm": [{"candidates": 3}],
     "rerank_ce": [{"candidates": 3}],
+    "tag_index": [{"tags": 1}],
+    "hierarchical_docs": [{"document_events": 2}],
+    "graph_ppr": [{"restart": 1.0}, {"restart": 0.1}],
 }
 CASES = [
     (plugin, values)
