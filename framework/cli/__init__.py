@@ -125,6 +125,14 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--json", action="store_true", help="as JSON")
     add.set_defaults(command="reanalyze:reanalyze")
 
+    group = commands.add_parser("import", help="a published corpus as a decision corpus")
+    corpora = group.add_subparsers(required=True, metavar="CORPUS")
+    add = corpora.add_parser("peps", help="Python Enhancement Proposals (github.com/python/peps)")
+    add.add_argument("path", metavar="PATH", help="directory or tar archive of pep-NNNN.rst files")
+    add.add_argument("--to", required=True, metavar="FILE", help="JSON lines to write")
+    add.add_argument("--revision", default="", help="of their repository, for the record")
+    add.set_defaults(command="importing:import_peps")
+
     add = commands.add_parser("rescore", help="judge a run's stored answers anew, into a new run")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such")

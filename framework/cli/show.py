@@ -19,20 +19,23 @@ _OUT_SHOWN: Final = 12
 
 
 def show(args: argparse.Namespace) -> int:
-    """Show a case of a domain (`domain=loan case=3`) or of a run (`RUN case=ID`)."""
+    """Show a case of a domain (`domain=loan case=3`) or of a run (`RUN case=ID`).
+
+    Of a domain without a case, what it measured of its corpus.
+    """
     runs = [word for word in args.what if "=" not in word]
     given = dict(word.split("=", 1) for word in args.what if "=" in word)
     case = given.pop("case", None)
-    if case is None:
+    if case is None and (runs or "domain" not in given):
         raise UserError("show: say which case, as case=3 or case=ID")
-    if runs:
+    if runs and case is not None:
         _show_in_run(Path(runs[0]), case, given.get("arm"))
     else:
         _show_in_domain(case, [f"{key}={value}" for key, value in given.items()])
     return 0
 
 
-def _show_in_domain(wanted: str, overrides: Sequence[str]) -> None:
+def _show_in_domain(wanted: str | None, overrides: Sequence[str]) -> None:
     from framework.compose import compose_plan, composer
 
     if not any(o.startswith("domain=") for o in overrides):
@@ -40,8 +43,21 @@ def _show_in_domain(wanted: str, overrides: Sequence[str]) -> None:
     with composer():
         plan = compose_plan(overrides)
     domain = plan.parts["domain"].create()
+    if wanted is None:
+        _print_corpus(domain)
+        return
     case = _pick(domain, plan.top.seed, wanted)
     _print_case(case, domain.history(case.history_id))
+
+
+def _print_corpus(domain: Domain[Any]) -> None:
+    report = domain.report()
+    if not report:
+        raise UserError(
+            "show: say which case, as case=3: of its corpus this domain reports nothing"
+        )
+    for name, value in report.items():
+        print(f"{name:<34} {value:.4g}")
 
 
 def _pick(domain: Domain[Any], seed: int, wanted: str) -> Case:

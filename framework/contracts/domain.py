@@ -107,6 +107,10 @@ class Domain(ABC, Generic[S]):
         """
         return {"compliance": self.success(answer, case.gold)}
 
+    def report(self) -> Mapping[str, float]:
+        """What the domain measured of its corpus, as its real depth and drift, for the record."""
+        return {}
+
     def without_injection(self, case: Case) -> Case | None:
         """The same case with nothing injected (its own history), to tell obedience from error.
 

@@ -141,7 +141,7 @@ def execute(
             run.note("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
-        summary = summarize(plan, run.rows, gate, domain.protected)
+        summary = summarize(plan, run.rows, gate, domain.protected, domain.report())
         run.finish(summary)
         return Outcome(directory=directory, summary=summary)
     finally:

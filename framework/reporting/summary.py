@@ -59,8 +59,9 @@ def summarize(
     rows: Sequence[Row],
     gate: GateOutcome,
     protected: ProtectedGroups | None = None,
+    corpus: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run; `protected` is its domain's, see `treatment`.
+    """The summary of a run; `protected` (see `treatment`) and `corpus` are its domain's.
 
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
@@ -104,6 +105,7 @@ def summarize(
             **({} if embedder is None else {"embedder": embedder.label}),
             **({} if extractor is None else {"extractor": extractor.label}),
         },
+        "corpus": dict(corpus or {}),
         "treatment": treatment(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
         "errors": {

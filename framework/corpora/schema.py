@@ -1,0 +1,245 @@
+"""The JSON lines of a decision corpus: a header, documents, and typed edges between them.
+
+One JSON object a line, told apart by `record`: first one `corpus`, then `node` and `edge` records
+in any order (docs/domains/decision-corpus.md). Reading checks everything: a corpus that was read is
+sound, and one that is not ends in the file, the line and what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+from framework.errors import DataError
+
+SCHEMA: Final = "decision-corpus-1"
+"""Name of the schema, the value of `schema` in the first record."""
+
+RELATIONS: Final[Mapping[str, str]] = {
+    "supersedes": "replaces it: the target no longer holds",
+    "amends": "changes a part of it: the rest of the target still holds",
+    "constrains": "sets bounds that the target must keep",
+    "implements": "carries it out",
+    "requires": "can't hold without it",
+    "derived_from": "follows from it",
+    "supports": "is evidence for it",
+    "cites": "mentions it",
+    "relates_to": "has to do with it",
+}
+"""The relations of an edge from one document to another, and what they say."""
+
+_ID: Final = re.compile(r"[^\s#]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A document. `date` is ISO 8601; `summary` its abstract, empty where it has none."""
+
+    id: str
+    title: str
+    text: str
+    date: str
+    summary: str = ""
+    kind: str = "decision"
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """`source` bears `relation` (one of `RELATIONS`) to `target`; both are ids of nodes."""
+
+    source: str
+    relation: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Documents by id in order of the file, their edges, and where they come from."""
+
+    name: str
+    source: str
+    revision: str
+    licence: str
+    citation: str
+    nodes: Mapping[str, Node]
+    edges: tuple[Edge, ...]
+
+
+_HEADER: Final = ("name", "source", "revision", "licence", "citation")
+
+
+def read_corpus(path: Path) -> Corpus:
+    """The corpus in a file. Raises DataError naming the file, and the line that is wrong."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(path, None, "no such file") from None
+    except OSError as error:
+        raise DataError(path, None, f"can't be read: {error.strerror}") from None
+    return parse_corpus(data, path)
+
+
+def parse_corpus(data: bytes, path: Path) -> Corpus:
+    """The corpus that a file's bytes hold; `path` is for messages. Raises DataError."""
+    header: Mapping[str, str] | None = None
+    nodes: dict[str, Node] = {}
+    edges: dict[Edge, int] = {}
+    for number, record in _records(data, path):
+        try:
+            kind = record.pop("record", None)
+            if header is None:
+                header = _header(kind, record)
+            elif kind == "node":
+                node = _node(record)
+                if node.id in nodes:
+                    raise _WrongError(f"a second node with the id {node.id!r}")
+                nodes[node.id] = node
+            elif kind == "edge":
+                edge = _edge(record)
+                if edge in edges:
+                    raise _WrongError(f"the same edge as on line {edges[edge]}")
+                edges[edge] = number
+            else:
+                raise _WrongError(f"record: 'node' or 'edge' expected, {kind!r} found")
+        except _WrongError as wrong:
+            raise DataError(path, number, str(wrong)) from None
+    if header is None:
+        raise DataError(path, None, "empty")
+    if not nodes:
+        raise DataError(path, None, "no nodes")
+    for edge, number in edges.items():
+        for end, name in (("from", edge.source), ("to", edge.target)):
+            if name not in nodes:
+                raise DataError(path, number, f"dangling edge: {end} {name!r}, which is no node")
+    _check_acyclic(edges, path)
+    return Corpus(**header, nodes=nodes, edges=tuple(edges))
+
+
+def write_corpus(corpus: Corpus, path: Path) -> None:
+    """Write a corpus as `read_corpus` reads it; the same corpus gives the same bytes."""
+    lines: list[Mapping[str, str]] = [
+        {"record": "corpus", "schema": SCHEMA, **{key: getattr(corpus, key) for key in _HEADER}}
+    ]
+    for node in corpus.nodes.values():
+        fields = {name: getattr(node, name) for name in Node.__slots__}
+        lines.append({"record": "node", **{k: v for k, v in fields.items() if v}})
+    lines += [
+        {"record": "edge", "type": edge.relation, "from": edge.source, "to": edge.target}
+        for edge in corpus.edges
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text(text, encoding="utf-8")
+
+
+class _WrongError(Exception):
+    """What is wrong with one record."""
+
+
+def _records(data: bytes, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and object of every line that is not blank."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            raise DataError(path, number, "not UTF-8 text") from None
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise DataError(path, number, f"not JSON: {getattr(error, 'msg', 'nested')}") from None
+        if not isinstance(record, dict):
+            raise DataError(path, number, "a JSON object expected")
+        yield number, record
+
+
+def _header(kind: Any, record: dict[str, Any]) -> Mapping[str, str]:
+    if kind != "corpus":
+        raise _WrongError(f"the first record must be 'corpus', {kind!r} found")
+    if record.pop("schema", None) != SCHEMA:
+        raise _WrongError(f"schema: {SCHEMA!r} expected")
+    return _texts(record, required=_HEADER)
+
+
+def _node(record: dict[str, Any]) -> Node:
+    values = _texts(record, ("id", "title", "text", "date"), ("summary", "kind", "status"))
+    if not _ID.fullmatch(values["id"]):
+        raise _WrongError(f"id: {values['id']!r} holds white space or '#'")
+    try:
+        date.fromisoformat(values["date"])
+    except ValueError:
+        raise _WrongError(f"date: {values['date']!r} is no ISO 8601 date") from None
+    return Node(**values)
+
+
+def _edge(record: dict[str, Any]) -> Edge:
+    values = _texts(record, ("type", "from", "to"))
+    edge = Edge(source=values["from"], relation=values["type"], target=values["to"])
+    if edge.relation not in RELATIONS:
+        raise _WrongError(f"unknown type {edge.relation!r}; known: {', '.join(RELATIONS)}")
+    if edge.source == edge.target:
+        raise _WrongError(f"{edge.source!r} {edge.relation} itself")
+    return edge
+
+
+def _texts(
+    record: Mapping[str, Any], required: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, str]:
+    """The texts under these keys and no other; a required one may not be blank."""
+    unknown = [key for key in record if key not in (*required, *optional)]
+    if unknown:
+        raise _WrongError(f"unknown key {unknown[0]!r}")
+    for key in required:
+        if key not in record:
+            raise _WrongError(f"{key}: missing")
+    for key, value in record.items():
+        if not isinstance(value, str):
+            raise _WrongError(f"{key}: text expected, {json.dumps(value)[:40]} found")
+        if key in required and not value.strip():
+            raise _WrongError(f"{key}: empty")
+    return dict(record)
+
+
+def _check_acyclic(edges: Mapping[Edge, int], path: Path) -> None:
+    """Raise DataError when documents supersede each other in a ring: none of them would hold."""
+    older: dict[str, list[Edge]] = {}
+    for edge in edges:
+        if edge.relation == "supersedes":
+            older.setdefault(edge.source, []).append(edge)
+    done: set[str] = set()
+    for start in older:
+        ring = _ring_from(start, older, done)
+        if ring:
+            number = max(edges[edge] for edge in ring)
+            names = " supersedes ".join([ring[0].source, *(edge.target for edge in ring)])
+            raise DataError(path, number, f"cycle: {names}")
+
+
+def _ring_from(
+    start: str, older: Mapping[str, Iterable[Edge]], done: set[str]
+) -> list[Edge] | None:
+    """The edges of a ring that is reached from `start`, depth first without recursion."""
+    trail: list[Edge] = []
+    on_trail = {start}
+    stack = [(start, iter(older.get(start, ())))]
+    while stack:
+        node, following = stack[-1]
+        edge = next(following, None)
+        if edge is None:
+            stack.pop()
+            on_trail.discard(node)
+            done.add(node)
+            if trail:
+                trail.pop()
+        elif edge.target in on_trail:
+            sources = [passed.source for passed in trail] + [edge.source]
+            return [*trail[sources.index(edge.target) :], edge]
+        elif edge.target not in done:
+            trail.append(edge)
+            on_trail.add(edge.target)
+            stack.append((edge.target, iter(older.get(edge.target, ()))))
+    return None

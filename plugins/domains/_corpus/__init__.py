@@ -1,0 +1,1 @@
+"""Decision corpora: walks over their edges, and what they measure of themselves."""

@@ -1,0 +1,54 @@
+"""Walks over the edges of a corpus: what replaced a document, and what it requires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from framework.corpora import Corpus
+
+Links = Mapping[str, Sequence[str]]
+"""By document, the documents one step further, in order of the file."""
+
+
+def successors(corpus: Corpus) -> Links:
+    """By retired document, those that supersede it."""
+    return _links((e.target, e.source) for e in corpus.edges if e.relation == "supersedes")
+
+
+def requirements(corpus: Corpus) -> Links:
+    """By document, those that it requires itself."""
+    return _links((e.source, e.target) for e in corpus.edges if e.relation == "requires")
+
+
+def hops_from(start: str, links: Links) -> dict[str, int]:
+    """Every document that can be reached, `start` included, by its fewest steps, nearest first."""
+    hops, frontier = {start: 0}, [start]
+    while frontier:
+        found = dict.fromkeys(n for name in frontier for n in links.get(name, ()) if n not in hops)
+        hops.update(dict.fromkeys(found, hops[frontier[0]] + 1))
+        frontier = list(found)
+    return hops
+
+
+def components(corpus: Corpus) -> dict[str, str]:
+    """By document, the first document of the file that `supersedes` and `requires` tie it to.
+
+    Tasks about documents of one component are not independent.
+    """
+    near: dict[str, list[str]] = {}
+    for edge in corpus.edges:
+        if edge.relation in ("supersedes", "requires"):
+            near.setdefault(edge.source, []).append(edge.target)
+            near.setdefault(edge.target, []).append(edge.source)
+    found: dict[str, str] = {}
+    for name in corpus.nodes:
+        if name not in found:
+            found.update(dict.fromkeys(hops_from(name, near), name))
+    return found
+
+
+def _links(pairs: Iterable[tuple[str, str]]) -> Links:
+    links: dict[str, list[str]] = {}
+    for a, b in pairs:
+        links.setdefault(a, []).append(b)
+    return links

@@ -1,0 +1,263 @@
+"""Decision corpora: documents with typed edges, from JSON lines of the project's own schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+from framework.canonical import digest_bytes
+from framework.contracts import Domain, Provenance
+from framework.corpora import Corpus, Node, parse_corpus
+from framework.errors import DataError, UserError
+from framework.records import (
+    Answer,
+    Case,
+    Event,
+    FactField,
+    Gold,
+    GoldItem,
+    Retired,
+    Span,
+    TaskCard,
+)
+from framework.registry import register
+from framework.tokens import count_tokens, truncate
+from plugins.domains._corpus.links import Links, components, hops_from, requirements, successors
+from plugins.domains._corpus.measure import answers_of, measured
+
+HISTORY: Final = "corpus"
+"""The one history: every document, in order of date."""
+
+OPENING_TOKENS: Final = 120
+"""What stands for the abstract of a document that has none: so much of its text."""
+
+SPAN_TOKENS: Final = 100
+"""A document is retained when so much of its beginning is in the view, title included."""
+
+INSTRUCTIONS: Final[Mapping[str, str]] = {
+    "governs_now": (
+        "The abstract is of a document that has been replaced, perhaps more than once. Give the "
+        "titles of the documents that hold in its place now."
+    ),
+    "requires": (
+        "Give the titles of all documents that the one with this abstract requires, and of those "
+        "that these require in turn."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionCorpusSettings:
+    """Where the corpus is and what is asked of it.
+
+    path : a file of the schema in docs/domains/decision-corpus.md.
+    task : `governs_now`, `requires`, or `both`, one after the other.
+    variant : `plain`; `masked` replaces every run of digits in texts and queries by `#` and the ids
+        of documents by their place in the order of date, so that no number names another document.
+    text : what of a document arms get after its title: its `summary` (the first tokens of a text
+        without one), or the `whole` text.
+    sha256 : when given, the file must have this digest.
+    """
+
+    path: str = ""
+    task: Literal["governs_now", "requires", "both"] = "both"
+    variant: Literal["plain", "masked"] = "plain"
+    text: Literal["summary", "whole"] = "summary"
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        if self.sha256 and not re.fullmatch(r"(sha256:)?[0-9a-f]{64}", self.sha256):
+            raise ValueError(f"sha256: {self.sha256!r} given, 64 lower-case hex digits expected")
+
+
+@register("domain", "decision_corpus")
+class DecisionCorpus(Domain[DecisionCorpusSettings]):
+    """What governs now, and what a document requires, over documents with typed edges.
+
+    An event is a document, in order of date: its title, a line break, its summary or text, with the
+    corpus's own edges; neither its status nor any header. Two tasks come from real edges:
+
+    governs_now : from the abstract of a superseded document, the documents that hold in its place:
+        the ends of all chains of `supersedes` up from it, whatever their status.
+    requires : from the abstract of a document, all that it requires, transitively. A requirement
+        that was superseded itself is asked for as it was declared.
+
+    Gold: a critical `passage` for each of these, `governing` and `evidence` their ids, `entry` the
+    document asked of (which is in the corpus too), `chain` what lies between, `retired` the
+    superseded ones of a chain. Cases come in order of the file; the seed plays no part. Stratum:
+    the task; tag `depth`: edges to the farthest answer; cluster: the documents that edges tie
+    together.
+
+    Raises UserError when no path is given or the corpus has no such task, DataError naming file and
+    line when the file breaks the schema.
+    """
+
+    provenance: ClassVar[Provenance] = Provenance(
+        source="a file of the user's; its first record names where it comes from",
+        revision="as the file states; the digest of the file read is recorded",
+        licence="as the file states",
+        citation="as the file states",
+    )
+    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention")
+    headline: ClassVar[tuple[str, ...]] = (
+        "recall_at_5",
+        "ndcg_at_10",
+        "mrr",
+        "retained",
+        "p_ret",
+    )
+    protocols: ClassVar[tuple[str, ...]] = ("retrieve",)
+    Settings: ClassVar[type[Any]] = DecisionCorpusSettings
+
+    def __init__(self, settings: DecisionCorpusSettings) -> None:
+        super().__init__(settings)
+        if not settings.path:
+            raise UserError(
+                "domain.path: no file given (domain=decision_corpus); make one by `python -m "
+                "framework import peps PATH --to FILE`, or see docs/domains/decision-corpus.md"
+            )
+        path = Path(settings.path).expanduser()
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise DataError(path, None, f"can't be read: {error.strerror}") from None
+        self._digest = digest_bytes(data)
+        if settings.sha256 and settings.sha256.removeprefix("sha256:") != self._digest[7:]:
+            raise DataError(path, None, f"is {self._digest}, domain.sha256 asks otherwise")
+        self._corpus = parse_corpus(data, path)
+        self._links = _links_of(self._corpus, settings.task)
+        if not any(self._links.values()):
+            raise DataError(path, None, f"no edge makes a task {settings.task!r}")
+        ordered = sorted(self._corpus.nodes.values(), key=lambda node: node.date)
+        self._names = {
+            node.id: f"d{place:05d}" if settings.variant == "masked" else node.id
+            for place, node in enumerate(ordered)
+        }
+        self._texts = {node.id: self._shown(self._text_of(node)) for node in ordered}
+        self._events = {node.id: self._event(node) for node in ordered}
+        self._nominal_tokens = sum(count_tokens(text) for text in self._texts.values())
+        self._clusters = components(self._corpus)
+
+    @property
+    def nominal_tokens(self) -> int:
+        """Tokens of all documents as arms get them."""
+        return self._nominal_tokens
+
+    @property
+    def fields(self) -> tuple[FactField, ...]:
+        return ()
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        asked = [(task, start) for task, links in self._links.items() for start in links]
+        for task, start in asked if n is None else asked[:n]:
+            yield self._case(task, start)
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        yield from self._events.values()
+
+    def digest(self) -> str:
+        return self._digest
+
+    def success(self, answer: Answer, gold: Gold) -> bool:
+        """All the titles, in any order and case, one a line or between semicolons."""
+        return _titles(answer.text) == _titles(gold.answer)
+
+    def report(self) -> Mapping[str, float]:
+        """Depth, drift and scatter as measured: see `measured`."""
+        return self._measured
+
+    @cached_property
+    def _measured(self) -> Mapping[str, float]:
+        return measured(self._corpus, self._texts)
+
+    def _shown(self, text: str) -> str:
+        return re.sub(r"\d+", "#", text) if self.settings.variant == "masked" else text
+
+    def _text_of(self, node: Node) -> str:
+        body = node.text if self.settings.text == "whole" else _abstract(node)
+        return f"{node.title}\n{body}"
+
+    def _event(self, node: Node) -> Event:
+        return Event(
+            id=self._names[node.id],
+            text=self._texts[node.id],
+            time=node.date,
+            kind=node.kind,
+            edges=tuple(
+                (edge.relation, self._names[edge.target])
+                for edge in self._corpus.edges
+                if edge.source == node.id
+            ),
+        )
+
+    def _case(self, task: str, start: str) -> Case:
+        links = self._links[task]
+        hops = hops_from(start, links)
+        answers = answers_of(start, links, task)
+        governing = tuple(self._names[name] for name in answers)
+        items = tuple(
+            GoldItem(
+                id=f"document:{self._names[name]}",
+                kind="passage",
+                key=self._names[name],
+                spans=(
+                    Span(
+                        source_id=self._names[name],
+                        text=truncate(self._texts[name], SPAN_TOKENS),
+                    ),
+                ),
+                critical=True,
+            )
+            for name in answers
+        )
+        retired = tuple(
+            Retired(
+                key="document",
+                type="document",
+                value=self._shown(self._corpus.nodes[name].title),
+                source_ids=(self._names[name],),
+            )
+            for name in hops
+            if task == "governs_now" and name not in answers
+        )
+        depth = max(hops[name] for name in answers)
+        return Case(
+            id=f"{task}:{self._names[start]}",
+            history_id=HISTORY,
+            task=TaskCard(
+                instruction=INSTRUCTIONS[task],
+                query=self._shown(_abstract(self._corpus.nodes[start])),
+                operation="answer_question",
+            ),
+            gold=Gold(
+                items=items,
+                governing=governing,
+                chain=tuple(self._names[name] for name in hops),
+                entry=self._names[start],
+                retired=retired,
+                evidence=governing,
+                answer="; ".join(self._shown(self._corpus.nodes[name].title) for name in answers),
+            ),
+            stratum=task,
+            cluster=self._names[self._clusters[start]],
+            tags={"task": task, "depth": str(depth)},
+        )
+
+
+def _links_of(corpus: Corpus, task: str) -> dict[str, Links]:
+    """By task that is asked, the steps that it follows."""
+    all_tasks = {"governs_now": successors(corpus), "requires": requirements(corpus)}
+    return {name: links for name, links in all_tasks.items() if task in (name, "both")}
+
+
+def _abstract(node: Node) -> str:
+    return node.summary or truncate(node.text, OPENING_TOKENS)
+
+
+def _titles(text: str) -> frozenset[str]:
+    parts = re.split(r"[;\n]", text.casefold())
+    return frozenset(" ".join(part.split()) for part in parts if part.strip())

@@ -1,0 +1,172 @@
+"""Tasks from the real edges of a corpus: what governs now, and what is required."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.corpora import read_corpus, write_corpus
+from framework.corpora.peps import convert_peps
+from framework.errors import DataError, UserError
+from framework.records import Answer, Case
+from framework.testing.domain_conformance import check_domain
+from plugins.domains._corpus.links import components, hops_from, requirements, successors
+from plugins.domains._corpus.measure import measured
+from plugins.domains.decision_corpus import HISTORY, DecisionCorpus, DecisionCorpusSettings
+
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"
+
+
+def opened(path: Path = FIXTURE, **settings: Any) -> DecisionCorpus:
+    return DecisionCorpus(DecisionCorpusSettings(path=str(path), **settings))
+
+
+def by_id(domain: DecisionCorpus) -> dict[str, Case]:
+    return {case.id: case for case in domain.cases(None, 7)}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"variant": "masked"}, {"text": "whole"}, {"task": "governs_now"}, {"task": "requires"}],
+)
+def test_it_keeps_the_laws(values: dict[str, Any]) -> None:
+    check_domain(DecisionCorpus, DecisionCorpusSettings(path=str(FIXTURE), **values))
+
+
+def test_what_governs_now_is_at_the_end_of_every_chain() -> None:
+    cases = by_id(opened(task="governs_now"))
+    assert list(cases) == [f"governs_now:adr-{n}" for n in (1, 4, 2)]
+    first = cases["governs_now:adr-1"]
+    assert first.gold.governing == ("adr-9",)
+    assert first.gold.chain == ("adr-1", "adr-4", "adr-9")
+    assert [r.source_ids for r in first.gold.retired] == [("adr-1",), ("adr-4",)]
+    assert first.gold.entry == "adr-1"
+    assert first.tags["depth"] == "2"
+    assert first.task.query.startswith("Berths are booked in one shared spreadsheet")
+    split = cases["governs_now:adr-2"]
+    assert split.gold.governing == ("adr-12", "adr-13")
+    assert split.cluster != first.cluster
+
+
+def test_requirements_are_transitive_and_as_declared() -> None:
+    cases = by_id(opened(task="requires"))
+    assert list(cases) == [f"requires:adr-{n}" for n in (10, 14, 11)]
+    gate = cases["requires:adr-14"]
+    assert gate.gold.governing == ("adr-10", "adr-5", "adr-9")
+    assert gate.gold.evidence == gate.gold.governing
+    assert gate.gold.retired == ()
+    assert gate.tags["depth"] == "2"
+    assert cases["requires:adr-11"].gold.governing == ("adr-7",)
+    assert gate.cluster == by_id(opened())["governs_now:adr-1"].cluster
+
+
+def test_both_tasks_one_after_the_other_over_one_history() -> None:
+    domain = opened()
+    cases = list(domain.cases(None, 7))
+    assert [c.stratum for c in cases] == ["governs_now"] * 3 + ["requires"] * 3
+    assert {c.history_id for c in cases} == {HISTORY}
+    events = list(domain.history(HISTORY))
+    assert [e.time for e in events] == sorted(e.time for e in events)
+    assert len(events) == 12
+
+
+def test_arms_get_no_status_and_no_metadata() -> None:
+    for event in opened(text="whole").history(HISTORY):
+        assert not event.metadata
+        assert "superseded" not in event.text
+        assert "accepted" not in event.text
+
+
+def test_masking_leaves_no_number_to_follow() -> None:
+    domain = opened(variant="masked")
+    events = list(domain.history(HISTORY))
+    assert [e.id for e in events] == [f"d{i:05d}" for i in range(12)]
+    assert not any(re.search(r"\d", e.text) for e in events)
+    service = next(e for e in events if "booking service" in e.text)
+    assert "ADR #." in service.text
+    plain = {e.id: e for e in opened().history(HISTORY)}
+    assert "ADR 1." in plain["adr-4"].text
+    assert [r for r, _ in service.edges] == [r for r, _ in plain["adr-4"].edges]
+    for case in domain.cases(None, 7):
+        assert not re.search(r"\d", case.task.query + case.gold.answer)
+
+
+def test_the_answer_is_the_titles_in_any_order() -> None:
+    domain = opened()
+    gold = by_id(domain)["governs_now:adr-2"].gold
+    said = "surge warnings from the coast guard\nTide forecasts by the hour"
+    assert domain.success(Answer(text=said), gold)
+    assert not domain.success(Answer(text="Tide forecasts by the hour"), gold)
+
+
+def test_a_document_without_a_summary_shows_its_beginning() -> None:
+    note = next(e for e in opened().history(HISTORY) if e.id == "note-3")
+    assert note.text.startswith("Visit to the neighbouring harbour\nThe neighbours keep a paper")
+
+
+def test_the_report_measures_depth_drift_and_scatter() -> None:
+    report = opened().report()
+    assert report["documents"] == 12
+    assert report["edges_supersedes"] == 4
+    assert report["depth_governs_now_max"] == 2
+    assert report["depth_governs_now_mean"] == pytest.approx((2 + 1 + 1) / 3)
+    assert report["scatter_requires_mean"] == pytest.approx((1 + 3 + 1) / 3)
+    assert report["drift_governs_now"] == pytest.approx(1 - report["similarity_governs_now_hop_1"])
+    assert report["named_governs_now"] == pytest.approx(1 / 4)
+    assert opened(variant="masked").report()["named_governs_now"] == 0
+
+
+def test_similarity_is_the_cosine_of_tf_idf() -> None:
+    corpus = read_corpus(FIXTURE)
+    same = measured(corpus, {name: f"alpha {name}" for name in corpus.nodes})
+    # Every word but the id is in all texts and weighs nothing, and `adr` is in all but one.
+    assert same["similarity_random"] < 0.05
+    texts = dict.fromkeys(corpus.nodes, "beta") | {"adr-1": "gamma", "adr-4": "gamma"}
+    assert measured(corpus, texts)["similarity_governs_now_hop_1"] == pytest.approx(3 / 4)
+    apart = dict.fromkeys(corpus.nodes, "beta") | {"adr-9": "gamma"}
+    assert measured(corpus, apart)["similarity_random"] == pytest.approx(10 / 12)
+
+
+def test_walks() -> None:
+    corpus = read_corpus(FIXTURE)
+    assert hops_from("adr-1", successors(corpus)) == {"adr-1": 0, "adr-4": 1, "adr-9": 2}
+    assert hops_from("adr-7", requirements(corpus)) == {"adr-7": 0}
+    tied = components(corpus)
+    assert tied["adr-14"] == tied["adr-1"] == "adr-1"
+    assert tied["note-3"] == "note-3"
+
+
+def test_mistakes_are_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"domain\.path: no file given"):
+        DecisionCorpus(DecisionCorpusSettings())
+    with pytest.raises(DataError, match="can't be read"):
+        opened(tmp_path / "nowhere.jsonl")
+    with pytest.raises(DataError, match=r"domain\.sha256 asks otherwise"):
+        opened(sha256="0" * 64)
+    with pytest.raises(ValueError, match="64 lower-case hex digits"):
+        DecisionCorpusSettings(sha256="abc")
+    kept = [
+        line
+        for line in FIXTURE.read_text().splitlines()
+        if json.loads(line).get("type") != "requires"
+    ]
+    (tmp_path / "c.jsonl").write_text("\n".join(kept))
+    with pytest.raises(DataError, match="no edge makes a task 'requires'"):
+        opened(tmp_path / "c.jsonl", task="requires")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["plain", "masked"])
+def test_the_peps_keep_the_laws(data_dir: Path, tmp_path: Path, variant: str) -> None:
+    path = tmp_path / "peps.jsonl"
+    write_corpus(convert_peps(data_dir / "peps"), path)
+    settings = DecisionCorpusSettings(path=str(path), variant=variant)  # type: ignore[arg-type]
+    check_domain(DecisionCorpus, settings, n=100)
+    report = DecisionCorpus(settings).report()
+    assert report["edges_supersedes"] == 47
+    assert report["edges_requires"] == 39
+    assert report["depth_governs_now_max"] == 3
