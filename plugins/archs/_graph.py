@@ -12,14 +12,16 @@ from framework.records import Event
 SUPERSEDES: Final = "supersedes"
 """The relation from a newer event to the one it replaces. It is never walked, only resolved."""
 
-DEPENDS: Final[Mapping[str, Literal["along", "against"]]] = {
+DEPENDS: Final[Mapping[str, Literal["along", "against", "both"]]] = {
     "constrains": "against",
     "implements": "along",
     "requires": "along",
     "derived_from": "along",
+    "part_of": "both",
 }
 """Relations of dependency, and which way of the edge leads to what the other end depends on: the
-source of `constrains` governs its target. Every other relation is an association."""
+source of `constrains` governs its target, and parts of one whole need each other. Every other
+relation is an association."""
 
 
 class Reached(NamedTuple):
@@ -179,11 +181,11 @@ class TypedGraph:
 
 def _ways(a: str, b: str, relation: str, prune: bool) -> tuple[tuple[str, str], ...]:
     """The ways in which an edge from `a` to `b` may be followed."""
-    if not prune:
-        return (a, b), (b, a)
-    direction = DEPENDS.get(relation)
+    direction = DEPENDS.get(relation) if prune else "both"
     if direction is None:
         return ()
+    if direction == "both":
+        return (a, b), (b, a)
     return ((a, b),) if direction == "along" else ((b, a),)
 
 

@@ -20,6 +20,7 @@ VARIANTS = {
         {"edges": "relabelled"},
         {"edges": "rewired"},
     ],
+    "typed_graph_dense": [{"edges": "removed"}, {"edges": "rewired"}],
     "random_context": [{"draws": 2}],
     "last_mention": [{"order": "newest"}],
     "typed_routing": [{"store": "full", "summary_share": 0.1, "chunk_events": 4}],

@@ -16,7 +16,9 @@ from framework.registry import plugins
 from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import TypedGraph
 from plugins.archs.bm25 import BM25
+from plugins.archs.dense import Dense
 from plugins.archs.typed_graph import TypedGraphMemory, TypedGraphSettings
+from plugins.archs.typed_graph_dense import TypedGraphDense
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
 NOISE = [event(f"n{i}", f"the parking lot number {i} is closed today") for i in range(12)]
@@ -288,6 +290,20 @@ def test_controls_change_the_order_of_neighbours_and_repeat_by_draw(control: Edg
 def test_with_its_edges_removed_it_is_bm25() -> None:
     found = recalled(governed(), "csv reports", edges="removed")
     assert found == ids(recall(opened(BM25, governed()), "csv reports"))
+
+
+@pytest.mark.parametrize("length", range(2, 7))
+def test_dense_seeds_lead_to_the_head_as_well(length: int) -> None:
+    arch = opened(TypedGraphDense, chain(length), TypedGraphDense.Settings())
+    items = recall(arch, "csv export of reports")
+    assert items[0].id == f"m{length}"
+    assert "dense" in items[0].signals
+
+
+def test_dense_without_edges_is_dense() -> None:
+    removed = opened(TypedGraphDense, governed(), TypedGraphDense.Settings(edges="removed"))
+    found = ids(recall(removed, "export data reports"))
+    assert found == ids(recall(opened(Dense, governed()), "export data reports"))
 
 
 @pytest.mark.parametrize("control", CONTROLS)

@@ -1,0 +1,171 @@
+"""Seeds by a score, then typed edges, with supersession resolved: what the typed graphs share."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from framework.contracts import Arch, Query
+from framework.records import Event, Item
+from plugins.archs._bm25 import top
+from plugins.archs._edges import Edges, with_edges
+from plugins.archs._graph import SUPERSEDES, TypedGraph
+from plugins.archs._items import event_item, recency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphSettings:
+    """Settings of the typed graphs, however their seeds are found.
+
+    seeds : events from which the search starts, at least 1.
+    hops : most edges between a seed and what it leads to, at least 0; 3 in Depth 5.3. Null walks on
+        as long as there is anything to reach, and the budget alone cuts it off.
+    relations : weight of each relation, in [0, 1]: the share of a node's score that its neighbour
+        inherits. An edge is followed both ways; `supersedes` is not among them, it is resolved.
+    other : weight of a relation that `relations` does not name, in [0, 1].
+    fan_out : most edges followed from one node, at least 1.
+    prune : dependency pruning (Depth 11.7, table 55): follow `constrains`, `implements`,
+        `requires`, `derived_from` and `part_of` alone, and only from what depends to what it
+        depends on.
+    decay : recency weight of edges, at least 0 (Depth 11.7, figure 27): an edge to the oldest event
+        carries exp(-decay) of what one to the newest does. 0 is none.
+    superseded : what becomes of an event that a newer one replaces, after its head has taken its
+        place: `demote` puts it behind everything current (it may hold what was not revised), `drop`
+        leaves it out.
+    edges : `intact`, or a control: `removed`, `relabelled` (every edge bears another relation) or
+        `rewired` (every edge leads elsewhere); see `plugins.archs._edges`.
+    draws : independent draws of a control that is random, at least 1; a result counts from 10 on.
+    """
+
+    seeds: int = 5
+    hops: int | None = 3
+    relations: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "part_of": 1.0,
+            "constrains": 1.0,
+            "implements": 0.9,
+            "requires": 0.9,
+            "derived_from": 0.8,
+            "supports": 0.8,
+            "cites": 0.6,
+        }
+    )
+    other: float = 0.4
+    fan_out: int = 16
+    prune: bool = False
+    decay: float = 0.0
+    superseded: Literal["demote", "drop"] = "demote"
+    edges: Edges = "intact"
+    draws: int = 10
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("seeds", self.seeds, 1),
+            ("hops", self.hops if self.hops is not None else 0, 0),
+            ("fan_out", self.fan_out, 1),
+            ("decay", self.decay, 0),
+            ("draws", self.draws, 1),
+        ):
+            if value < least:
+                raise ValueError(f"{name} must be at least {least}, {value} given")
+        for name, weight in (*self.relations.items(), ("other", self.other)):
+            if not 0 <= weight <= 1:
+                raise ValueError(f"the weight of {name} must be in [0, 1], {weight} given")
+
+
+S = TypeVar("S", bound=GraphSettings)
+
+
+class TypedArm(Arch[S]):
+    """An arm that seeds on what scores best and follows typed edges from there.
+
+    A subclass keeps what `_keep` was given, finds the score of every event for a query, and says in
+    `signal` what it is.
+    """
+
+    gold_edges = True
+    uses_extractor = True
+    signal: ClassVar[str]
+
+    @property
+    def draws(self) -> int:
+        """More than one only for a control that is random."""
+        return self.settings.draws if self.settings.edges in ("relabelled", "rewired") else 1
+
+    def _keep(self, events: Sequence[Event]) -> None:
+        """Build the graph, once for all queries where it is not drawn at random."""
+        self._events = tuple(events)
+        self._graph = self._built(0) if self.draws == 1 else None
+
+    def _built(self, case_seed: int) -> TypedGraph:
+        """The graph of the events under the settings' treatment of edges.
+
+        A random treatment is drawn anew for every case: with one for all cases of a history their
+        results would be a single draw, however many they are.
+        """
+        settings = self.settings
+        # A digest, so that neighbouring seeds and draws are unrelated.
+        words = f"{self.context.seed}:{case_seed}:{self.context.draw}"
+        rng = random.Random(int.from_bytes(hashlib.sha256(words.encode()).digest()))
+        labels = (SUPERSEDES, *settings.relations)
+        return TypedGraph(
+            with_edges(self._events, settings.edges, labels, rng),
+            settings.relations,
+            settings.other,
+            settings.fan_out,
+            prune=settings.prune,
+            decay=settings.decay,
+        )
+
+    def _recalled(self, query: Query, scores: NDArray[np.float64], k: int) -> list[Item]:
+        """At most `k` items, given the score of every event in order of arrival."""
+        graph = self._graph or self._built(query.seed)
+        reached = graph.search(self._seeds(graph, scores), self.settings.hops).reached
+        order = sorted(
+            reached,
+            key=lambda n: (-reached[n].score, reached[n].hop, -scores[graph.position[n]]),
+        )
+        if len(order) < k:
+            rest = [self._events[int(i)].id for i in top(scores, len(scores))]
+            order += [n for n in rest if n not in reached and not graph.is_superseded(n)]
+            if self.settings.superseded == "demote":
+                order += [n for n in rest if graph.is_superseded(n)]
+        items = []
+        for rank, node in enumerate(order[: max(0, k)], start=1):
+            i = graph.position[node]
+            signals: dict[str, float] = {
+                self.signal: float(scores[i]),
+                "rank": rank,
+                "recency": recency(i, len(self._events)),
+            }
+            if node in reached:
+                signals |= {"graph": reached[node].score, "hop": reached[node].hop}
+            if graph.is_superseded(node):
+                signals["superseded"] = 1.0
+            items.append(event_item(self._events[i], signals))
+        return items
+
+    def _seeds(self, graph: TypedGraph, scores: NDArray[np.float64]) -> dict[str, float]:
+        """The current events that the best-scoring ones stand for, with their relative scores."""
+        best = [int(i) for i in top(scores, self.settings.seeds)]
+        highest = max((float(scores[i]) for i in best), default=0.0)
+        seeds: dict[str, float] = {}
+        for i in best:
+            share = max(0.0, float(scores[i]) / highest) if highest > 0 else 1.0
+            for head in graph.heads(self._events[i].id):
+                seeds[head] = max(share, seeds.get(head, 0.0))
+        return seeds
+
+    def report(self) -> Mapping[str, float]:
+        graph = self._graph or self._built(0)
+        return {
+            "edges": graph.edges,
+            "dangling_edges": graph.dangling,
+            "superseded": graph.superseded,
+        }
