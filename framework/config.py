@@ -10,7 +10,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from framework.canonical import digest
 from framework.errors import UserError
@@ -53,6 +53,7 @@ class TopLevel:
     prompt_set: str | None = field(default=None, metadata={"operational": True})
     resume: str | None = field(default=None, metadata={"operational": True})
     baseline: str | None = field(default=None, metadata={"operational": True})
+    compat: Literal["longhorizon"] | None = field(default=None, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})
     max_errors: float = field(default=0.1, metadata={"operational": True})
     max_cost_usd: float | None = field(default=None, metadata={"operational": True})

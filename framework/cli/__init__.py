@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("runs", nargs="+", metavar="RUN")
     add.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
     add.add_argument("--baseline", help="compare every arm with this one only")
+    add.add_argument("--compat", help="longhorizon: print its published convention too")
     add.set_defaults(command="runs:compare")
 
     add = commands.add_parser("table", help="a sweep's result table in Markdown")

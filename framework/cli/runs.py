@@ -40,6 +40,7 @@ def compare(args: argparse.Namespace) -> int:
         [p.name for p in paths],
         baseline=args.baseline,
         axes=axes,
+        compat=args.compat,
     )
     print_sweep(summary)
     if not summary["comparisons"]:

@@ -133,7 +133,8 @@ def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     """The content of sweep.json from the finished jobs; None when there is none."""
     baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     baseline = baselines.pop() if len(baselines) == 1 else None
-    return _compared([path / job.plan.name for job in jobs], baseline, judged_runs)
+    compat = jobs[0].plan.top.compat
+    return _compared([path / job.plan.name for job in jobs], baseline, compat, judged_runs)
 
 
 def problems_of(path: Path) -> list[str]:
@@ -150,8 +151,9 @@ def problems_of(path: Path) -> list[str]:
             return dict(known)
         return judged_runs(runs, [as_lock(entry) for entry in known["register"]])
 
+    compat = (stored.get("compat") or {}).get("convention")
     with tempfile.TemporaryDirectory() as scratch:
-        expected = _compared(all_directories(path), stored.get("baseline"), predicted)
+        expected = _compared(all_directories(path), stored.get("baseline"), compat, predicted)
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
         write_sweep(Path(scratch), expected)
@@ -166,6 +168,7 @@ def problems_of(path: Path) -> list[str]:
 def _compared(
     directories: Sequence[Path],
     baseline: str | None,
+    compat: str | None,
     predicted: Callable[[Sequence[Path]], dict[str, Any] | None],
 ) -> dict[str, Any] | None:
     states = [load_state(d) if d.is_dir() else None for d in directories]
@@ -179,6 +182,7 @@ def _compared(
         [state.rows for _, state in finished],
         [d.name for d, _ in finished],
         baseline=baseline,
+        compat=compat,
     )
     done = {d for d, _ in finished}
     unfinished = [d.name for d in directories if d not in done]

@@ -9,9 +9,12 @@ from itertools import combinations
 from typing import Any, Final
 
 from framework.canonical import canonical_json
+from framework.errors import UserError
 from framework.records import Row
+from framework.registry import nearest
 from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
 from framework.statistics.comparison import case_means, comparison_table
+from framework.statistics.compat import CONVENTIONS, published_table
 from framework.statistics.correlation import axis_correlations
 from framework.statistics.replication import replication
 
@@ -26,12 +29,14 @@ def sweep_summary(
     *,
     baseline: str | None = None,
     axes: Sequence[str] | None = None,
+    compat: str | None = None,
 ) -> dict[str, Any]:
     """Runs in order with their axes, comparisons on the same cases, correlations and flags.
 
     Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
     Rows with an error are left out of means, and their case is left out of pairs; `errors` says
-    how many. Holm's adjustment is over all comparisons of the sweep.
+    how many. Holm's adjustment is over all comparisons of the sweep. With `compat`, the same pairs
+    in a published convention stand beside ours.
     """
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for summary in summaries:
@@ -45,6 +50,7 @@ def sweep_summary(
             for name, s in zip(names, summaries, strict=True)
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline),
+        "compat": compat_rows(summaries, rows, axes, baseline, compat) if compat else None,
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
         "model_agreement": model_agreement(summaries),
@@ -149,6 +155,41 @@ def compare_runs(
         for row in table
         if row.axis in places[row.budget]["chosen"]
     ]  # fmt: skip
+
+
+def compat_rows(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    axes: Sequence[str] | None,
+    baseline: str | None,
+    convention: str,
+) -> dict[str, Any]:
+    """The pairs of `compare_runs` in a published convention: budgets pooled, nothing adjusted.
+
+    To reproduce, not to conclude (`framework.statistics.compat`). Raises UserError for a convention
+    that is not known.
+    """
+    if convention not in CONVENTIONS:
+        raise UserError(f"compat: no convention {convention!r}{nearest(convention, CONVENTIONS)}")
+    flat: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    chosen: dict[tuple[Any, ...], list[str]] = {}
+    for summary, run_rows in zip(summaries, rows, strict=True):
+        setting = setting_of(summary["run"])
+        flat[setting] += as_mappings(run_rows, summary["run"]["budget"])
+        chosen.setdefault(setting, list(axes or _headline(summary)))
+    return {
+        "convention": convention,
+        "comparisons": [
+            {**dict(zip(SETTING, setting, strict=True)), "arm_a": row.arm_a, "arm_b": row.arm_b,
+             "axis": row.axis, **dataclasses.asdict(row.found)}
+            for setting, members in flat.items()
+            for row in published_table(
+                members,
+                axes=chosen[setting],
+                baseline=baseline if any(m["arm"] == baseline for m in members) else None,
+            )
+        ],
+    }  # fmt: skip
 
 
 def _headline(summary: Mapping[str, Any]) -> list[str]:

@@ -42,6 +42,8 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
         console.print(f"fairness: {flag}")
     for table in comparison_tables(summary["comparisons"]):
         console.print(table)
+    if summary.get("compat"):
+        console.print(compat_table(summary["compat"]))
     for entry in summary["reader_agreement"]:
         n, of = len(entry["surviving"]), entry["ordered_pairs"]
         console.print(
@@ -223,6 +225,38 @@ def comparison_list(rows: Sequence[Mapping[str, Any]], limit: int = 40) -> Table
             p_value(row["smallest_holm_p"]),
             str(row["n"]),
             row["conclusion"],
+        )
+    return table
+
+
+def compat_table(compat: Mapping[str, Any], limit: int = 40) -> Table:
+    """The comparisons of a published convention; the first `limit`, the rest is in sweep.json."""
+    from rich.table import Table
+
+    rows = compat["comparisons"]
+    more = f" (first {limit} of {len(rows)})" if len(rows) > limit else ""
+    table = Table(
+        title=f"compat={compat['convention']}: the same pairs as published{more}",
+        caption=(
+            "To reproduce, not to conclude: a case at each budget is a unit of its own, graded "
+            "values succeed from .5 up, p is count / N of one shared generator, nothing adjusted."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    for column in ("axis", "a", "b", "a - b", "percentile 95%", "p", "McNemar p", "h", "n"):
+        table.add_column(column)
+    for row in rows[:limit]:
+        table.add_row(
+            row["axis"],
+            row["arm_a"],
+            row["arm_b"],
+            signed(row["delta"]),
+            interval({"ci_low": row["low"], "ci_high": row["high"]}),
+            p_value(row["permutation_p"]),
+            p_value(row["mcnemar_p"]),
+            signed(row["cohens_h"]),
+            str(row["n"]),
         )
     return table
 

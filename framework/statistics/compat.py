@@ -7,18 +7,31 @@ success from .5 up; a case at several budgets counts as several cases.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import combinations
+from typing import Any, Final
 
 import numpy as np
 
-from framework.statistics.bootstrap import RESAMPLES, percentile_limits
+from framework.errors import UserError
+from framework.statistics.bootstrap import RESAMPLES, FloatArray, percentile_limits
+from framework.statistics.comparison import case_means
 from framework.statistics.effects import cohens_h
 from framework.statistics.paired import pair
 from framework.statistics.proportions import mcnemar
 
-__all__ = ["LONGHORIZON_SEED", "LongHorizon", "PublishedComparison"]
+__all__ = [
+    "CONVENTIONS",
+    "LONGHORIZON_SEED",
+    "LongHorizon",
+    "PublishedComparison",
+    "PublishedRow",
+    "published_table",
+]
+
+CONVENTIONS: Final = ("longhorizon",)
+"""Published conventions that comparisons can also be printed in."""
 
 LONGHORIZON_SEED: Final = 20260420
 
@@ -48,6 +61,16 @@ class PublishedComparison:
     mcnemar_p: float
     cohens_h: float
     n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRow:
+    """One pair of arms on one axis, all budgets pooled."""
+
+    arm_a: str
+    arm_b: str
+    axis: str
+    found: PublishedComparison
 
 
 class LongHorizon:
@@ -93,3 +116,66 @@ class LongHorizon:
             cohens_h=cohens_h(mean_a, mean_b),
             n=n,
         )
+
+
+def published_table(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    axes: Sequence[str] | None = None,
+    baseline: str | None = None,
+    seed: int = LONGHORIZON_SEED,
+    resamples: int = RESAMPLES,
+) -> list[PublishedRow]:
+    """Compare arms in the published convention, a case at each of its budgets being a unit.
+
+    One generator serves the whole table, axis by axis and in an axis pair by pair of the sorted
+    names, so another arm changes the draws of those after it. Repeats are averaged within their
+    case and budget. The convention knows neither undefined values nor amounts: units where either
+    side is undefined are left out, and an axis outside [0, 1] has no row.
+
+    Args:
+        rows: as `framework.statistics.comparison.case_means` takes them.
+        axes: which, in this order; ``None`` takes all found, sorted.
+        baseline: compare every other arm with this one; ``None`` compares all pairs.
+        seed: of the generator; the default is the paper's.
+        resamples: of each bootstrap, and sign patterns of each permutation.
+
+    Raises:
+        UserError: an unknown baseline, or arms on different cases (`UnpairedCases`).
+    """
+    means = case_means(rows)
+    arms = sorted({arm for _, arm in means.values})
+    if baseline is not None and baseline not in arms:
+        raise UserError(f"baseline {baseline!r} is not among the arms: {', '.join(arms)}")
+    pairs = [
+        (a, b) if baseline is None else (b if a == baseline else a, baseline)
+        for a, b in combinations(arms, 2)
+        if baseline is None or baseline in (a, b)
+    ]
+    convention = LongHorizon(seed, resamples)
+    found = []
+    for axis in axes or sorted({axis for by_axis in means.values.values() for axis in by_axis}):
+        for one, other in pairs:
+            budgets = [
+                b for b, arm in sorted(means.values) if arm == one and (b, other) in means.values
+            ]
+            sides = [
+                {
+                    f"{case} at {budget}": value
+                    for budget in budgets
+                    for case, value in means.column(budget, arm, axis).items()
+                }
+                for arm in (one, other)
+            ]
+            paired = pair(*sides)
+            if not len(paired.ids) or not _in_unit(paired.a) or not _in_unit(paired.b):
+                continue
+            kept = [dict(zip(paired.ids, values, strict=True)) for values in (paired.a, paired.b)]
+            found.append(
+                PublishedRow(arm_a=one, arm_b=other, axis=axis, found=convention.compare(*kept))
+            )
+    return found
+
+
+def _in_unit(values: FloatArray) -> bool:
+    return bool(np.all((values >= 0) & (values <= 1)))

@@ -53,6 +53,23 @@ def test_a_sweep_stands_for_its_jobs(capsys: pytest.CaptureFixture[str], place: 
     assert sweep.out == runs.out
 
 
+def test_a_published_convention_can_be_printed_too(
+    capsys: pytest.CaptureFixture[str], place: Path, tmp_path: Path
+) -> None:
+    """`compare --compat` and a sweep with `compat=` say the same, from one function."""
+    asked = framework(capsys, "compare", "sweep", "--compat", "longhorizon")
+    assert "compat=longhorizon: the same pairs as published" in asked.out
+    again = run(capsys, "resume=sweep", "compat=longhorizon")
+    assert again.status == 0
+    assert again.out.rpartition("sweep: ")[0].split() == asked.out.split()
+    assert read_json(Path("sweep/sweep.json"))["compat"]["convention"] == "longhorizon"
+    assert framework(capsys, "verify", "sweep").status == 0
+    assert run(capsys, "resume=sweep").status == 0
+    assert read_json(Path("sweep/sweep.json"))["compat"] is None
+    message = framework(capsys, "compare", "sweep", "--compat", "depth").mistake
+    assert message.startswith("compat: no convention 'depth'")
+
+
 def test_axes_and_baseline_can_be_chosen(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     done = framework(capsys, "compare", "sweep", "--axes", "p_ret", "--baseline", "none")
     assert "p ret" in done.out

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from framework.errors import UserError
 from framework.records import Row
 from framework.reporting.sweep import sweep_summary
 
@@ -212,3 +213,20 @@ def test_models_are_compared_over_the_means_of_the_arms() -> None:
     assert combine(*weak)["model_agreement"] == []
     other_judge = [(s | {"run": s["run"] | {"judge": "other"}}, rows) for s, rows in strong]
     assert combine(*weak, *other_judge)["model_agreement"] == []
+
+
+def test_a_published_convention_stands_beside_ours() -> None:
+    jobs = [
+        job("x", {"eda": ALL}, errors=[3]),
+        job("y", {"eda": NONE}),
+        job("x", {"eda": ALL}, budget="loose"),
+        job("y", {"eda": HALF}, budget="loose"),
+    ]
+    assert combine(*jobs)["compat"] is None
+    found = combine(*jobs, compat="longhorizon")["compat"]
+    (row,) = found["comparisons"]
+    assert (row["arm_a"], row["arm_b"], row["n"]) == ("x", "y", 15)
+    assert row["domain"] == "domain"
+    assert combine(*jobs, compat="longhorizon")["comparisons"] == combine(*jobs)["comparisons"]
+    with pytest.raises(UserError, match="did you mean 'longhorizon'"):
+        combine(*jobs, compat="longhorizn")
