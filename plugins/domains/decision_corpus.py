@@ -25,6 +25,7 @@ from framework.records import (
     TaskCard,
 )
 from framework.registry import register
+from framework.sentences import sentences
 from framework.tokens import count_tokens, truncate
 from plugins.domains._corpus.links import Links, components, hops_from, requirements, successors
 from plugins.domains._corpus.measure import answers_of, measured
@@ -36,7 +37,8 @@ OPENING_TOKENS: Final = 120
 """What stands for the abstract of a document that has none: so much of its text."""
 
 SPAN_TOKENS: Final = 100
-"""A document is retained when so much of its beginning is in the view, title included."""
+"""So much of a document's beginning, title included, must be in the view for it to be retained,
+where its abstract does not begin with a sentence that stands in no other document."""
 
 INSTRUCTIONS: Final[Mapping[str, str]] = {
     "governs_now": (
@@ -86,7 +88,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     requires : from the abstract of a document, all that it requires, transitively. A requirement
         that was superseded itself is asked for as it was declared.
 
-    Gold: a critical `passage` for each of these, `governing` and `evidence` their ids, `entry` the
+    Gold: a critical `passage` for each of these, the first sentence of its abstract, `governing` and `evidence` their ids, `entry` the
     document asked of (which is in the corpus too), `chain` what lies between, `retired` the
     superseded ones of a chain. Cases come in order of the file; the seed plays no part. Stratum:
     the task; tag `depth`: edges to the farthest answer; cluster: the documents that edges tie
@@ -194,6 +196,14 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
             ),
         )
 
+    def _passage(self, name: str) -> str:
+        """What of a document must be in the view, so that it is retained."""
+        text = self._texts[name]
+        (first, *_) = sentences(self._shown(_abstract(self._corpus.nodes[name])))
+        if first in text and sum(first in other for other in self._texts.values()) == 1:
+            return first
+        return truncate(text, SPAN_TOKENS)
+
     def _case(self, task: str, start: str) -> Case:
         links = self._links[task]
         hops = hops_from(start, links)
@@ -204,12 +214,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
                 id=f"document:{self._names[name]}",
                 kind="passage",
                 key=self._names[name],
-                spans=(
-                    Span(
-                        source_id=self._names[name],
-                        text=truncate(self._texts[name], SPAN_TOKENS),
-                    ),
-                ),
+                spans=(Span(source_id=self._names[name], text=self._passage(name)),),
                 critical=True,
             )
             for name in answers
