@@ -53,7 +53,7 @@ class Domain(ABC, Generic[S]):
     provenance: ClassVar[Provenance]
     axes: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]
-    protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve")
+    protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve", "improve")
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:
@@ -109,6 +109,15 @@ class Domain(ABC, Generic[S]):
 
     def report(self) -> Mapping[str, float]:
         """What the domain measured of its corpus, as its real depth and drift, for the record."""
+        return {}
+
+    def geometry(self, case: Case) -> Mapping[str, float | None]:
+        """Where the governing decision lies from the task, measured; what is not known is left out.
+
+        depth : links between the entry and it. achieved_rho : share of its likeness to the task
+        that a link keeps. entry_similarity, governing_similarity : likeness of the task to either.
+        scatter : events that it is spread over.
+        """
         return {}
 
     def without_injection(self, case: Case) -> Case | None:

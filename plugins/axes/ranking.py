@@ -11,7 +11,7 @@ from framework.contracts import Axis, Scored
 from framework.records import AxisScore, TraceEntry
 from framework.registry import NoSettings, register
 
-NAMES = ("recall_at_2", "recall_at_5", "ndcg_at_10", "mrr", "both_facts")
+NAMES = ("recall_at_2", "recall_at_5", "ndcg_at_10", "mrr", "map", "both_facts")
 
 
 @register("axis", "ranking")
@@ -27,6 +27,8 @@ class Ranking(Axis[NoSettings]):
         Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002, 2.2).
     mrr : 1 / rank of the first evidence event, at any depth the arm recalled; its mean over cases
         is the mean reciprocal rank (Voorhees, TREC-8 question answering track, 1999).
+    map : mean over the evidence of the precision at its rank, 0 for what was not recalled; its mean
+        over cases is the mean average precision. With one piece of evidence it is mrr (Depth 24).
     both_facts : 1 when all evidence is among the first 5 events, else 0: the all-recall AR@5 of
         HippoRAG (Jiménez Gutiérrez et al., NeurIPS 2024, 5.2 and table 6).
 
@@ -50,6 +52,7 @@ class Ranking(Axis[NoSettings]):
             "recall_at_5": recall(ranks, len(gold), 5),
             "ndcg_at_10": ndcg(ranks, len(gold), 10),
             "mrr": 1 / ranks[0] if ranks else 0.0,
+            "map": average_precision(ranks, len(gold)),
             "both_facts": float(recall(ranks, len(gold), 5) == 1.0),
         }
         places = (f"rank {rank_of[e]}" if e in rank_of else "not recalled" for e in gold)
@@ -86,3 +89,8 @@ def ndcg(ranks: Collection[int], relevant: int, k: int) -> float:
     gain = sum(1 / math.log2(rank + 1) for rank in ranks if rank <= k)
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(relevant, k) + 1))
     return gain / ideal
+
+
+def average_precision(ranks: Sequence[int], relevant: int) -> float:
+    """Mean over `relevant` events of the precision at their ranks, given in ascending order."""
+    return sum(found / rank for found, rank in enumerate(ranks, start=1)) / relevant

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import RR, R, nDCG
+from ir_measures import AP, RR, R, nDCG
 from rank_bm25 import BM25Okapi
 
 from framework.contracts import Scored
@@ -60,7 +60,13 @@ def reference(
     """The same values by ir-measures (trec_eval's code), per query; ties broken by the rank."""
     qrels = {query: dict.fromkeys(gold, 1) for query, gold in evidence.items()}
     run = {query: {e: -float(i) for i, e in enumerate(r)} for query, r in rankings.items()}
-    columns = {"recall_at_2": R @ 2, "recall_at_5": R @ 5, "ndcg_at_10": nDCG @ 10, "mrr": RR}
+    columns = {
+        "recall_at_2": R @ 2,
+        "recall_at_5": R @ 5,
+        "ndcg_at_10": nDCG @ 10,
+        "mrr": RR,
+        "map": AP,
+    }
     found: dict[str, dict[str, float]] = {query: {} for query in qrels}
     for metric in ir_measures.iter_calc(list(columns.values()), qrels, run):
         name = next(n for n, m in columns.items() if m == metric.measure)
@@ -137,6 +143,7 @@ def test_values_by_hand() -> None:
             "recall_at_5": 1.0,
             "ndcg_at_10": dcg / (1 + 1 / np.log2(3)),
             "mrr": 0.5,
+            "map": (1 / 2 + 2 / 5) / 2,
             "both_facts": 1.0,
         }
     )

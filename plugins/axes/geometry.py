@@ -1,0 +1,32 @@
+"""Where the decision that governs a task lies, as measured on the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+
+NAMES = ("depth", "achieved_rho", "entry_similarity", "governing_similarity", "scatter")
+
+
+@register("axis", "geometry")
+class Geometry(Axis[NoSettings]):
+    """The covariates of a case that its domain measures; the same whatever the arm (Depth table 3).
+
+    depth : links between the entry and the governing event. achieved_rho : share of the likeness to
+    the task that a link keeps. entry_similarity, governing_similarity : likeness of the task to
+    either end. scatter : events over which the governing decision is spread. None where the domain
+    does not know. Neither direction is better.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    needs_answer: ClassVar[bool] = False
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES)
+    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+
+    def score(self, scored: Scored) -> AxisScore:
+        found = scored.domain.geometry(scored.case)
+        return AxisScore(values={name: found.get(name) for name in NAMES})
