@@ -71,6 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
     add.set_defaults(command="runs:table")
 
+    add = commands.add_parser(
+        "report", help="a run or sweep as one page: report.html, report.md, figures/"
+    )
+    add.add_argument("run", metavar="RUN|SWEEP")
+    add.set_defaults(command="report:report")
+
     add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--head", help="hash that the journal must end with, kept elsewhere")

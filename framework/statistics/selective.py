@@ -9,10 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import FloatArray
+from framework.statistics.bootstrap import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values
+from framework.statistics.seeding import generator
 
-__all__ = ["AbstentionThreshold", "RiskCoverage", "abstention_threshold", "risk_coverage"]
+__all__ = [
+    "AbstentionThreshold",
+    "RiskCoverage",
+    "abstention_threshold",
+    "risk_coverage",
+    "risk_limits",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +97,57 @@ def risk_coverage(
         aurc_random=float(lost.mean()),
         n=n,
     )
+
+
+def risk_limits(
+    confidence: npt.ArrayLike | Sequence[float | None],
+    loss: npt.ArrayLike,
+    clusters: Sequence[str],
+    coverage: npt.ArrayLike,
+    *,
+    seed: int,
+    resamples: int = 1_000,
+    level: float = 0.95,
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return percentile limits of the risk at each coverage, point by point, resampling clusters.
+
+    ``None`` below 10 clusters, where no interval is claimed. Ties in confidence are taken in random
+    order, as in `RiskCoverage.aurc`.
+
+    Args:
+        confidence: n values; NaN or ``None`` ranks below every other.
+        loss: n values in [0, 1].
+        clusters: n labels; what shares one is drawn together.
+        coverage: shape (points,), in (0, 1].
+        seed: of the resampling.
+        resamples: of the bootstrap.
+        level: coverage of the limits.
+
+    Raises:
+        ValueError: as `risk_coverage`, or not one label an answer.
+    """
+    stated, lost = _checked(confidence, loss)
+    if len(clusters) != len(stated):
+        raise ValueError(f"{len(clusters)} cluster labels for {len(stated)} answers")
+    at = np.asarray(coverage, dtype=np.float64)
+    members = [np.flatnonzero(np.asarray(clusters) == name) for name in sorted(set(clusters))]
+    if len(members) < MIN_UNITS:
+        return None
+    rng = generator(seed, "risk", str(len(members)))
+    drawn = np.empty((resamples, len(at)))
+    for i in range(resamples):
+        chosen = np.concatenate([members[j] for j in rng.integers(len(members), size=len(members))])
+        curve = risk_coverage(stated[chosen], lost[chosen])
+        # Cumulated loss is a straight line between thresholds: so the risk at any coverage.
+        total = np.interp(
+            at,
+            np.concatenate(([0.0], curve.coverage)),
+            np.concatenate(([0.0], curve.risk * curve.coverage)),
+        )
+        drawn[i] = total / at
+    tail = 100 * (1 - level) / 2
+    low, high = np.percentile(drawn, [tail, 100 - tail], axis=0)
+    return low, high
 
 
 def abstention_threshold(

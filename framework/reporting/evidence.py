@@ -1,0 +1,215 @@
+"""What a report is made from: a finished run or sweep, read back from its directory.
+
+Nothing is measured here. A group is the jobs that differ in arm and budget alone: what tables and
+figures set side by side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from framework.contracts import RowKey
+from framework.engine.directory import ANSWERS, SWEEP_PLAN, load_state, read_summary
+from framework.errors import DataError, UserError
+from framework.journal import MANIFEST
+from framework.records import Row
+from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
+from framework.statistics.comparison import CaseMeans, case_means
+
+__all__ = ["Evidence", "Group", "Job", "higher_is_better", "load"]
+
+_SWEEP = "sweep.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A finished run: its directory, summary.json, manifest.json and rows."""
+
+    path: Path
+    summary: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    rows: Sequence[Row]
+
+    @property
+    def arm(self) -> str:
+        """The arm's label."""
+        return str(self.summary["run"]["arch"])
+
+    @property
+    def budget(self) -> str:
+        """The budget's label."""
+        return str(self.summary["run"]["budget"])
+
+    @cached_property
+    def good(self) -> list[Row]:
+        """The rows without an error."""
+        return [row for row in self.rows if not row.error]
+
+    @cached_property
+    def means(self) -> CaseMeans:
+        """Every axis by case, repeats and draws averaged."""
+        return case_means(as_mappings(self.good, self.budget))
+
+    @cached_property
+    def confidences(self) -> dict[RowKey, float]:
+        """The confidence that each answer states, by row; answers.jsonl is read once."""
+        found: dict[RowKey, float] = {}
+        with (self.path / ANSWERS).open("rb") as lines:
+            for line in lines:
+                # Views and prompts make lines long: those that state none need not be parsed.
+                if b'"confidence":null' in line[:2000]:
+                    continue
+                record = json.loads(line)
+                stated = (record["answer"] or {}).get("confidence")
+                if stated is not None:
+                    case, arm, variant, sample, turn = record["key"]
+                    found[case, arm, variant, sample, turn] = float(stated)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Jobs of one setting, which differ in arm and budget alone, with their comparisons.
+
+    index : counted from 0 in the report. differs : what of the setting other groups have otherwise,
+        empty where there is one group. comparisons : those of sweep.json that are of this setting.
+    """
+
+    index: int
+    differs: str
+    jobs: Sequence[Job]
+    comparisons: Sequence[Mapping[str, Any]]
+    baseline: str | None = None
+    smallest_effect: float | None = None
+
+    @cached_property
+    def run(self) -> Mapping[str, Any]:
+        """What the group's runs share, as the first has it."""
+        shared: Mapping[str, Any] = self.jobs[0].summary["run"]
+        return shared
+
+    @cached_property
+    def arms(self) -> list[str]:
+        """Arms in the order of the sweep."""
+        return list(dict.fromkeys(job.arm for job in self.jobs))
+
+    @cached_property
+    def budgets(self) -> list[str]:
+        """Budgets from the smallest."""
+
+        def size(budget: str) -> float:
+            tokens = [
+                job.summary["fairness"].get("budget_tokens")
+                for job in self.jobs
+                if job.budget == budget
+            ]
+            return max((t for t in tokens if t is not None), default=float("inf"))
+
+        return sorted(dict.fromkeys(job.budget for job in self.jobs), key=size)
+
+    @cached_property
+    def headline(self) -> list[str]:
+        """The domain's headline axes that some job has."""
+        named = dict.fromkeys(axis for job in self.jobs for axis in job.summary["headline"])
+        return [axis for axis in named if any(axis in job.summary["axes"] for job in self.jobs)]
+
+    def job(self, arm: str, budget: str) -> Job | None:
+        """The job of an arm at a budget; None where the sweep has none."""
+        return self._by_place.get((arm, budget))
+
+    def entry(self, arm: str, budget: str, axis: str) -> Mapping[str, Any] | None:
+        """An axis of a job as summary.json has it; None where it is not there or has no mean."""
+        job = self.job(arm, budget)
+        found: Mapping[str, Any] | None = job.summary["axes"].get(axis) if job else None
+        return None if found is None or found["mean"] is None else found
+
+    def has(self, *axes: str) -> bool:
+        """Whether some job has a mean of every one of these axes."""
+        return all(any(self.entry(j.arm, j.budget, axis) for j in self.jobs) for axis in axes)
+
+    @cached_property
+    def is_rule_based(self) -> bool:
+        """Whether a rule-based model read: what it answered is an instrument check."""
+        return bool(self.run["model_kind"] == "rule-based")
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str], Job]:
+        return {(job.arm, job.budget): job for job in self.jobs}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """A run or sweep: its directory, jobs in order, and sweep.json (of a run, without pairs).
+
+    plan : sweep_plan.json; empty for a run.
+    """
+
+    path: Path
+    jobs: Sequence[Job]
+    sweep: Mapping[str, Any]
+    plan: Mapping[str, Any]
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether this is a sweep."""
+        return bool(self.plan)
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """One group a setting, in the order of the jobs."""
+        settings = list(dict.fromkeys(setting_of(job.summary["run"]) for job in self.jobs))
+        varied = [i for i in range(len(SETTING)) if len({s[i] for s in settings}) > 1]
+        return [
+            Group(
+                index=number,
+                differs=", ".join(f"{SETTING[i]} {setting[i]}" for i in varied),
+                jobs=[job for job in self.jobs if setting_of(job.summary["run"]) == setting],
+                comparisons=[
+                    row for row in self.sweep["comparisons"] if setting_of(row) == setting
+                ],
+                baseline=self.sweep.get("baseline"),
+                smallest_effect=self.sweep.get("smallest_effect"),
+            )
+            for number, setting in enumerate(settings)
+        ]
+
+
+def higher_is_better(axis: str) -> bool | None:
+    """Whether higher is better on an axis; None where neither direction is."""
+    found: bool | None = axis_meta().get(axis, {}).get("higher_is_better")
+    return found
+
+
+def load(path: Path) -> Evidence:
+    """The evidence in the directory of a finished run or a sweep with a finished job.
+
+    Raises UserError for any other directory, DataError for a damaged one.
+    """
+    if (path / SWEEP_PLAN).is_file():
+        sweep = _read(path / _SWEEP)
+        jobs = [_job(path / job["directory"]) for job in sweep["jobs"]]
+        return Evidence(path=path, jobs=jobs, sweep=sweep, plan=_read(path / SWEEP_PLAN))
+    if not path.is_dir():
+        raise UserError(f"{path}: no such directory")
+    return Evidence(path=path, jobs=[_job(path)], sweep={"comparisons": []}, plan={})
+
+
+def _job(path: Path) -> Job:
+    summary = read_summary(path)
+    state = load_state(path)
+    return Job(path=path, summary=summary, manifest=_read(path / MANIFEST), rows=state.rows)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path.parent} has no {path.name}: none of its jobs is finished") from None
+    except ValueError as error:
+        raise DataError(path, None, f"not JSON: {error}") from None
+    return found

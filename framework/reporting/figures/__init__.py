@@ -1,0 +1,32 @@
+"""Figures, one module each: a function from a group of jobs to a drawing, or None without data."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from framework.reporting.evidence import Group
+    from framework.reporting.figures.style import Drawing
+
+__all__ = ["FIGURES", "figure"]
+
+FIGURES: Final[Mapping[str, str]] = {
+    "forest": "framework.reporting.figures.forest",
+    "decomposition": "framework.reporting.figures.decomposition",
+    "failures": "framework.reporting.figures.failures",
+    "car": "framework.reporting.figures.car",
+    "risk_coverage": "framework.reporting.figures.risk_coverage",
+    "pareto": "framework.reporting.figures.pareto",
+    "strata": "framework.reporting.figures.strata",
+    "depth": "framework.reporting.figures.depth",
+    "ranks": "framework.reporting.figures.ranks",
+}
+"""Figures of a group of jobs by name: the module whose `draw` makes it."""
+
+
+def figure(name: str) -> Callable[[Group], Drawing | None]:
+    """The function that draws a figure. Raises KeyError for an unknown name."""
+    draw: Callable[[Group], Drawing | None] = importlib.import_module(FIGURES[name]).draw
+    return draw

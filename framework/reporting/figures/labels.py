@@ -1,0 +1,58 @@
+"""The label that every caption bears: finding, instrument check, or measured with an LLM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from framework.reporting.evidence import Group
+
+__all__ = ["label_of", "under"]
+
+_WORDS: Final = {
+    "finding": "a finding: no model had a hand in it",
+    "instrument check": (
+        "an instrument check, not evidence about LLMs: it went through a rule-based model or judge"
+    ),
+    "measured with an LLM": "measured with a language model",
+}
+
+
+def label_of(group: Group, axes: Iterable[str]) -> str:
+    """A sentence for every kind of evidence that these axes are, saying which and of which arms."""
+    by_kind: dict[tuple[tuple[str, tuple[str, ...]], ...], list[str]] = {}
+    for axis in axes:
+        kinds = _kinds(group, axis)
+        if kinds:
+            by_kind.setdefault(tuple(kinds.items()), []).append(axis)
+    parts = []
+    for found, named in by_kind.items():
+        subject = "" if len(by_kind) == 1 else f"{', '.join(named)}: "
+        if len(found) == 1:
+            parts.append(f"{subject}{_WORDS[found[0][0]]}.")
+        else:
+            each = [f"{_WORDS[kind]} ({', '.join(arms)})" for kind, arms in found]
+            parts.append(f"{subject}{'; '.join(each)}.")
+    return " ".join(part[0].upper() + part[1:] if part[0] == "a" else part for part in parts)
+
+
+def _kinds(group: Group, axis: str) -> dict[str, tuple[str, ...]]:
+    """Kind of evidence -> the arms for which the axis is it."""
+    found: dict[str, dict[str, None]] = {}
+    for job in group.jobs:
+        entry = job.summary["axes"].get(axis)
+        if entry is not None:
+            found.setdefault(str(entry["kind"]), {})[job.arm] = None
+    return {kind: tuple(arms) for kind, arms in found.items()}
+
+
+def under(group: Group) -> str:
+    """`loan, 100 cases, reader commit, model extractive (rule-based)`, and what else differs."""
+    run = group.run
+    words = [str(run["domain"]), f"{run['n_cases']} cases"]
+    if run["protocol"] == "retrieve":
+        words.append("retrieval alone, no reader")
+    else:
+        words += [f"reader {run['reader']}", f"model {run['model']} ({run['model_kind']})"]
+    more = [word for word in group.differs.split(", ") if word]
+    return ", ".join([*words, *(w for w in more if w not in words)])

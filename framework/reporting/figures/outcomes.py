@@ -1,0 +1,107 @@
+"""Success and failure by case, split by what the view held: what several figures are about.
+
+Success is the domain's own. A case's rows say it as kappa where all that the decision needs was in
+the view, and as leak where it was not, so P(success) = P_ret kappa + (1 - P_ret) leak holds on the
+rows (docs/validity.md section 3).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from framework.records import Row
+from framework.reporting.evidence import Group, Job, higher_is_better
+from framework.statistics.intervals import Interval, mean_intervals
+
+__all__ = ["PARTS", "Outcomes", "outcome_axis", "outcomes", "success_of", "success_values"]
+
+PARTS: Final[Mapping[str, str]] = {
+    "retained_right": "in the view, right",
+    "leaked": "not in the view, right all the same",
+    "retained_wrong": "in the view, not used",
+    "lost_wrong": "not in the view, wrong",
+    "failed": "failed (error)",
+}
+"""What can become of a case, and the words for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """Shares of cases with intervals.
+
+    success : over the rows without an error, as every axis. parts : by `PARTS`, over all rows; they
+        sum to 1.
+    """
+
+    success: Interval
+    parts: Mapping[str, Interval]
+
+
+def success_of(row: Row) -> float | None:
+    """Whether the answer was a success; None where its domain does not say."""
+    kappa, leak = row.axes.get("kappa"), row.axes.get("leak")
+    return kappa if kappa is not None else leak
+
+
+def outcomes(job: Job) -> Outcomes | None:
+    """What became of the cases of a job; None where it has no success to split."""
+    if not any(success_of(row) is not None for row in job.good):
+        return None
+    by_case: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(job.rows, key=lambda row: row.key):
+        if row.error or success_of(row) is not None:
+            by_case[row.case_id].append(row)
+    succeeded = success_values(job, "success")
+    columns: dict[str, list[float | None]] = {
+        name: [sum(map(test, rows)) / len(rows) for rows in by_case.values()]
+        for name, test in _TESTS.items()
+    }
+    columns["success"] = [succeeded.get(case) for case in by_case]
+    clusters = [rows[0].cluster or case for case, rows in by_case.items()]
+    found = mean_intervals(columns, clusters, seed=int(job.summary["run"]["seed"]))
+    return Outcomes(success=found["success"], parts={name: found[name] for name in PARTS})
+
+
+def outcome_axis(group: Group) -> str | None:
+    """The axis that stands for doing well where one is needed: `success`, else a headline axis.
+
+    The headline axis is the domain's first where more is better; None where there is none.
+    """
+    if any(success_of(row) is not None for job in group.jobs for row in job.good):
+        return "success"
+    return next((axis for axis in group.headline if higher_is_better(axis)), None)
+
+
+def success_values(job: Job, axis: str) -> dict[str, float]:
+    """Case id -> mean value of an axis, or of `success`, over repeats and draws."""
+    if axis != "success":
+        column = job.means.column(job.budget, job.arm, axis) if job.good else {}
+        return {case: value for case, value in column.items() if value is not None}
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in job.good:
+        value = success_of(row)
+        if value is not None:
+            found[row.case_id].append(value)
+    return {case: sum(values) / len(values) for case, values in sorted(found.items())}
+
+
+def _is(kept: bool, right: bool) -> Callable[[Row], float]:
+    def test(row: Row) -> float:
+        if row.error:
+            return 0.0
+        held = row.axes.get("kappa") is not None
+        return float(held is kept and (success_of(row) == 1.0) is right)
+
+    return test
+
+
+_TESTS: Final[Mapping[str, Callable[[Row], float]]] = {
+    "retained_right": _is(kept=True, right=True),
+    "leaked": _is(kept=False, right=True),
+    "retained_wrong": _is(kept=True, right=False),
+    "lost_wrong": _is(kept=False, right=False),
+    "failed": lambda row: float(bool(row.error)),
+}

@@ -1,0 +1,151 @@
+"""Doing well against what it takes: which arms at which budgets nothing beats on both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from framework.reporting.evidence import Group, Job
+from framework.reporting.figures.labels import label_of, under
+from framework.reporting.figures.outcomes import outcome_axis, outcomes
+from framework.reporting.figures.style import (
+    GREY,
+    Drawing,
+    canvas,
+    handles,
+    legend,
+    legend_height,
+    marks,
+)
+
+__all__ = ["Point", "cost_unit", "draw", "frontier", "points"]
+
+_WIDTH: Final = 7.4
+_WIDE: Final = 20
+"""Ratio of the largest to the smallest cost from which their axis is logarithmic."""
+_UNITS: Final = {
+    "usd": "dollars an answer, list price",
+    "tokens": "model tokens an answer, in and out",
+    "view": "tokens of the view",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """An arm at a budget: what it takes an answer, and how well it does, with its interval."""
+
+    arm: str
+    budget: str
+    cost: float
+    value: float
+    low: float | None
+    high: float | None
+
+
+def cost_unit(group: Group) -> str:
+    """Dollars where any were spent, else tokens of models, else tokens of the view."""
+    totals = [job.summary["ledger"].get("total", {}) for job in group.jobs]
+    if any(total.get("cost_usd") for total in totals):
+        return "usd"
+    return "tokens" if any(total.get("tokens_per_case") for total in totals) else "view"
+
+
+def points(group: Group) -> tuple[str, list[Point]]:
+    """The axis that stands for doing well, and a point a job; none where there is no such axis."""
+    axis = outcome_axis(group)
+    if axis is None:
+        return "", []
+    unit = cost_unit(group)
+    found = []
+    for job in group.jobs:
+        reached = _reached(group, job, axis)
+        cost = _cost(job, unit)
+        if reached is not None and cost is not None:
+            value, low, high = reached
+            found.append(
+                Point(arm=job.arm, budget=job.budget, cost=cost, value=value, low=low, high=high)
+            )
+    return axis, found
+
+
+def frontier(found: Sequence[Point]) -> list[Point]:
+    """The points that no other matches or beats on both, by cost; estimates alone decide."""
+    kept: list[Point] = []
+    for point in sorted(found, key=lambda p: (p.cost, -p.value)):
+        if not kept or point.value > kept[-1].value:
+            kept.append(point)
+    return kept
+
+
+def draw(group: Group) -> Drawing | None:
+    """All arms and budgets in one plane, the frontier joined by a line."""
+    axis, found = points(group)
+    if len(found) < 2:
+        return None
+    unit, best = cost_unit(group), frontier(found)
+    arms, budgets = marks(group.arms), group.budgets
+    sizes = {b: 5.0 + 3.5 * i / max(1, len(budgets) - 1) for i, b in enumerate(budgets)}
+    with canvas(_WIDTH, 4.4 + legend_height(_WIDTH, group.arms)) as (figure, panels):
+        panel = panels[0][0]
+        xs = [p.cost for p in best]
+        ys = [p.value for p in best]
+        panel.step(xs, ys, where="post", color=GREY, lw=1.0, ls="--", zorder=1)
+        for point in found:
+            mark = arms[point.arm]
+            if point.low is not None and point.high is not None:
+                panel.plot([point.cost] * 2, [point.low, point.high], color=mark.colour, lw=0.8,
+                           alpha=0.5, zorder=2)  # fmt: skip
+            panel.plot(point.cost, point.value, marker=mark.marker, color=mark.colour,
+                       mfc="none", mew=1.5, ms=sizes[point.budget], ls="", zorder=3)  # fmt: skip
+        panel.set(xlabel=_UNITS[unit], ylabel=_named(axis))
+        panel.margins(x=0.06)
+        costs = [p.cost for p in found if p.cost > 0]
+        if costs and len(costs) == len(found) and max(costs) > _WIDE * min(costs):
+            panel.set_xscale("log")
+        legend(figure, handles(arms.values(), hollow=True), list(arms))
+    size = f"The larger the marker, the larger the budget ({', '.join(budgets)}). "
+    return Drawing(
+        name=f"pareto-{group.index}",
+        title="Accuracy and cost",
+        caption=(
+            f"{_named(axis).capitalize()} with 95% intervals against {_UNITS[unit]}. "
+            f"{size if len(budgets) > 1 else ''}The broken line joins what nothing matches or "
+            f"beats on both, by the estimates alone ({under(group)}). " + _label(group, axis)
+        ),
+        alt=f"Plane of cost and {_named(axis)}; on the frontier: "
+        + "; ".join(f"{p.arm} at {p.budget}: {p.cost:.4g}, {p.value:.2f}" for p in best),
+        figure=figure,
+    )
+
+
+def _label(group: Group, axis: str) -> str:
+    return label_of(group, ["kappa", "leak"] if axis == "success" else [axis])
+
+
+def _named(axis: str) -> str:
+    return "success" if axis == "success" else axis
+
+
+def _reached(group: Group, job: Job, axis: str) -> tuple[float, float | None, float | None] | None:
+    if axis == "success":
+        split = outcomes(job)
+        if split is None or split.success.mean is None:
+            return None
+        return split.success.mean, split.success.low, split.success.high
+    entry = group.entry(job.arm, job.budget, axis)
+    return None if entry is None else (entry["mean"], entry["ci_low"], entry["ci_high"])
+
+
+def _cost(job: Job, unit: str) -> float | None:
+    if unit == "view":
+        tokens = job.summary["fairness"].get("mean_view_tokens")
+        return None if tokens is None else float(tokens)
+    total = job.summary["ledger"].get("total", {})
+    spent = total.get("cost_usd", 0.0) if unit == "usd" else _tokens(total)
+    # An arm that draws at random answers a case several times: its rows, not its cases, count.
+    return float(spent) / len(job.rows) if job.rows else None
+
+
+def _tokens(total: Mapping[str, Any]) -> float:
+    return float(total.get("tokens_in", 0) + total.get("tokens_out", 0))

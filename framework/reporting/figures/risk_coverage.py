@@ -1,0 +1,89 @@
+"""Risk over coverage: how wrong the answers committed to are, as the confidence asked for falls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from framework.reporting.evidence import Group, Job
+from framework.reporting.figures.labels import label_of, under
+from framework.reporting.figures.outcomes import success_of
+from framework.reporting.figures.style import Drawing, canvas, handles, legend, marks
+from framework.statistics.bootstrap import FloatArray
+from framework.statistics.selective import RiskCoverage, risk_coverage, risk_limits
+
+__all__ = ["Curve", "curve_of", "draw"]
+
+_FEWEST: Final = 0.05
+"""Coverage from which the curve is drawn: before it, risk is that of a handful of answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A job's curve with pointwise 95% limits; None below 10 clusters of cases."""
+
+    curve: RiskCoverage
+    limits: tuple[FloatArray, FloatArray] | None
+
+
+def curve_of(job: Job) -> Curve | None:
+    """The curve of a job; None where no answer states a confidence."""
+    stated = job.confidences
+    rows = [row for row in sorted(job.good, key=lambda r: r.key) if success_of(row) is not None]
+    if not rows or not any(row.key in stated for row in rows):
+        return None
+    confidence = [stated.get(row.key) for row in rows]
+    loss = [1.0 - (success_of(row) or 0.0) for row in rows]
+    curve = risk_coverage(confidence, loss)
+    clusters = [row.cluster or row.case_id for row in rows]
+    seed = int(job.summary["run"]["seed"])
+    return Curve(
+        curve=curve, limits=risk_limits(confidence, loss, clusters, curve.coverage, seed=seed)
+    )
+
+
+def draw(group: Group) -> Drawing | None:
+    """One panel a budget, one curve an arm (El-Yaniv and Wiener 2010)."""
+    found = {job.path: curve_of(job) for job in group.jobs}
+    if not any(found.values()):
+        return None
+    look = marks(group.arms)
+    budgets = group.budgets
+    told = []
+    with canvas(1.0 + 2.9 * len(budgets), 3.8, 1, len(budgets), sharey=True) as (figure, panels):
+        for panel, budget in zip(panels[0], budgets, strict=True):
+            for arm in group.arms:
+                job = group.job(arm, budget)
+                one = found[job.path] if job else None
+                if one is None:
+                    continue
+                mark, kept = look[arm], one.curve.coverage >= _FEWEST
+                x = one.curve.coverage[kept]
+                panel.plot(x, one.curve.risk[kept], color=mark.colour, ls=mark.line, lw=1.4,
+                           marker=mark.marker, mfc=mark.face, markevery=_every(x))  # fmt: skip
+                if one.limits is not None:
+                    low, high = (limit[kept] for limit in one.limits)
+                    panel.fill_between(x, low, high, color=mark.colour, alpha=0.13, lw=0)
+                told.append(f"{arm} at {budget}: area {one.curve.aurc:.2f}")
+            panel.set(title=f"budget {budget}", xlim=(0, 1.02), ylim=(-0.02, 1.02))
+            panel.set_xlabel("coverage")
+        panels[0][0].set_ylabel("risk among them")
+        legend(figure, handles(look.values(), line=True), list(look))
+    return Drawing(
+        name=f"risk-coverage-{group.index}",
+        title="Risk and coverage",
+        caption=(
+            "Share wrong among the answers with the highest stated confidence, as more of them are "
+            "committed to, with pointwise 95% bands. Lower is better; a flat line is a confidence "
+            f"that says nothing ({under(group)}). {label_of(group, ['kappa', 'leak'])}"
+        ),
+        alt="Risk-coverage curves; area under the curve: " + "; ".join(told),
+        figure=figure,
+    )
+
+
+def _every(x: FloatArray) -> list[int]:
+    """A marker at about every tenth of the coverage."""
+    return sorted({int(np.argmin(np.abs(x - at))) for at in np.linspace(0.1, 1.0, 10)})

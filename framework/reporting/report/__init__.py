@@ -1,0 +1,3 @@
+"""A run or sweep as one page that a careful reader can check: report.html and report.md."""
+
+from __future__ import annotations

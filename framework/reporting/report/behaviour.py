@@ -1,0 +1,201 @@
+"""What arms did: retention and use, failures, abstention, cost, and where they differ by case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from framework.reporting.evidence import Group, Job
+from framework.reporting.figures import depth, pareto, risk_coverage, strata
+from framework.reporting.figures.outcomes import PARTS, outcomes
+from framework.reporting.report.blocks import Block, Cell, Table, Text
+from framework.reporting.report.cells import (
+    UNDEFINED,
+    count,
+    entry_cell,
+    interval_cell,
+    number_cell,
+)
+from framework.reporting.report.overview import titled
+
+__all__ = ["abstention", "by_case", "cost", "retention"]
+
+
+def retention(group: Group) -> Iterator[Block]:
+    """P_ret, kappa, leak, and what became of the cases."""
+    if not group.has("p_ret"):
+        return
+    yield _of_axes(
+        group,
+        "retention",
+        "Retention and use",
+        [a for a in ("p_ret", "kappa", "leak", "retained", "use_rate") if group.has(a)],
+    )
+    rows: list[Sequence[Cell | str]] = []
+    for job in _in_order(group):
+        split = outcomes(job)
+        if split is not None:
+            parts = [interval_cell(split.parts[name]) for name in PARTS]
+            n = count(split.parts["failed"].n)
+            rows.append([job.arm, job.budget, interval_cell(split.success), *parts, n])
+    if rows:
+        yield Table(
+            anchor=f"failures-table-{group.index}",
+            caption=titled("What became of the cases: shares of all cases, which sum to 1", group),
+            columns=["arm", "budget", "success", *PARTS.values(), "n"],
+            rows=rows,
+        )
+
+
+def abstention(group: Group) -> Iterator[Block]:
+    """The CAR numbers, and the area under the risk-coverage curve."""
+    axes = [
+        axis
+        for axis in (
+            *("commit_rate", "default_rate", "conditional_accuracy", "commit_all_accuracy"),
+            *("abstention_case", "abstention_view"),
+        )
+        if group.has(axis)
+    ]
+    if not axes:
+        return
+    yield _of_axes(group, "abstention", "Commitment and abstention", axes)
+    rows: list[Sequence[Cell | str]] = []
+    for job in _in_order(group):
+        found = risk_coverage.curve_of(job)
+        if found is not None:
+            curve = found.curve
+            areas = (curve.aurc, curve.aurc_optimal, curve.aurc_random)
+            rows.append([job.arm, job.budget, *map(number_cell, areas), count(curve.n)])
+    if rows:
+        yield Table(
+            anchor=f"risk-table-{group.index}",
+            caption=titled("Area under the risk-coverage curve: lower is better", group),
+            columns=["arm", "budget", "area", "perfect order", "no order", "answers"],
+            rows=rows,
+        )
+    else:
+        yield Text(
+            "No answer states a confidence, so there is no risk-coverage curve: each arm is one "
+            "point of the plane."
+        )
+
+
+def cost(group: Group) -> Iterator[Block]:
+    """Calls, tokens, dollars and seconds by phase, and the points of the plane."""
+    rows: list[Sequence[Cell | str]] = []
+    for job in _in_order(group):
+        for phase, spent in job.summary["ledger"].items():
+            counted = (spent.get(name) for name in ("calls", "tokens_in", "tokens_out"))
+            rows.append(
+                [
+                    job.arm,
+                    job.budget,
+                    phase,
+                    *map(count, counted),
+                    count(spent.get("tokens_cached")),
+                    number_cell(spent.get("tokens_per_case"), 0),
+                    number_cell(spent.get("cost_usd"), 4),
+                    number_cell(spent.get("paid_usd"), 4),
+                    number_cell(spent.get("latency_p50_s")),
+                    number_cell(spent.get("latency_p95_s")),
+                ]
+            )
+    yield Table(
+        anchor=f"cost-table-{group.index}",
+        caption=titled(
+            "Calls and tokens of models by phase; dollars at list price, and as paid", group
+        ),
+        columns=[
+            *("arm", "budget", "phase", "calls", "tokens in", "tokens out", "cached"),
+            *("tokens a case", "list $", "paid $", "p50 s", "p95 s"),
+        ],
+        rows=rows,
+    )
+    axis, found = pareto.points(group)
+    if len(found) > 1:
+        best = pareto.frontier(found)
+        yield Table(
+            anchor=f"pareto-table-{group.index}",
+            caption=titled(f"{axis} and cost an answer ({pareto.cost_unit(group)})", group),
+            columns=["arm", "budget", "cost", axis, "on the frontier"],
+            rows=[
+                [
+                    point.arm,
+                    point.budget,
+                    number_cell(point.cost, 4 if pareto.cost_unit(group) == "usd" else 0),
+                    Cell(
+                        text=f"{point.value:.3f}",
+                        under="" if point.low is None else f"[{point.low:.3f}, {point.high:.3f}]",
+                        value=point.value,
+                    ),
+                    "yes" if point in best else Cell(text="no", tone="quiet"),
+                ]
+                for point in found
+            ],
+        )
+
+
+def by_case(group: Group) -> Iterator[Block]:
+    """The headline by stratum, and an axis by depth where cases have one."""
+    names, shown = strata.strata(group), strata.axis_of(group)
+    if len(names) > 1 and shown is not None:
+        axes = list(dict.fromkeys([shown, *(a for a in ("p_ret",) if group.has(a))]))
+        for axis in axes:
+            yield Table(
+                anchor=f"strata-table-{axis}-{group.index}",
+                caption=titled(f"{axis} by stratum", group),
+                columns=["arm", "budget", *names],
+                rows=[
+                    [
+                        job.arm,
+                        job.budget,
+                        *(
+                            _part(job, axis, strata.entry(group, job.arm, job.budget, name, axis))
+                            for name in names
+                        ),
+                    ]
+                    for job in _in_order(group)
+                ],
+            )
+    levels, axis_ = depth.depths(group), depth.axis_of(group)
+    if len(levels) > 1 and axis_ is not None:
+        yield Table(
+            anchor=f"depth-table-{group.index}",
+            caption=titled(f"{axis_} by depth in hops", group),
+            columns=["arm", "budget", *(f"{level:g}" for level in levels)],
+            rows=[
+                [
+                    job.arm,
+                    job.budget,
+                    *(_part(job, axis_, depth.entry(job, level, axis_)) for level in levels),
+                ]
+                for job in _in_order(group)
+            ],
+        )
+
+
+def _part(job: Job, axis: str, entry: Mapping[str, Any] | None) -> Cell:
+    """An axis over a part of a job's cases, with their number; of the kind it is over them all."""
+    if entry is None:
+        return UNDEFINED
+    shown = entry_cell({**entry, "kind": job.summary["axes"][axis]["kind"]})
+    return Cell(text=shown.text, under=f"{shown.under} n={entry['n']}".strip(), value=shown.value)
+
+
+def _of_axes(group: Group, name: str, caption: str, axes: Sequence[str]) -> Table:
+    return Table(
+        anchor=f"{name}-table-{group.index}",
+        caption=titled(f"{caption}: means with 95% intervals", group),
+        columns=["arm", "budget", *axes],
+        rows=[
+            [job.arm, job.budget, *(entry_cell(job.summary["axes"].get(a)) for a in axes)]
+            for job in _in_order(group)
+        ],
+    )
+
+
+def _in_order(group: Group) -> list[Job]:
+    return [
+        job for b in group.budgets for arm in group.arms if (job := group.job(arm, b)) is not None
+    ]

@@ -1,0 +1,111 @@
+"""What a page is made of, before it is HTML or Markdown: both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+__all__ = [
+    "NOTHING",
+    "Block",
+    "Cell",
+    "Folded",
+    "Heading",
+    "Listing",
+    "Note",
+    "Page",
+    "Picture",
+    "Table",
+    "Text",
+]
+
+
+NOTHING: Final = "–"
+"""What stands for an undefined value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell: what is shown, a second line under it, and the exact number that it shows."""
+
+    text: str
+    under: str = ""
+    value: float | None = None
+    tone: Literal["", "good", "bad", "quiet"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A section's heading; `anchor` is its id on the page, and what the contents link to."""
+
+    text: str
+    anchor: str
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A paragraph that stands out: what must be known before a number is believed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines of a list."""
+
+    items: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table; the first column names the row. `anchor` is its id on the page."""
+
+    anchor: str
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell | str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A figure: its files (SVG, PNG), a title, what it shows, and what it says to who can't see it.
+
+    width : of the drawing, in CSS pixels.
+    """
+
+    anchor: str
+    title: str
+    caption: str
+    alt: str
+    svg: Path
+    png: Path
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Blocks that are folded away until asked for."""
+
+    summary: str
+    blocks: Sequence[Block]
+
+
+Block = Heading | Text | Note | Listing | Table | Picture | Folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A whole report."""
+
+    title: str
+    blocks: Sequence[Block]

@@ -1,0 +1,222 @@
+"""Which arm is better: paired comparisons, the scorecard, and ranks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from framework.reporting.evidence import Evidence, Group, higher_is_better
+from framework.reporting.figures.ranks import ranked
+from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Note, Table, Text
+from framework.reporting.report.cells import count, delta, number_cell, p_cell
+from framework.reporting.report.overview import titled
+from framework.statistics.effects import against_smallest_effect
+
+__all__ = ["comparisons", "outcome_of", "ranks_of", "scorecard"]
+
+OUTCOMES: Final = ("win", "near-tie", "loss", "undecided", "cannot conclude", "differs")
+_SIGNS: Final[Mapping[str, str]] = {
+    "win": "W",
+    "near-tie": "=",
+    "loss": "L",
+    "undecided": "·",
+    "cannot conclude": "?",
+    "differs": "≠",
+}
+_FEW: Final = 60
+"""Comparisons that are shown at once; more are folded."""
+
+
+def comparisons(evidence: Evidence) -> Iterator[Block]:
+    """The paired comparisons of every group."""
+    rows = evidence.sweep["comparisons"]
+    if not rows:
+        return
+    yield Heading("Paired comparisons", "comparisons")
+    helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
+    effect = evidence.sweep.get("smallest_effect")
+    declared = (
+        f"The smallest effect that matters was declared as {effect:g}: the last column says what "
+        "the decision bounds conclude against it, whatever p is."
+        if effect
+        else "No smallest effect was declared (smallest_effect=0.05 would declare one), so the "
+        "last column concludes on the sign alone, by the decision bounds."
+    )
+    yield Text(
+        f"{len(rows)} comparisons on the same cases were composed; p is that of the sign-flip "
+        "permutation test, adjusted by Holm over all of them. Least p is the smallest adjusted p "
+        f"that so many cases could reach: where it is not below .05, nothing can be concluded "
+        f"({helpless} of {len(rows)}). {declared}"
+    )
+    for group in evidence.groups:
+        if group.comparisons:
+            table = _table(group, effect)
+            if len(table.rows) <= _FEW:
+                yield table
+            else:
+                words = titled(f"All {len(table.rows)} comparisons", group)
+                yield Folded(words, [table])
+
+
+def scorecard(evidence: Evidence) -> Iterator[Block]:
+    """Wins, near-ties and losses of every arm over everything composed, none left out."""
+    groups = [group for group in evidence.groups if group.comparisons]
+    if not groups:
+        return
+    yield Heading("Scorecard", "scorecard")
+    yield Text(
+        "Every comparison composed counts once for each of its arms. Win and loss: Holm-adjusted "
+        "p < .05. Near-tie: the decision bounds lie within the declared smallest effect. "
+        "Differs: p < .05 on an axis without a better direction. Axes are correlated, so this is "
+        "no tally of independent trials."
+    )
+    for group in groups:
+        yield _tally(group)
+    for group in groups:
+        for number, budget in enumerate(group.budgets):
+            table = _by_axis(group, budget, f"scorecard-{group.index}-{number}")
+            if table is not None:
+                yield table
+    if not evidence.sweep.get("smallest_effect"):
+        yield Note("No smallest effect was declared, so no comparison can come out as a near-tie.")
+
+
+def ranks_of(group: Group) -> Iterator[Block]:
+    """Mean ranks by budget, as the critical-difference diagram draws them."""
+    found = {budget: r for budget in group.budgets if (r := ranked(group, budget)) is not None}
+    if not found:
+        return
+    places = {
+        budget: dict(zip(r.arms, r.mean_ranks, strict=True)) for budget, (_, r) in found.items()
+    }
+    rows: list[Sequence[Cell | str]] = [
+        [arm, *(number_cell(places[budget].get(arm), 2) for budget in found)]
+        for arm in group.arms
+        if any(arm in place for place in places.values())
+    ]
+    for word, values in (
+        ("critical difference", [r.critical_difference for _, r in found.values()]),
+        ("cases", [float(n) for n, _ in found.values()]),
+    ):
+        rows.append([word, *(number_cell(v, 0 if word == "cases" else 2) for v in values)])
+    rows.append(["Friedman p", *(p_cell(r.omnibus.p) for _, r in found.values())])
+    yield Table(
+        anchor=f"ranks-table-{group.index}",
+        caption=titled("Mean rank over cases, 1 is best", group),
+        columns=["arm", *(f"budget {budget}" for budget in found)],
+        rows=rows,
+    )
+
+
+def outcome_of(row: Mapping[str, Any], arm: str) -> str:
+    """One of `OUTCOMES` for an arm of a comparison."""
+    conclusion = row["conclusion"]
+    if conclusion == "equivalent":
+        return "near-tie"
+    if conclusion in ("undecided", "cannot conclude"):
+        return str(conclusion)
+    if higher_is_better(row["axis"]) is None:
+        return "differs"
+    return "win" if (conclusion == "a better") is (arm == row["arm_a"]) else "loss"
+
+
+def _table(group: Group, effect: float | None) -> Table:
+    rows: list[Sequence[Cell | str]] = []
+    for row in group.comparisons:
+        verdict = against_smallest_effect(row["bound_low"], row["bound_high"], effect)
+        rows.append(
+            [
+                f"{row['arm_a']} − {row['arm_b']}",
+                row["budget"],
+                row["axis"],
+                delta(row),
+                p_cell(row["permutation_p"]),
+                p_cell(row["holm_p"]),
+                p_cell(row["smallest_holm_p"]),
+                count(row["n"]),
+                _concluded(row),
+                verdict,
+            ]
+        )
+    return Table(
+        anchor=f"comparisons-table-{group.index}",
+        caption=titled("First minus second, paired by case", group),
+        columns=[
+            *("pair", "budget", "axis", "difference", "p", "Holm p", "least p", "n"),
+            *("by Holm p", "by decision bounds"),
+        ],
+        rows=rows,
+    )
+
+
+def _concluded(row: Mapping[str, Any]) -> Cell:
+    conclusion = str(row["conclusion"])
+    if conclusion in ("a better", "b better"):
+        winner = row["arm_a"] if conclusion == "a better" else row["arm_b"]
+        if higher_is_better(row["axis"]) is None:
+            more = row["arm_a"] if row["delta"] > 0 else row["arm_b"]
+            return Cell(text=f"{more} higher")
+        return Cell(text=f"{winner} better")
+    return Cell(text=conclusion, under=row["reason"], tone="quiet")
+
+
+def _tally(group: Group) -> Table:
+    counted: dict[str, Counter[str]] = {arm: Counter() for arm in group.arms}
+    for row in group.comparisons:
+        for arm in (row["arm_a"], row["arm_b"]):
+            counted[arm][outcome_of(row, arm)] += 1
+    rows: list[Sequence[Cell | str]] = [
+        [
+            arm,
+            *(
+                Cell(text=str(found[name]), value=float(found[name]), tone=_tone(name, found[name]))
+                for name in OUTCOMES
+            ),
+            count(sum(found.values())),
+        ]
+        for arm, found in counted.items()
+        if found
+    ]
+    return Table(
+        anchor=f"scorecard-{group.index}",
+        caption=titled("Comparisons by what came out", group),
+        columns=["arm", *OUTCOMES, "all"],
+        rows=rows,
+    )
+
+
+def _tone(name: str, n: int) -> Any:
+    if not n:
+        return "quiet"
+    return {"win": "good", "loss": "bad"}.get(name, "")
+
+
+def _by_axis(group: Group, budget: str, anchor: str) -> Table | None:
+    """An arm's outcomes against each of its opponents, axis by axis; one letter a comparison."""
+    here = [row for row in group.comparisons if row["budget"] == budget]
+    if not here:
+        return None
+    axes = list(dict.fromkeys(row["axis"] for row in here))
+    rows: list[Sequence[Cell | str]] = []
+    for arm in group.arms:
+        if arm == group.baseline and len({row["arm_b"] for row in here}) == 1:
+            continue
+        letters = {
+            axis: " ".join(
+                _SIGNS[outcome_of(row, arm)]
+                for row in here
+                if row["axis"] == axis and arm in (row["arm_a"], row["arm_b"])
+            )
+            for axis in axes
+        }
+        if any(letters.values()):
+            rows.append([arm, *(Cell(text=letters[axis]) for axis in axes)])
+    meanings = ", ".join(f"{sign} {name}" for name, sign in _SIGNS.items())
+    against = group.baseline or "each other arm, in the order of the table above"
+    return Table(
+        anchor=anchor,
+        caption=f"Budget {budget}: each arm against {against}. {meanings}.",
+        columns=["arm", *axes],
+        rows=rows,
+    )

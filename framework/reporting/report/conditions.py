@@ -1,0 +1,187 @@
+"""Under what conditions: the fairness lock, what arms declare of themselves, gates, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from framework.reporting.evidence import Evidence, Group
+from framework.reporting.report.blocks import Block, Cell, Heading, Listing, Note, Table, Text
+from framework.reporting.report.cells import UNDEFINED, count, number_cell, p_cell, yes_no
+from framework.reporting.report.overview import titled
+
+__all__ = ["capabilities", "correlation", "fairness", "gates", "predictions"]
+
+_DECLARED: Final[Mapping[str, str]] = {
+    "query": "asked with",
+    "sees_task": "sees the task",
+    "knows_schema": "knows the fields",
+    "gold_edges": "given the edges",
+    "sees_gold": "sees gold",
+    "needs_model": "asks a model",
+    "budget_at": "uses the budget at",
+    "exempt": "exempt from it",
+    "embedder": "embedder",
+    "extractor": "extractor",
+}
+
+
+def fairness(evidence: Evidence) -> Iterator[Block]:
+    """The budget, how far views filled it, and who was not given the same room."""
+    yield Heading("Fairness lock", "fairness")
+    yield Text(
+        "Within a table above all arms had the same cases, reader, model, prompts, tokenizer and "
+        "budget. Could fill is the share of rows whose arm offered at least the budget: among "
+        "these, mean views that differ by more than 1% of the budget are flagged."
+    )
+    for group in evidence.groups:
+        yield _room(group)
+    flags = evidence.sweep.get("fairness_flags", [])
+    if flags:
+        yield Note(f"{len(flags)} flag{'s' if len(flags) > 1 else ''}:")
+        yield Listing(flags)
+    else:
+        yield Text("No flags.")
+
+
+def capabilities(evidence: Evidence) -> Iterator[Block]:
+    """What each arm declares of itself: what it is told, and what it needs."""
+    yield Heading("What arms are told", "capabilities")
+    arms = {job.arm: job.summary["fairness"] for job in evidence.jobs}
+    shown = [key for key in _DECLARED if any(key in told for told in arms.values())]
+    yield Table(
+        anchor="capabilities-table",
+        caption="By the arms' own declarations; a difference between two arms may be one of these.",
+        columns=["arm", *(_DECLARED[key] for key in shown)],
+        rows=[[arm, *(_declared(told.get(key)) for key in shown)] for arm, told in arms.items()],
+    )
+
+
+def gates(evidence: Evidence) -> Iterator[Block]:
+    """The gate of every job that had one to pass."""
+    judged = [job for job in evidence.jobs if job.summary["gate"]["passed"] is not None]
+    if not judged:
+        return
+    yield Heading("Gates", "gates")
+    rows: list[Sequence[Cell | str]] = []
+    for job in judged:
+        gate = job.summary["gate"]
+        passed = Cell(
+            text="passed" if gate["passed"] else "failed", tone="good" if gate["passed"] else "bad"
+        )
+        findings = "; ".join(
+            " ".join(f"{key} {_plain(value)}" for key, value in finding.items())
+            for finding in gate["findings"]
+        )
+        rows.append([job.arm, job.budget, gate["name"], passed, gate["reason"], findings])
+    yield Table(
+        anchor="gates-table",
+        caption="Outcome of each gate.",
+        columns=["arm", "budget", "gate", "outcome", "reason", "findings"],
+        rows=rows,
+    )
+
+
+def predictions(evidence: Evidence) -> Iterator[Block]:
+    """The verdicts on a pre-registration that the sweep names, as sweep.json has them."""
+    found = evidence.sweep.get("prereg")
+    if not found:
+        return
+    yield Heading("Pre-registered predictions", "predictions")
+    rows: list[Sequence[Cell | str]] = []
+    for verdict in found.get("verdicts", []):
+        h = verdict["hypothesis"]
+        rows.append(
+            [
+                h["name"],
+                h["role"],
+                h["claim"],
+                f"{h['arm']} against {', '.join(h['against'])}: {h['axis']} at {h['budget']}",
+                Cell(text=verdict["outcome"]),
+                number_cell(verdict["estimate"]),
+                _bounds(verdict),
+                p_cell(verdict["p"]),
+                count(verdict["n"]),
+                verdict["reason"],
+            ]
+        )
+    yield Table(
+        anchor="predictions-table",
+        caption="Differences in the predicted direction, with the bounds that verdicts rest on.",
+        columns=[
+            *("hypothesis", "role", "claim", "compared", "verdict", "difference", "bounds", "p"),
+            *("n", "because"),
+        ],
+        rows=rows,
+    )
+    flags = found.get("flags", [])
+    if flags:
+        yield Note("Flags: what lessens this pre-registration.")
+        yield Listing(flags)
+    else:
+        yield Text("No flags: locked before every run, and unchanged since.")
+
+
+def correlation(evidence: Evidence) -> Iterator[Block]:
+    """How the headline axes go together over the cases of every run."""
+    found = evidence.sweep.get("correlation")
+    if not found or len(found["axes"]) < 2:
+        return
+    axes = found["axes"]
+    yield Heading("Correlation of axes", "correlation")
+    yield Table(
+        anchor="correlation-table",
+        caption="Spearman's rho over cases and runs. Axes that go together are no separate proofs.",
+        columns=["", *axes],
+        rows=[
+            [axis, *(number_cell(value, 2) for value in line)]
+            for axis, line in zip(axes, found["rho"], strict=True)
+        ],
+    )
+
+
+def _room(group: Group) -> Table:
+    rows: list[Sequence[Cell | str]] = []
+    for budget in group.budgets:
+        for arm in group.arms:
+            job = group.job(arm, budget)
+            if job is None:
+                continue
+            fair = job.summary["fairness"]
+            could = fair.get("could_fill")
+            rows.append(
+                [
+                    arm,
+                    budget,
+                    "exempt" if fair["exempt"] else count(fair.get("budget_tokens")),
+                    number_cell(fair.get("mean_view_tokens"), 1),
+                    count(fair.get("max_view_tokens")),
+                    UNDEFINED if could is None else Cell(text=f"{could:.0%}", value=float(could)),
+                    number_cell(fair.get("mean_view_tokens_could_fill"), 1),
+                ]
+            )
+    return Table(
+        anchor=f"fairness-table-{group.index}",
+        caption=titled("Tokens of views", group),
+        columns=[
+            *("arm", "budget", "tokens", "mean view", "largest view", "could fill"),
+            "mean view where it could",
+        ],
+        rows=rows,
+    )
+
+
+def _declared(value: object) -> Cell:
+    if value is None:
+        return UNDEFINED
+    return yes_no(value) if isinstance(value, bool) else Cell(text=str(value))
+
+
+def _bounds(verdict: Mapping[str, Any]) -> Cell:
+    if verdict["low"] is None:
+        return UNDEFINED
+    return Cell(text=f"[{verdict['low']:+.3f}, {verdict['high']:+.3f}]")
+
+
+def _plain(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,136 @@
+"""Judge agreement, where two judged the same answers: in the sweep, or before a rescoring."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from framework.errors import UserError
+from framework.reporting.evidence import Evidence, Job, load
+from framework.reporting.figures import judges as figure
+from framework.reporting.figures.style import Drawing
+from framework.reporting.judges import compare_judges, judged_in_runs
+from framework.reporting.report.blocks import Block, Cell, Heading, Note, Table, Text
+from framework.reporting.report.cells import count, number_cell
+from framework.reporting.summary import axis_meta
+
+__all__ = ["Pair", "blocks", "drawings", "pairs"]
+
+Pair = tuple[tuple[str, Sequence[Job]], tuple[str, Sequence[Job]]]
+"""Two judges with the runs whose answers they judged."""
+
+
+def pairs(evidence: Evidence) -> list[Pair]:
+    """Judges of the same answers: the sweep's, or this one and the one before a rescoring."""
+    by_judge: dict[str, list[Job]] = defaultdict(list)
+    for job in evidence.jobs:
+        by_judge[str(job.summary["run"]["judge"])].append(job)
+    names = list(by_judge)
+    if len(names) > 1:
+        return [
+            ((a, by_judge[a]), (b, by_judge[b]))
+            for i, a in enumerate(names)
+            for b in names[i + 1 :]
+        ]
+    before = _rescored_from(evidence)
+    if before is None or not evidence.jobs:
+        return []
+    old = str(before[0].summary["run"]["judge"])
+    return [((old, before), (names[0], evidence.jobs))] if old != names[0] else []
+
+
+def blocks(found: Sequence[Pair]) -> Iterator[Block]:
+    """Agreement by axis, and on how many paired comparisons the direction is kept."""
+    yield Heading("Judge agreement", "judges")
+    axes = judged_axes()
+    rows: list[Sequence[Cell | str]] = []
+    kept: list[Sequence[Cell | str]] = []
+    for (a, first), (b, second) in found:
+        sides = [
+            judged_in_runs(name, [job.path for job in jobs])
+            for name, jobs in ((a, first), (b, second))
+        ]
+        try:
+            compared = compare_judges(sides, axes)
+        except UserError as error:
+            yield Note(f"{a} and {b}: {error}.")
+            continue
+        for row in compared["agreement"]:
+            numbers = ("mean_a", "mean_b", "mean_absolute_disagreement", "pearson",
+                       "kappa_at_least", "alpha")  # fmt: skip
+            rows.append(
+                [row["axis"], f"{a}, {b}", count(row["n"]), *(number_cell(row[k]) for k in numbers)]
+            )
+        for row in compared["directions"]:
+            kept.append(
+                [
+                    f"{row['arm_a']} − {row['arm_b']}",
+                    row["axis"],
+                    row["budget"],
+                    count(row["n"]),
+                    *(count(row[k]) for k in ("kept", "ties", "reversed")),
+                ]
+            )
+    if rows:
+        yield Text(
+            "How far the judges agree on the same answers. Kappa is Cohen's of values at or above "
+            ".5, alpha Krippendorff's for interval values."
+        )
+        yield Table(
+            anchor="judges-table",
+            caption="Agreement of values.",
+            columns=[
+                *("axis", "judges", "n", "mean of first", "of second", "mean |difference|"),
+                *("Pearson", "kappa", "alpha"),
+            ],
+            rows=rows,
+        )
+    if kept:
+        yield Table(
+            anchor="judges-directions",
+            caption="On how many cases both judges see the same sign of a difference between arms.",
+            columns=["pair", "axis", "budget", "n", "kept", "of which ties", "reversed"],
+            rows=kept,
+        )
+
+
+def drawings(found: Sequence[Pair]) -> Iterator[Drawing]:
+    """One figure a pair of judges."""
+    for number, ((a, first), (b, second)) in enumerate(found):
+        by_axis = {}
+        for axis in judged_axes():
+            places = (_places(first, axis), _places(second, axis))
+            if all(places):
+                by_axis[axis] = places
+        if by_axis:
+            yield figure.draw((a, b), by_axis, number)
+
+
+def judged_axes() -> list[str]:
+    """The axes that rest on a judge's verdicts."""
+    return [axis for axis, meta in axis_meta().items() if meta["judged"]]
+
+
+def _places(jobs: Sequence[Job], axis: str) -> dict[tuple[str, str], Mapping[str, Any]]:
+    return {
+        (job.arm, job.budget): entry
+        for job in jobs
+        if (entry := job.summary["axes"].get(axis)) is not None and entry["mean"] is not None
+    }
+
+
+def _rescored_from(evidence: Evidence) -> list[Job] | None:
+    """The runs that this was rescored from, where they still lie; None for one of its own."""
+    if evidence.is_sweep:
+        runs = (evidence.plan.get("rescored_from") or {}).get("runs", {})
+        places = [evidence.path / run for run in runs.values()]
+    else:
+        origin = evidence.jobs[0].manifest.get("rescored_from")
+        places = [evidence.path / origin["run"]] if origin else []
+    olds = [Path(os.path.normpath(place)) for place in places]
+    if not olds or not all(old.is_dir() for old in olds):
+        return None
+    return [load(old).jobs[0] for old in olds]
