@@ -44,7 +44,6 @@ from framework.errors import StopRun
 from framework.extraction import extracted
 from framework.models.client import Ledger, ModelClient, booked
 from framework.operations.prompted import NO_SET, PromptSet
-from framework.packing import pack
 from framework.records import (
     EMPTY,
     Answer,
@@ -57,6 +56,7 @@ from framework.records import (
     Usage,
 )
 from framework.retention import retained
+from framework.searching import Found, search
 from framework.witness import Witness
 
 T = TypeVar("T")
@@ -271,11 +271,8 @@ class Pipeline:
         if memory.error is not None:
             raise memory.error
         start = time.perf_counter()
-        query = self._query(case)
-        with booked(ledger, "recall", job.sample):
-            ranked = await self._recall(memory, query, k)
-            items = self._assemble(query, ranked)
-        view = pack(items, self.limit, self.packing)
+        found = await self._find(memory, case, job, ledger, k)
+        view = found.view
         recalled = time.perf_counter()
         response = None
         if answer:
@@ -302,7 +299,8 @@ class Pipeline:
             },
         )
         record = {
-            "query": query.text,
+            "query": self._query(case).text,
+            **({"queries": found.queries} if self.reader.searches else {}),
             "view": view.items,
             "trace": view.trace,
             "retained": kept,
@@ -356,11 +354,44 @@ class Pipeline:
         ledger.add("control", memory.usage)
         if memory.error is not None:
             raise memory.error
+        found = await self._find(memory, twin, job, ledger, k, phase="control")
         with booked(ledger, "control", job.sample, keep_prompts=True):
-            query = self._query(twin)
-            items = self._assemble(query, await self._recall(memory, query, k))
-            response = await self._read(twin.task, pack(items, self.limit, self.packing))
+            response = await self._read(twin.task, found.view)
         return response
+
+    async def _find(
+        self,
+        memory: _Memory,
+        case: Case,
+        job: _Job,
+        ledger: Ledger,
+        k: int | None,
+        phase: str = "",
+    ) -> Found:
+        """The view of a case, in as many rounds as the reader searches.
+
+        Recalls are booked on `recall`, what to ask next on `answer`; all of it on `phase`, if any.
+        """
+        first = self._query(case)
+
+        async def recall(text: str) -> Sequence[Item]:
+            query = first if self.arch.query == "none" else replace(first, text=text)
+            with booked(ledger, phase or "recall", job.sample, keep_prompts=bool(phase)):
+                return self._assemble(query, await self._recall(memory, query, k))
+
+        async def next_query(view: MemoryView, asked: Sequence[str]) -> str | None:
+            with booked(ledger, phase or "answer", job.sample, keep_prompts=True):
+                card = self._card(case.task)
+                return await _settled(self.reader.next_query(card, view, asked, self._client))
+
+        return await search(
+            case.task.query,
+            recall,
+            next_query,
+            rounds=self.reader.rounds if self.reader.searches else 1,
+            limit=self.limit,
+            packing=self.packing,
+        )
 
     def _query(self, case: Case) -> Query:
         return Query(
@@ -381,11 +412,14 @@ class Pipeline:
     def _assemble(self, query: Query, items: Sequence[Item]) -> Sequence[Item]:
         return items if self.seams.assembly is None else self.seams.assembly(query, items)
 
+    def _card(self, task: TaskCard) -> TaskCard:
+        if not self.seams.reader_prompt:
+            return task
+        fragments = "\n".join(self.seams.reader_prompt.values())
+        return replace(task, instruction=f"{task.instruction}\n{fragments}")
+
     async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
-        if self.seams.reader_prompt:
-            fragments = "\n".join(self.seams.reader_prompt.values())
-            task = replace(task, instruction=f"{task.instruction}\n{fragments}")
-        return await _settled(self.reader.answer(task, view, self._client))
+        return await _settled(self.reader.answer(self._card(task), view, self._client))
 
     async def _memory(self, history_id: str, job: _Job) -> _Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from framework.contracts.model import Client
@@ -37,9 +37,15 @@ class Budget(ABC, Generic[S]):
 
 
 class Reader(ABC, Generic[S]):
-    """Turns a view into an answer through a model."""
+    """Turns a view into an answer through a model.
+
+    searches : it says what to ask its memory next, at most `rounds` recalls in all. The pipeline
+    recalls for it, through the same seams, and packs all that it is shown in any round under the
+    one budget (`framework.searching`): it never touches the memory itself.
+    """
 
     name: ClassVar[str]
+    searches: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:
@@ -49,4 +55,18 @@ class Reader(ABC, Generic[S]):
     def answer(
         self, task: TaskCard, view: MemoryView, client: Client
     ) -> Awaitable[Answer] | Answer:
-        """The answer to the task from the view alone."""
+        """The answer to the task from the view alone: of all rounds, where it searches."""
+
+    @property
+    def rounds(self) -> int:
+        """Recalls at most, the task's own query included."""
+        return 1
+
+    def next_query(
+        self, task: TaskCard, view: MemoryView, asked: Sequence[str], client: Client
+    ) -> Awaitable[str | None] | str | None:
+        """What to ask next, having read `view` on the queries `asked`; None to ask no more.
+
+        Only asked of a reader that searches, after every round but the last.
+        """
+        raise NotImplementedError(f"reader={self.name} does not search")

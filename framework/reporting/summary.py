@@ -67,14 +67,17 @@ def summarize(
     """
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
     embedder, extractor = plan.used.get("embedder"), plan.used.get("extractor")
-    needs_model = arch.needs_model or (extractor is not None and extractor.plugin.cls.needs_model)
+    reader = plan.parts["reader"].plugin.cls
+    extracting = extractor is not None and extractor.plugin.cls.needs_model
+    needs_model = arch.needs_model or extracting
+    asked = needs_model or reader.searches  # a model had a hand in what was retained
     judge: Judge[Any] = plan.parts["judge"].create()
     judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
     good = [row for row in rows if not row.error]
     axes = _axes(good, plan.top.seed)
     for name, entry in axes.items():
-        entry["kind"] = kind_of(name, meta, model.kind, needs_model, judge_kind)
+        entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},

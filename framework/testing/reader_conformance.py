@@ -12,6 +12,8 @@ styles, and raises AssertionError with the law that failed. What it holds to:
   field that the card does not have is not claimed.
 - An empty view has an answer too; one marked as fallen back gives the card's default.
 - The same view gets the same answer, whatever was answered before.
+- A reader that searches says what to ask next as text or None, within its rounds; one that does not
+  is never asked.
 - Only the text counts: ids, signals, sources and trace, which tell one arm from another, do not.
 """
 
@@ -75,6 +77,9 @@ def check_reader(reader: type[Reader[Any]], settings: Any, task: TaskCard = TASK
     """
     assert isinstance(settings, reader.Settings), f"settings are not {reader.Settings.__name__}"
     assert (reader.__doc__ or "").strip(), "a docstring says how it reads, and after which source"
+    rounds = reader(settings).rounds
+    assert rounds >= 1, f"rounds is {rounds!r}"
+    assert reader.searches or rounds == 1, f"{rounds} rounds, but it does not search"
     for profile in PROFILES:
         used = reader(settings)
         answers = [answer_of(used, task, view, profile) for view in views()]
@@ -132,3 +137,16 @@ def check_same(
     assert answer_of(reader(settings), task, bare, profile) == answer, (
         "ids, signals or the trace have an effect: they tell the reader which arm it reads"
     )
+    if reader.searches:
+        wanted = next_of(reader(settings), task, view, profile)
+        assert wanted is None or isinstance(wanted, str), f"{wanted!r} is no query"
+        assert next_of(reader(settings), task, bare, profile) == wanted, (
+            "ids, signals or the trace have an effect on what is asked next"
+        )
+
+
+def next_of(
+    instance: Reader[Any], task: TaskCard, view: MemoryView, profile: Profile
+) -> str | None:
+    """What the reader asks next, after the task's own query."""
+    return settle(instance.next_query(task, view, (task.query,), ProfileClient(profile)))

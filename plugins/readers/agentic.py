@@ -1,0 +1,56 @@
+"""A reader that searches again with what it has read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from framework.contracts import Client, Reader
+from framework.operations.next_query import NextQuery, NextQueryRequest
+from framework.records import Answer, MemoryView, TaskCard
+from framework.registry import NoSettings, register
+from plugins.readers.commit import Commit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgenticSettings:
+    """Settings of `reader=agentic`.
+
+    rounds : recalls at most, the task's own query included; at least 1, where 1 is `commit`.
+    """
+
+    rounds: int = 3
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise ValueError(f"rounds must be at least 1, {self.rounds} given")
+
+
+@register("reader", "agentic")
+class Agentic(Reader[AgenticSettings]):
+    """Asks its memory again with what it has read, under the same total budget (Depth 5.2, 19).
+
+    The open question of the source: whether iterated retrieval (ReAct, Yao et al. 2023; IRCoT,
+    Trivedi et al. 2023) recovers what one query misses. It gets the budget in equal parts, one a
+    round, and answers as `commit` does from all that it saw. Each round's query is one call.
+    """
+
+    searches = True
+    Settings = AgenticSettings
+
+    @property
+    def rounds(self) -> int:
+        return self.settings.rounds
+
+    async def next_query(
+        self, task: TaskCard, view: MemoryView, asked: Sequence[str], client: Client
+    ) -> str | None:
+        request = NextQueryRequest(
+            instruction=task.instruction,
+            asked=tuple(asked),
+            passages=tuple(item.text for item in view.items),
+        )
+        return (await client.ask(NextQuery(), request)).query or None
+
+    async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
+        return await Commit(NoSettings()).answer(task, view, client)
