@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from framework.contracts.domain import Domain
@@ -148,6 +148,11 @@ class Target(ABC, Generic[S]):
         """Why cases fail, and which seam reaches each reason."""
 
     @property
+    def variants(self) -> Mapping[str, Taxonomy]:
+        """The taxonomy under other thresholds, by name: how much the histogram hangs on them."""
+        return {}
+
+    @property
     def seams(self) -> tuple[Seam, ...]:
         """The seams that may be edited."""
         return SEAMS
@@ -269,8 +274,6 @@ class Diagnosis:
     histogram : failures by regime, those without any left out.
     open : regimes that a seam reaches and whose attempts are not used up, most failures first.
     attempts : drafts so far by regime (by the empty name without a regime).
-    gains : by seam, the best gain in correct OPTIMIZE cases of a draft made there just now; empty
-        unless the routing asks for it.
     """
 
     taxonomy: Taxonomy
@@ -280,13 +283,13 @@ class Diagnosis:
     seams: tuple[Seam, ...]
     seed: int
     attempt: int
-    gains: Mapping[str, int] = field(default_factory=dict)
 
 
 class Routing(ABC, Generic[S]):
     """Decides what the next edit is drafted for.
 
-    probes : whether a draft at every seam is measured on OPTIMIZE first (`Diagnosis.gains`).
+    probes : whether a draft is made at each seam of the route, and the one that gains most correct
+        cases on OPTIMIZE goes on.
     """
 
     name: ClassVar[str]

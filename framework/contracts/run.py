@@ -49,6 +49,13 @@ class Gate(ABC, Generic[S]):
         """The gated axes, so that one that is never filled is found before anything runs."""
         return tuple(getattr(self.settings, "axes", ()))
 
+    def at_look(self, look: int, *, fresh: bool) -> Gate[Any]:
+        """The gate of the `look`-th time (from 1) that held-out cases are asked.
+
+        fresh : whether those cases were never asked before.
+        """
+        return self
+
     @abstractmethod
     def decide(
         self,

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,10 +49,14 @@ _PACKAGES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What the journal tells of a run: a pure fold of its events."""
+    """What the journal tells of a run: a pure fold of its events.
+
+    retry : the run ended because too many cases failed, and these are run again when it goes on.
+    """
 
     rows: tuple[Row, ...] = ()
     answers_end: int = 0
+    retry: bool = False
     started: Mapping[str, Any] | None = None
     finished: Mapping[str, Any] | None = None
 
@@ -111,12 +116,18 @@ class RunDirectory:
     def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
         """Go on with a run that was cut off; `changed` is recorded beside the number of rows.
 
+        Where too many cases had failed, the failed ones are taken back, to be run again: whatever
+        made them fail may have passed. Their first records stay in journal and answers.
+
         Raises UserError when there is no run, it is finished, or another process writes it.
         """
         journal = Journal.open(path / JOURNAL)
         state = load_state(path)
-        journal.append("run.resumed", {"rows": len(state.rows), "changed": list(changed)})
-        return cls(path, journal, state)
+        retried = [list(row.key) for row in state.rows if row.error] if state.retry else []
+        again = {"retried": retried} if retried else {}
+        rows = len(state.rows) - len(retried)
+        journal.append("run.resumed", {"rows": rows, "changed": list(changed), **again})
+        return cls(path, journal, load_state(path))
 
     @staticmethod
     def is_held(path: Path) -> bool:
@@ -141,6 +152,16 @@ class RunDirectory:
     def note(self, type_: str, payload: Mapping[str, Any]) -> None:
         """Write an event that is not a row."""
         self._journal.append(type_, dict(payload))
+
+    def notes(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The events that are neither rows nor the engine's own, of those written until now."""
+        own = ("run.", "journal.", "case.finished")
+        events = islice(read(self.path / JOURNAL), self._journal.n_events)
+        return ((e.type, e.payload) for e in events if not e.type.startswith(own))
+
+    def write(self, name: str, content: Mapping[str, Any]) -> None:
+        """Write a JSON file of the protocol's own into the directory, in one step."""
+        _replace(self.path / name, _pretty(content))
 
     def finish(self, summary: Mapping[str, Any]) -> str:
         """Write rows and summary, seal the directory, and return the head hash."""
@@ -202,15 +223,28 @@ def load_state(path: Path) -> State:
     answers_end = 0
     started: Mapping[str, Any] | None = None
     finished: Mapping[str, Any] | None = None
+    retry = False
     for event in read(path / JOURNAL):
         if event.type == "case.finished":
             rows.append(from_plain(event.payload["row"]))
             answers_end = event.payload["answers_end"]
         elif event.type == "run.started":
             started = event.payload
+        elif event.type == "run.stopped":
+            retry = bool(event.payload.get("retry"))
+        elif event.type == "run.resumed":
+            retry = False
+            again = {tuple(key) for key in event.payload.get("retried", ())}
+            rows = [row for row in rows if row.key not in again]
         elif event.type == "run.finished":
             finished = {**event.payload, "hash": event.hash}
-    return State(rows=tuple(rows), answers_end=answers_end, started=started, finished=finished)
+    return State(
+        rows=tuple(rows),
+        answers_end=answers_end,
+        retry=retry,
+        started=started,
+        finished=finished,
+    )
 
 
 def load_plan(path: Path) -> Plan:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from framework.canonical import digest
 from framework.config import Plan
-from framework.contracts import Budget, Domain, GateOutcome, Model, RunProtocol
+from framework.contracts import Bound, Budget, Domain, GateOutcome, Model, RunProtocol
 from framework.engine.account import check_prices, llms_of
 from framework.engine.directory import (
     RunDirectory,
@@ -52,7 +52,7 @@ Source = RunProtocol[Any] | StoredAnswers
 
 
 class TooManyErrors(Exception):
-    """More cases failed than `max_errors` allows; the run stops and can be resumed."""
+    """More cases failed than `max_errors` allows; the run stops, and a resume runs them again."""
 
 
 _FEW: Final = 50
@@ -131,21 +131,40 @@ def execute(
         else:
             source, model = StoredAnswers(origin, directory), Unasked(NoSettings())
         pipeline = build_pipeline(plan, domain, model)
+        bind(plan, source, run)
         try:
             asyncio.run(_drive(plan, pipeline, domain, run, source, progress or Progress.quiet()))
         except (TooManyErrors, StopRun) as error:
-            run.note("run.stopped", {"reason": str(error)})
             ends = isinstance(error, StopRun)
+            run.note("run.stopped", {"reason": str(error), "retry": not ends})
             return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=ends)
         except KeyboardInterrupt:
             run.note("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
         summary = summarize(plan, run.rows, gate, domain.protected, domain.report())
+        if isinstance(source, RunProtocol) and (report := source.report()) is not None:
+            run.write(f"{source.name}.json", report)
         run.finish(summary)
         return Outcome(directory=directory, summary=summary)
     finally:
         run.close()
+
+
+def bind(plan: Plan, source: Source, run: RunDirectory) -> None:
+    """Give a protocol with groups of its own their plugins and the run's journal."""
+    if not isinstance(source, RunProtocol) or not source.groups:
+        return
+    groups = (*source.groups, "gate")
+    source.bind(
+        Bound(
+            parts={group: plan.parts[group].create() for group in groups},
+            settings={group: plan.identity[group] for group in (*groups, "protocol")},
+            seed=plan.top.seed,
+            note=run.note,
+            recorded=run.notes(),
+        )
+    )
 
 
 def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:

@@ -19,6 +19,7 @@ __all__ = [
     "evidence_of",
     "histogram",
     "retrieval_taxonomy",
+    "retrieval_variants",
     "truncated",
 ]
 
@@ -70,6 +71,13 @@ def retrieval_taxonomy(k: int = WELL_RANKED_K, floor: float = ASSEMBLE_COVERAGE_
         name="retrieval",
         regimes=tuple(Regime(name=n, holds=h, seams=s, meaning=m) for n, h, s, m in table),
     )
+
+
+def retrieval_variants() -> dict[str, Taxonomy]:
+    """The six regimes under other thresholds, for the sensitivity of a histogram to them."""
+    grid = [(k, ASSEMBLE_COVERAGE_FLOOR) for k in (5, 10, 15, 25, 30)]
+    grid += [(WELL_RANKED_K, floor) for floor in (0.25, 0.5, 0.75, 1.0)]
+    return {f"k={k} floor={floor:g}": retrieval_taxonomy(k, floor) for k, floor in grid}
 
 
 def histogram(taxonomy: Taxonomy, outcomes: Iterable[Outcome]) -> dict[str, int]:

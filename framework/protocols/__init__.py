@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from framework.protocols import evaluate, retrieve
+from framework.protocols import evaluate, improve, retrieve
 
-__all__ = ["evaluate", "retrieve"]
+__all__ = ["evaluate", "improve", "retrieve"]

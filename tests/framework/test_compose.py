@@ -19,7 +19,7 @@ from framework.compose import (
     options,
     without_sweeps,
 )
-from framework.config import GROUPS
+from framework.config import GROUPS, PROTOCOL_GROUPS
 from framework.errors import UserError
 from tests.launching import HOTPOT
 
@@ -46,7 +46,25 @@ def test_the_defaults_compose() -> None:
 def test_every_shipped_option_composes(group: str, option: str) -> None:
     plan = compose_plan([f"{group}={option}"])
     assert plan.option(group) == option
-    assert set(plan.parts) == set(GROUPS)
+    assert set(plan.parts) == {*GROUPS, *plan.parts["protocol"].plugin.cls.groups}
+
+
+@pytest.mark.parametrize(
+    ("group", "option"),
+    [(g, path.stem) for g in PROTOCOL_GROUPS for path in sorted((CONF / g).glob("*.yaml"))],
+)
+def test_every_option_of_a_loop_composes(group: str, option: str) -> None:
+    plan = compose_plan(["protocol=improve", f"{group}={option}"])
+    assert plan.option(group) == option
+    assert plan.option("gate") == "heldout"
+
+
+def test_a_run_without_a_loop_has_no_part_of_one() -> None:
+    plan = compose_plan([])
+    assert not set(plan.config) & set(PROTOCOL_GROUPS)
+    assert not set(plan.identity) & set(PROTOCOL_GROUPS)
+    with pytest.raises(UserError, match="author=rules: protocol=evaluate has no author"):
+        compose_plan(["author=rules"])
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

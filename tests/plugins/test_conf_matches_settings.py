@@ -25,6 +25,8 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
     for entry in values.pop("defaults", []):
         if entry != "_self_":
             ((group, option),) = entry.items()
+            if group.startswith("override "):  # another group's option, not this one's settings
+                continue
             group, _, key = group.strip("/").partition("@")
             taken = yaml.safe_load((CONF / group / f"{option}.yaml").read_text())
             values[key] = {**taken, **values.get(key, {})}

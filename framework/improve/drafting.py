@@ -1,0 +1,183 @@
+"""From a route to a candidate: what the author is asked, what it answers, and the static gate."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from framework.canonical import digest
+from framework.contracts import Assignment, Author, Failure, Outcome, Route, Target
+from framework.contracts.improve import Tried
+from framework.errors import StopRun
+from framework.improve.events import EventLog
+from framework.improve.seams import SIGNALS
+from framework.improve.settings import ImproveSettings
+from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
+from framework.models.client import Ledger, ModelClient, booked
+
+__all__ = ["Draft", "Drafting"]
+
+_KEPT = 200
+"""Earlier drafts that an author is told of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A draft that the static gate let through."""
+
+    number: int
+    route: Route
+    candidate: Candidate
+
+
+class Drafting:
+    """Asks the author, and keeps what was tried since the stack last changed."""
+
+    def __init__(
+        self,
+        author: Author[Any],
+        target: Target[Any],
+        client: ModelClient,
+        log: EventLog,
+        settings: ImproveSettings,
+        seed: int,
+    ) -> None:
+        self._author = author
+        self._target = target
+        self._client = client
+        self._log = log
+        self._settings = settings
+        self._seed = seed
+        self._tried: list[Tried] = []
+        self._seen: set[str] = set()
+        self.asked = 0
+        self.drafted = 0
+
+    def forget(self) -> None:
+        """The stack changed: what was tried under another may be tried again."""
+        self._tried.clear()
+        self._seen.clear()
+
+    def remember(self, candidate: Candidate, reason: str) -> None:
+        """Note what became of a candidate."""
+        self._tried.append(
+            Tried(seam=candidate.seam, payload=candidate.payload, reason=reason[:200])
+        )
+        del self._tried[:-_KEPT]
+
+    async def draft(
+        self, route: Route, failures: Sequence[Outcome], stack: Stack
+    ) -> Draft | str | None:
+        """A draft; the reason where the static gate refused it; None where the author has none."""
+        number = self.asked
+        self.asked += 1
+        assignment = self._assignment(route, failures, stack, number)
+        answered = self._log.take("author.responded")
+        if answered is None:
+            answered = self._log.put("author.responded", await self._ask(assignment))
+        if answered["text"] is None:
+            return None
+        self.drafted += 1
+        try:
+            candidate = self._checked(answered, route, stack)
+        except Rejected as rejected:
+            said = {"number": number, "regime": route.regime, "seams": list(route.seams)}
+            self._log.emit("transform.drafted", {**said, "response": answered["response"]})
+            self._log.emit("transform.static_rejected", {"number": number, "reason": str(rejected)})
+            return str(rejected)
+        plain = candidate.plain()
+        self._log.emit(
+            "transform.drafted",
+            {"number": number, "regime": route.regime, **plain, "why": candidate.why[:500]},
+        )
+        self._log.emit(
+            "transform.static_passed", {"number": number, "candidate": plain["candidate"]}
+        )
+        self._seen.add(candidate.digest)
+        return Draft(number=number, route=route, candidate=candidate)
+
+    def _checked(self, answered: Mapping[str, Any], route: Route, stack: Stack) -> Candidate:
+        if answered["error"]:
+            raise Rejected(f"the author failed: {answered['error']}")
+        candidate = read_candidate(answered["text"], route.seams, self._target.fragments)
+        if stack.holds(candidate):
+            raise Rejected("duplicate: it is installed already")
+        if candidate.digest in self._seen:
+            raise Rejected("duplicate: it was tried on this stack")
+        length = stack.added + candidate.added
+        if candidate.added and length > self._settings.prompt_chars:
+            raise Rejected(
+                f"prompt budget: {length} characters with what is installed, "
+                f"{self._settings.prompt_chars} allowed"
+            )
+        return candidate
+
+    def _assignment(
+        self, route: Route, failures: Sequence[Outcome], stack: Stack, number: int
+    ) -> Assignment:
+        told = self._settings.diagnosis
+        meaning = next(
+            (r.meaning for r in self._target.taxonomy.regimes if r.name == route.regime), ""
+        )
+        shown = failures[: self._settings.shown_failures] if told else ()
+        installed = [
+            Tried(seam=entry.seam, payload=entry.payload, reason="installed")
+            for entry in stack.entries
+        ]
+        return Assignment(
+            regime=route.regime if told else "",
+            meaning=meaning if told else "",
+            seams=route.seams,
+            failures=tuple(
+                Failure(question=o.question, view=o.view, answer=o.answer) for o in shown
+            ),
+            fragments=stack.fragments(self._target.fragments),
+            signals=SIGNALS,
+            tried=(*installed, *self._tried),
+            library=self._target.library,
+            attempt=number,
+            seed=self._seed,
+        )
+
+    async def _ask(self, assignment: Assignment) -> dict[str, Any]:
+        """The author's answer as its event holds it: whatever it does, an answer."""
+        ledger = Ledger()
+        text: Any = ""
+        error = ""
+        try:
+            with booked(ledger, "author", assignment.attempt):
+                async with asyncio.timeout(self._settings.author_timeout_s):
+                    text = await self._author.draft(assignment, self._client)
+        except StopRun:
+            raise
+        except TimeoutError:
+            error = "no answer in time"
+        except Exception as failed:  # a bad draft like any other: the loop goes on
+            error = f"{type(failed).__name__}: {failed}"[:500]
+        if text is not None and not isinstance(text, str):
+            text, error = "", f"{type(text).__name__} in place of text"
+        if text is not None and len(text) > _MOST:
+            error = f"{len(text)} characters"
+            text = text[:_MOST]
+        used = ledger.usage().values()
+        asked = {
+            field.name: getattr(assignment, field.name)
+            for field in dataclasses.fields(assignment)
+            if field.name != "library"  # fixed; its digest stands in loop.start
+        }
+        return {
+            "number": assignment.attempt,
+            "assignment": digest(asked),
+            "text": text,
+            "response": digest(text),
+            "error": error,
+            "tokens": sum(u.tokens_in + u.tokens_out for u in used),
+            "cost_usd": sum(u.cost_usd for u in used),
+        }
+
+
+_MOST = 30_000
+"""Characters of an answer that are kept; the static gate reads fewer."""

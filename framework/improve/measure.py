@@ -1,0 +1,186 @@
+"""Measuring a stack on cases: the one path under its seams, each case an event of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from framework.canonical import digest
+from framework.contracts import Evidence, Outcome, Target
+from framework.errors import UserError
+from framework.improve.events import EventLog
+from framework.improve.stack import Stack
+from framework.pipeline import Pipeline, Record
+from framework.records import Case, Row
+
+__all__ = ["Bench", "Task"]
+
+_EVENT = "case.evaluated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is to be measured, and what for.
+
+    sample : which answer of the model to a request is meant: another index asks anew.
+    shown : so many characters of a failure's view are kept for an author; None for nothing.
+    """
+
+    purpose: str
+    stack: Stack
+    split: str
+    cases: Sequence[Case]
+    sample: int = 0
+    shown: int | None = None
+
+
+class Bench:
+    """Measures stacks. What the journal holds of a measurement is not measured again."""
+
+    def __init__(self, pipeline: Pipeline, target: Target[Any], log: EventLog) -> None:
+        self.pipeline = replace(pipeline, traces_sources=True, keeps=512)
+        self.target = target
+        self._base = pipeline
+        self._log = log
+        self._number = 0
+
+    async def evaluate(self, task: Task) -> tuple[Outcome, ...]:
+        """The outcomes, in the order of the cases."""
+        return tuple([outcome async for outcome, _, _ in self.measured(task)])
+
+    async def measured(self, task: Task) -> AsyncIterator[tuple[Outcome, Row | None, Record]]:
+        """Outcomes in the order of the cases, each with its row and record where measured now.
+
+        The event of a case is written when the next one is asked for, so that whoever takes the row
+        has kept it by then. Raises KeyboardInterrupt once the path is draining.
+        """
+        self._number += 1
+        head = {"evaluation": self._number, "stack": task.stack.digest, "split": task.split}
+        self._log.emit(
+            "evaluation.started",
+            {**head, "purpose": task.purpose, "n": len(task.cases), "sample": task.sample},
+        )
+        sums = {"n": 0, "correct": 0, "errors": 0, "tokens": 0, "cost_usd": 0.0}
+        outcomes: list[Outcome] = []
+
+        def count(outcome: Outcome, cost: Mapping[str, Any]) -> None:
+            outcomes.append(outcome)
+            sums["n"] += 1
+            sums["correct"] += outcome.correct
+            sums["errors"] += bool(outcome.error)
+            sums["tokens"] += cost["tokens"]
+            sums["cost_usd"] += cost["cost_usd"]
+
+        for case in task.cases:
+            known = self._log.take(_EVENT)
+            if known is None:
+                break
+            if (known["evaluation"], known["case"]) != (self._number, case.id):
+                raise UserError(f"the journal has case {known['case']} where {case.id} is due")
+            outcome = _from_plain(known, case)
+            count(outcome, known)
+            yield outcome, None, {}
+        left = task.cases[len(outcomes) :]
+        async for case, row, record in self._in_order(task, left):
+            plain = self._plain(self.target.outcome(case, row, record), task.shown)
+            outcome, cost = _from_plain(plain, case), _cost(row)
+            yield outcome, _timeless(row), record
+            self._log.put(_EVENT, {"evaluation": self._number, **plain, **cost})
+            count(outcome, cost)
+        self._log.emit(
+            "evaluation.recorded",
+            {
+                **head,
+                **sums,
+                "outcomes": digest([[o.case_id, o.correct, o.response] for o in outcomes]),
+                "summary": self.target.summary(outcomes),
+            },
+        )
+
+    async def _in_order(
+        self, task: Task, cases: Sequence[Case]
+    ) -> AsyncIterator[tuple[Case, Row, Record]]:
+        """Rows of the cases in their order, whichever finishes first."""
+        if not cases:
+            return
+        pipe = self.pipeline.edited(task.stack.seams(self.target.fragments))
+        if task.stack.entries:  # an edited arm bears another name
+            pipe.arm = f"{pipe.arm}@{task.stack.digest[7:15]}"
+        waiting: dict[str, tuple[Row, Record]] = {}
+        due = iter(cases)
+        case = next(due, None)
+        async for row, record in pipe.sampled(cases, task.sample):
+            waiting[row.case_id] = (row, record)
+            while case is not None and case.id in waiting:
+                yield case, *waiting.pop(case.id)
+                case = next(due, None)
+            pipe.draining = pipe.draining or self._base.draining
+        if case is not None:
+            raise KeyboardInterrupt
+
+    def on(self, domain: Any) -> None:
+        """Measure on another domain from here on."""
+        self.pipeline = replace(self.pipeline, domain=domain)
+
+    def _plain(self, outcome: Outcome, shown: int | None) -> dict[str, Any]:
+        plain: dict[str, Any] = {
+            "case": outcome.case_id,
+            "correct": outcome.correct,
+            "request": outcome.request,
+            "response": outcome.response,
+        }
+        if not outcome.correct:
+            plain |= {
+                "regime": self.target.taxonomy.regime_of(outcome),
+                "turns": [_evidence(e) for e in outcome.turns],
+                "sessions": [_evidence(e) for e in outcome.sessions],
+                "truncated": outcome.truncated,
+                "signs": list(outcome.signs),
+                "error": outcome.error,
+            }
+            if shown is not None:
+                plain["shown"] = {"view": outcome.view[:shown], "answer": outcome.answer[:shown]}
+        plain |= {"kind": outcome.kind, "abstention": outcome.abstention}
+        return plain
+
+
+def _from_plain(plain: Mapping[str, Any], case: Case) -> Outcome:
+    """The outcome as its event holds it: what the loop goes on with, live or not."""
+    shown = plain.get("shown", {})
+    return Outcome(
+        case_id=plain["case"],
+        kind=plain["kind"],
+        correct=plain["correct"],
+        abstention=plain["abstention"],
+        turns=tuple(Evidence(**e) for e in plain.get("turns", ())),
+        sessions=tuple(Evidence(**e) for e in plain.get("sessions", ())),
+        truncated=plain.get("truncated", False),
+        signs=tuple(plain.get("signs", ())),
+        question=case.task.query,
+        view=shown.get("view", ""),
+        answer=shown.get("answer", ""),
+        request=plain["request"],
+        response=plain["response"],
+        error=plain.get("error", ""),
+    )
+
+
+def _timeless(row: Row) -> Row:
+    """The row without what a repetition would not give again."""
+    usage = {
+        phase: replace(used, seconds=0.0, call_seconds=()) for phase, used in row.usage.items()
+    }
+    return replace(row, timing={}, usage=usage)
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {name: getattr(evidence, name) for name in Evidence.__slots__}
+
+
+def _cost(row: Row) -> dict[str, Any]:
+    used = row.usage.values()
+    return {
+        "tokens": sum(u.tokens_in + u.tokens_out for u in used),
+        "cost_usd": sum(u.cost_usd for u in used),
+    }

@@ -1,0 +1,67 @@
+"""What a loop may do: sizes of the splits, caps, and the rules by which it stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["ImproveSettings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImproveSettings:
+    """Settings of `protocol=improve`.
+
+    pool : cases drawn from the domain, of which the splits are samples.
+    optimize, confirm, test : sizes of the splits. Failures of OPTIMIZE are diagnosed and shown to
+        the author; CONFIRM decides; TEST is sealed until the loop has ended.
+    fresh_confirm : whether every look at CONFIRM has cases of its own: `auto` where the domain can
+        generate them.
+    max_attempts : drafts for one regime before it is given up, counted anew after a promotion.
+    max_candidates : drafts in all. max_promotions : promotions in all; None for no cap.
+    best_of : drafts of which the best on OPTIMIZE goes on.
+    min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; the
+        measured noise may ask for more.
+    patience : looks in a row without such a gain after which the loop stops; None for no such rule.
+    prompt_chars : characters that all edits together may add to the reader's prompt.
+    consolidate : after the loop, drop entries whose removal does not hurt.
+    diagnosis : whether the author is told the regime and shown failures.
+    shown_failures, shown_chars : how many failures an author sees, and how much of each view.
+    whole_pool : after TEST, measure the final stack on all of the pool but OPTIMIZE too.
+    author_timeout_s : after so many seconds a draft counts as empty.
+    """
+
+    pool: int = 300
+    optimize: int = 50
+    confirm: int = 100
+    test: int = 100
+    fresh_confirm: Literal["auto", "always", "never"] = "auto"
+    max_attempts: int = 4
+    max_candidates: int = 24
+    max_promotions: int | None = None
+    best_of: int = 1
+    min_net_flips: int = 2
+    patience: int | None = 3
+    prompt_chars: int = 6_000
+    consolidate: bool = True
+    diagnosis: bool = True
+    shown_failures: int = 8
+    shown_chars: int = 1_500
+    whole_pool: bool = False
+    author_timeout_s: float = field(default=120.0, metadata={"operational": True})
+
+    def __post_init__(self) -> None:
+        for name in ("optimize", "confirm", "test", "max_attempts", "max_candidates", "best_of"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: {getattr(self, name)} given, at least 1 expected")
+        for name in ("max_promotions", "patience"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: {value} given, at least 1 expected (null for no limit)")
+        for name in ("min_net_flips", "prompt_chars", "shown_failures", "shown_chars"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}: {getattr(self, name)} given, 0 or more expected")
+        if self.pool < self.optimize + self.confirm + self.test:
+            raise ValueError(f"pool: {self.pool} given, less than the three splits together")
+        if not self.author_timeout_s > 0:
+            raise ValueError(f"author_timeout_s: {self.author_timeout_s} given, above 0 expected")

@@ -1,0 +1,3 @@
+"""Authors: who drafts the edits of an improvement loop."""
+
+from __future__ import annotations

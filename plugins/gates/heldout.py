@@ -1,0 +1,102 @@
+"""The gate of the improvement loop: an edit stays only where held-out cases say that it helps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal
+
+from framework import statistics
+from framework.contracts import Gate, GateOutcome
+from framework.records import Row
+from framework.registry import register
+
+CORRECT: Final = "correct"
+"""The axis of the rows that the loop gives: 1 for a correct case, else 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldoutSettings:
+    """What an edit must gain on CONFIRM, and may lose on OPTIMIZE.
+
+    threshold : what the gain in accuracy must exceed (the lower bound) or reach (the point).
+    rule : `lower_bound` asks it of the one-sided lower bound; `point` of the difference itself, as
+        published: with a threshold of .02 and 100 cases a null edit passes a third of the time.
+    alpha : one-sided level of the bound, over all looks where CONFIRM is used again.
+    per_type_floor : share of a question type's cases, and of abstention's, that an edit may lose in
+        the balance on OPTIMIZE.
+    """
+
+    threshold: float = 0.0
+    rule: Literal["lower_bound", "point"] = "lower_bound"
+    alpha: float = 0.025
+    per_type_floor: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold < 1:
+            raise ValueError(f"gate.threshold: {self.threshold} given, 0 to 1 expected")
+        if not 0 < self.alpha < 0.5:
+            raise ValueError(f"gate.alpha: {self.alpha} given, a number between 0 and .5 expected")
+        if not 0 <= self.per_type_floor <= 1:
+            raise ValueError(f"gate.per_type_floor: {self.per_type_floor} given, 0 to 1 expected")
+
+
+@register("gate", "heldout")
+class Heldout(Gate[HeldoutSettings]):
+    """Judges pairs of correctness inside `protocol=improve`; a run as a whole it does not judge.
+
+    The lower bound is that of the paired mean difference (statistics.superiority). Where the same
+    cases are looked at again, look i has the level alpha 6 / (pi i)^2: all of them together spend
+    alpha. Where every look has cases of its own, each has alpha.
+    """
+
+    Settings: ClassVar[type[HeldoutSettings]] = HeldoutSettings
+
+    @property
+    def baseline(self) -> str | None:
+        return None
+
+    def at_look(self, look: int, *, fresh: bool) -> Heldout:
+        if fresh:
+            return self
+        alpha = self.settings.alpha * 6 / (math.pi * look) ** 2
+        return Heldout(replace(self.settings, alpha=alpha))
+
+    def decide(
+        self,
+        rows: Sequence[Row],
+        baseline: Sequence[Row],
+        seed: int,
+        floor: Sequence[Row] | None = None,
+    ) -> GateOutcome:
+        if not baseline:
+            return GateOutcome(name=self.name, passed=None, reason="judged inside the loop")
+        threshold, alpha = self.settings.threshold, self.settings.alpha
+        comparison = statistics.compare(
+            {row.case_id: row.axes[CORRECT] for row in rows},
+            {row.case_id: row.axes[CORRECT] for row in baseline},
+            {row.case_id: row.cluster or None for row in baseline},
+            seed=seed,
+            names=("gate", CORRECT),
+            alpha=2 * alpha,
+        )
+        decision = statistics.superiority(comparison, threshold)
+        delta = comparison.delta or 0.0
+        point = self.settings.rule == "point"
+        passed = delta >= threshold if point else decision.passed
+        reason = decision.reason
+        if point:
+            reason = f"gain {delta:+.3f}, {'at least' if passed else 'below'} {threshold:g}"
+        finding = {
+            "axis": CORRECT,
+            "rule": self.settings.rule,
+            "passed": passed,
+            "delta": delta,
+            "bound": decision.bound,
+            "threshold": threshold,
+            "alpha": alpha,
+            "method": decision.method,
+            "n": comparison.n,
+        }
+        return GateOutcome(name=self.name, passed=passed, findings=(finding,), reason=reason)
