@@ -68,7 +68,7 @@ def corrected_axis(rows: Iterable[Recorded], arm: str, axis: str) -> Interval:
 
 def adjusted_tests(rows: Sequence[Recorded], number: int) -> list[Tested]:
     """The comparisons of Table 3 or 6, corrected and adjusted over the table (Holm)."""
-    printed = printed_numbers()[f"table_{number}"]
+    printed = printed_numbers("longhorizon")[f"table_{number}"]
     if number == 3:
         asked = [("Summ-only", other, budget, axis) for other, budget, axis, *_ in printed]
     else:

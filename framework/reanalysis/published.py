@@ -17,7 +17,7 @@ def published_tables(rows: Sequence[Recorded]) -> list[Table]:
 
     Tables 3 and 6 draw from one generator each, row by row in the printed order.
     """
-    printed = printed_numbers()
+    printed = printed_numbers("longhorizon")
     return [
         _table_1(rows, printed["table_1"]),
         _table_2(rows, printed["table_2"]),

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import yaml
 
 from framework.reanalysis.loops import Loop
-from framework.reanalysis.tables import Cell, Table
+from framework.reanalysis.tables import Cell, Table, printed_numbers
 from framework.statistics.multiplicity import holm
 from framework.statistics.permutation import PermutationTest, sign_flip_test
 from framework.statistics.proportions import mcnemar_p
@@ -25,8 +23,7 @@ _OUTCOMES: Final = ("static_rejected", "discarded", "discarded:confirm_regressio
 
 def published_tables(loops: Sequence[Loop]) -> list[Table]:
     """Tables 1b and 1c, the pooled counts and the trajectories (Regimes 5.3, 5.5 and 5.7)."""
-    text = (Path(__file__).parent / "regimes.yaml").read_text(encoding="utf-8")
-    printed: dict[str, Any] = yaml.safe_load(text)
+    printed = printed_numbers("regimes")
     return [
         _final_states(loops, printed["table_1b"]),
         _pooled(loops, printed["pooled"]),

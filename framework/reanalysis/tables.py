@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import yaml
+from framework.published import printed
 
 __all__ = ["Cell", "Table", "as_text", "printed_numbers"]
 
@@ -54,11 +53,9 @@ class Table:
                 yield label, name, cell
 
 
-def printed_numbers() -> dict[str, Any]:
+def printed_numbers(paper: str) -> dict[str, Any]:
     """The paper's printed numbers by table, as text."""
-    text = (Path(__file__).parent / "longhorizon.yaml").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = yaml.safe_load(text)
-    return loaded
+    return {name: table.values for name, table in printed(paper).items()}
 
 
 def as_text(table: Table) -> str:
