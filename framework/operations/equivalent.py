@@ -125,6 +125,8 @@ def _bare_list(text: str) -> list[str]:
 def _says(request: EquivalentRequest, part: str) -> bool:
     given = request.given
     wanted = _words(part)
+    if part.isdigit():
+        return part in _numbers(request)
     if wanted and f" {' '.join(wanted)} " in f" {' '.join(_words(given))} ":
         return True
     values = find_values(part)
@@ -142,6 +144,16 @@ def _says(request: EquivalentRequest, part: str) -> bool:
         )
         for found in find_values(given)
     )
+
+
+def _numbers(request: EquivalentRequest) -> set[str]:
+    """The numbers of the given answer: none of a date, nor of a span of time that is not asked."""
+    return {
+        value.canonical
+        for value in find_values(request.given)
+        if value.type in ("score", "count", "money", "percent")
+        and (value.unit not in _DURATION or request.kind == "temporal-reasoning")
+    }
 
 
 def _words(text: str) -> list[str]:

@@ -179,7 +179,7 @@ def _matches(question: Question, kept: Sequence[Statement], force: frozenset[str
 
 def _weights(asked: frozenset[str], kept: Sequence[Statement]) -> dict[str, float]:
     frequency = Counter(word for s in kept for word in asked & s.stems)
-    return {word: math.log1p(len(kept) / (frequency[word] or 0.5)) for word in sorted(asked)}
+    return {word: math.log1p(len(kept) / (frequency[word] or 1)) for word in sorted(asked)}
 
 
 def _date(statement: Statement, force: frozenset[str]) -> date | None:

@@ -36,13 +36,14 @@ _HEADER: Final = re.compile(
 _DATE: Final = re.compile(r"(\d{4})[/-](\d\d)[/-](\d\d)")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _STOP_WORDS: Final = """
-    a about again ago all also am an and any are as at be been both but by can could currently did
-    do does doing done ever few for from get give go going got had has have how i i'd i'll i'm i've
-    if in into is it it's its just know last latest long made make many me more most much my now of
-    off often on one or our out over past recent recently said say she he so some than that the
-    their them then there these they this those to too total until up us use used was we were what
-    when where which who whom whose why will with would you your day days week weeks month months
-    year years weekend today yesterday times time
+    a about again ago all also am an and any are as at be been both but by can could currently
+    day days did do does doing done earlier ever few for from get give go going got had has
+    have he how i i'd i'll i'm i've if in into is it it's its just know last latest long made
+    make many me month months more most much my now of off often on one or our out over pass
+    passed past recent recently remind said say she so some tell than that the their them then
+    there these they this those time times to today told too total until up us use used was we
+    week weekend weeks were what when where which who whom whose why will with would year years
+    yesterday you your
 """
 _STOP: Final = frozenset(_STOP_WORDS.split())
 _NAME: Final = re.compile(
@@ -90,9 +91,9 @@ def _statements(view: str) -> Iterator[Statement]:
 
 @lru_cache(maxsize=1 << 15)
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text's words, function words and words of time left out."""
+    """The stems of a text's words, without function words, words of time and bare numbers."""
     words = (word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text.casefold()))
-    return frozenset(_stem(word) for word in words if word not in _STOP)
+    return frozenset(_stem(word) for word in words if word not in _STOP and not word.isdigit())
 
 
 def _stem(word: str) -> str:

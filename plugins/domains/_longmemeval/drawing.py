@@ -1,0 +1,51 @@
+"""One question with its sessions, drawn from a seed and an index."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Final
+
+from framework.canonical import digest
+from plugins.domains._longmemeval.days import stamp
+from plugins.domains._longmemeval.records import ABSTENTION, Question
+from plugins.domains._longmemeval.scene import Scene
+from plugins.domains._longmemeval.structures import STRUCTURES
+
+__all__ = ["FORMS", "draw"]
+
+FORMS: Final = ("development", "held_out")
+
+
+def draw(
+    seed: int,
+    index: int,
+    *,
+    shares: Mapping[str, float],
+    abstention: float,
+    held_out: float,
+    sessions: int,
+) -> Question:
+    """The question of that index for a seed; the same one whatever was drawn before.
+
+    shares : weights of the structures. abstention : probability that the sessions do not answer it
+    (for a structure that can be left unanswered). held_out : probability of the held-out wordings.
+    """
+    rng = random.Random(int(digest(["longmemeval", seed, index])[7:23], 16))
+    (name,) = rng.choices(list(shares), list(shares.values()))
+    structure = STRUCTURES[name]
+    abstains, form = rng.random() < abstention, int(rng.random() < held_out)
+    why = rng.choice(structure.absences) if abstains and structure.absences else ""
+    scene = Scene.draw(rng, form, sessions)
+    asked = structure.draw(scene, why)
+    id_ = f"{seed}-{index}"
+    return Question(
+        id=f"{id_}{ABSTENTION if why else ''}",
+        type=structure.type,
+        text=asked.text,
+        answer=asked.answer,
+        date=stamp(scene.asked_on, rng.randrange(24 * 60)),
+        sessions=scene.sessions(lambda place, gold: f"{'answer_' if gold else ''}{id_}_{place}"),
+        structure=f"{name}:{why}" if why else name,
+        form=FORMS[form],
+    )
