@@ -9,6 +9,7 @@ there is any, stands beside it and is never used for the budget.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from framework.sentences import sentence_ends
@@ -18,6 +19,8 @@ TOKENIZER: Final = "decisionbench-v1"
 
 _TOKEN: Final = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
 _SPACE: Final = re.compile(r"\s+")
+_SHORT: Final = 2_000
+"""Characters up to which counts are kept."""
 
 
 def count_tokens(text: str) -> int:
@@ -26,7 +29,13 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("Gross annual income: $147,500.")
     9
     """
-    return sum(1 for _ in _TOKEN.finditer(text))
+    return len(_TOKEN.findall(text)) if len(text) > _SHORT else _counted(text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _counted(text: str) -> int:
+    # The same events are counted for every case of their history.
+    return len(_TOKEN.findall(text))
 
 
 def truncate(text: str, limit: int, slack: int = 0) -> str:
