@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from framework.contracts import Domain
+from framework.contracts import Domain, RowKey
 from framework.errors import UserError
 from framework.records import Case, Event, Gold
 
@@ -122,11 +122,13 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     if not rows:
         raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
     keys = {row.key: row for row in rows}
+    records: dict[RowKey, Mapping[str, Any]] = {}
     for line in (path / ANSWERS).read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        row = keys.get(tuple(record["key"]))
-        if row is None:
-            continue
+        if (key := tuple(record["key"])) in keys:
+            records[key] = record  # of a case that was run again the last one counts
+    for key, record in records.items():
+        row = keys[key]
         print(f"case {row.case_id}   arm {row.arm}   variant {row.variant}   sample {row.sample}")
         print(f"stratum {row.stratum}   {_pairs(row.tags)}")
         if row.error:

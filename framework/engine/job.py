@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -134,31 +134,37 @@ def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | Non
         with account(plan, directory, sweep):
             outcome = _run(plan, directory, baselines, sweep)
     except KeyboardInterrupt:
-        again = f"go on with resume={resumable}" if resumable.exists() else "start it again"
-        print(f"interrupted; {again}", file=sys.stderr)
+        print(f"interrupted; {_again(resumable)}", file=sys.stderr)
         raise
     if outcome.stopped:
-        print(f"stopped: {outcome.stopped}; go on with resume={resumable}", file=sys.stderr)
+        print(f"stopped: {outcome.stopped}; {_again(resumable)}", file=sys.stderr)
     else:
         upload(plan, directory, sweep)
     return outcome
 
 
+def _again(path: Path) -> str:
+    """How to go on: a run that was cut off in its gate's baseline has no directory yet."""
+    return f"go on with resume={path}" if path.exists() else "start it again"
+
+
 def _run(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) -> Outcome:
     progress = Progress.auto()
-    against, floor = baselines.baseline, None
     if directory.exists() and check_same(plan, directory).finished is not None:
         return execute(plan, directory)
-    if isinstance(against, Plan):
-        against = _find_or_run(against, directory.parent, sweep, progress)
-    if baselines.floor is not None:
-        own = baselines.floor.rows_digest == plan.rows_digest
-        floor = (
-            directory if own else _find_or_run(baselines.floor, directory.parent, sweep, progress)
-        )
-    if baselines.plans and None in (against, floor):
-        return Outcome(directory=directory, summary=None, stopped="the gate's baseline stopped")
-    return execute(plan, directory, baseline=against, baseline_none=floor, progress=progress)
+    found: list[Path | None] = []
+    for against in (baselines.baseline, baselines.floor):
+        if isinstance(against, Plan):
+            if against.rows_digest == plan.rows_digest:
+                against = directory
+            else:
+                outcome = _find_or_run(against, directory.parent, sweep, progress)
+                if outcome.stopped:
+                    return replace(outcome, directory=directory)
+                against = outcome.directory
+        found.append(against)
+    baseline, floor = found
+    return execute(plan, directory, baseline=baseline, baseline_none=floor, progress=progress)
 
 
 def upload(plan: Plan, directory: Path, sweep: Path | None) -> None:
@@ -196,10 +202,10 @@ def _with_arch(plan: Plan, arch: str) -> Plan:
     return compose_plan([*kept, f"arch={arch}", "gate.baseline=null"])
 
 
-def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progress) -> Path | None:
+def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progress) -> Outcome:
     """A run of these rows beside the others, made by this very code; else run it now.
 
-    One that is unfinished is gone on with where nobody else is writing it. None when it stopped.
+    One that is unfinished is gone on with where nobody else is writing it.
     """
     wanted = manifest(plan, data_of(open_domain(plan)))
     directory = parent / (plan.name if sweep else _timed(plan))
@@ -213,15 +219,14 @@ def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progres
         except UserError:  # damaged: not a run to compare with
             continue
         if state.finished is not None:
-            return found
+            return Outcome(directory=found, summary=None)
         if manifest_["identity"] == plan.digest and not RunDirectory.is_held(found):
             directory = found
     outcome = execute(plan, directory, progress=progress)
     if outcome.stopped:
-        print(f"stopped: gate.baseline {directory}: {outcome.stopped}", file=sys.stderr)
-        return None
+        return replace(outcome, stopped=f"gate.baseline {directory}: {outcome.stopped}")
     upload(plan, directory, sweep)
-    return directory
+    return outcome
 
 
 def _manifest_of(path: Path) -> dict[str, Any]:

@@ -47,7 +47,9 @@ def rehearse(plan: Plan) -> list[Row]:
         try:
             return [row async for row, _ in protocol.drive(pipeline, cases, frozenset())]
         finally:
-            await pipeline.model.close()
+            for part in (pipeline.model, pipeline.judge, pipeline.embedder):
+                if part is not None:
+                    await part.close()
 
     return asyncio.run(rows())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,7 +159,7 @@ def test_a_baseline_among_the_arms_is_run_once_and_compared_with(
     )
     assert done.status == 3
     assert measured == {"bm25": 6, "none": 6, "last_mention": 6}
-    assert len([p for p in (place / "s").iterdir() if p.is_dir()]) == 3
+    assert len(list((place / "s").glob("*/journal.jsonl"))) == 3
     summary = read_json(place / "s/sweep.json")
     assert {row["arm_b"] for row in summary["comparisons"]} == {"bm25"}
     assert {job["run"]["arch"]: job["gate"]["passed"] for job in summary["jobs"]} == {
@@ -217,11 +218,11 @@ def test_a_baseline_that_stops_fails_the_job_and_not_the_sweep(
 ) -> None:
     original = Pipeline._measure
 
-    async def failing(self: Pipeline, row, job, answer, k):  # type: ignore[no-untyped-def]
+    async def failing(self: Pipeline, row: Any, job: Any, *rest: Any) -> Any:
         case: Case = job.case
         if self.arm == "bm25":
             raise RuntimeError(f"{case.id} told to fail")
-        return await original(self, row, job, answer, k)
+        return await original(self, row, job, *rest)
 
     monkeypatch.setattr(Pipeline, "_measure", failing)
     done = run(capsys, "-m", *GATED, "gate.baseline=bm25", "arch=none,bm25", "hydra.sweep.dir=s")

@@ -15,9 +15,10 @@ from framework.engine import sweep as sweep_module
 from framework.engine.directory import ANSWERS, RunDirectory, load_state
 from framework.engine.sweep import job_directories
 from framework.journal import read, verify_run
+from framework.pipeline import Pipeline
 from framework.records import Row
 from framework.rows import measured, measured_digest
-from tests.launching import HOTPOT, LOAN, everything_in, read_json, run
+from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 
 class Killed(BaseException):
@@ -200,6 +201,61 @@ def test_operational_values_may_change(
     start_and_die(capsys, monkeypatch, 8, *given, "hydra.sweep.dir=many")
     assert run(capsys, "resume=many", *changes[:3]).status == 0
     assert len(job_directories(Path("many"))) == 2
+
+
+def test_a_run_stopped_by_too_many_errors_runs_the_failed_cases_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(capsys, *HOTPOT, "arch=bm25", "run_name=whole")
+    original = Pipeline._measure
+
+    async def failing(self: Pipeline, row: Any, job: Any, *rest: Any) -> Any:
+        if job.case.id in ("fx02", "fx04"):
+            raise RuntimeError("the server is away")
+        return await original(self, row, job, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pipeline, "_measure", failing)
+        stopped = run(capsys, *HOTPOT, "arch=bm25", "max_errors=1", "run_name=cut")
+        assert stopped.status == 1
+        assert "2 cases failed" in stopped.err
+        # Failing again they stop it again, and each is there once.
+        assert run(capsys, "resume=runs/cut").status == 1
+        rows = load_state(Path("runs/cut")).rows
+        assert len({row.key for row in rows}) == len(rows)
+        assert sum(bool(row.error) for row in rows) == 2
+    done = run(capsys, "resume=runs/cut")
+    assert done.status == 0, done.err
+    events = list(read(Path("runs/cut/journal.jsonl")))
+    retried = [e.payload["retried"] for e in events if e.type == "run.resumed"]
+    assert [sorted(key[0] for key in keys) for keys in retried] == [["fx02", "fx04"]] * 2
+    states = [load_state(Path("runs") / name) for name in ("whole", "cut")]
+    assert measured(states[0].rows) == measured(states[1].rows)
+    assert verify_run(Path("runs/cut")).ok
+    shown = framework(capsys, "show", "runs/cut", "case=fx02")
+    assert shown.out.count("case fx02") == 1
+    assert "ERROR" not in shown.out
+    assert whole.status == 0
+
+
+def test_a_run_that_was_killed_keeps_its_failed_cases(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are what an undisturbed run would have ended with."""
+    original = Pipeline._measure
+
+    async def failing(self: Pipeline, row: Any, job: Any, *rest: Any) -> Any:
+        if job.case.id == "fx01":
+            raise RuntimeError("the server is away")
+        return await original(self, row, job, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pipeline, "_measure", failing)
+        start_and_die(
+            capsys, monkeypatch, 4, *HOTPOT, "arch=bm25", "max_errors=2", "hydra.run.dir=cut"
+        )
+    assert run(capsys, "resume=cut").status == 0
+    assert [row.case_id for row in load_state(Path("cut")).rows if row.error] == ["fx01"]
 
 
 def test_an_override_that_changes_only_a_label_is_refused(
