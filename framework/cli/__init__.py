@@ -92,6 +92,15 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
     add.set_defaults(command="export:export")
 
+    add = commands.add_parser(
+        "fork", help="a new run with a loop's events up to one of them, then on under overrides"
+    )
+    add.add_argument("run", metavar="RUN")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for run.py")
+    add.add_argument("--at", type=int, required=True, metavar="SEQ", help="number of the event")
+    add.add_argument("--out", metavar="DIR", help="default: beside the run, with the number")
+    add.set_defaults(command="loops:fork")
+
     add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")

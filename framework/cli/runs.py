@@ -93,6 +93,7 @@ def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.config import with_operational
     from framework.engine.directory import changed_since, load_plan, load_state
+    from framework.engine.loops import keeps_notes, replay_notes
     from framework.engine.progress import Progress
     from framework.engine.run import check_same, execute, one_domain
 
@@ -102,6 +103,11 @@ def replay(args: argparse.Namespace) -> int:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
     # As many errors as there were: the repetition is to be compared, not judged.
     plan = with_operational(load_plan(path), {"max_errors": float(len(before.rows))})
+    if keeps_notes(plan):
+        with one_domain():
+            events = replay_notes(path)
+        print(f"same: {events} events, nothing asked or measured")
+        return 0
     with tempfile.TemporaryDirectory() as scratch, one_domain():
         check_same(plan, path)
         changed = changed_since(path, plan)

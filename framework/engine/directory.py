@@ -14,7 +14,7 @@ import platform
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -27,7 +27,16 @@ import yaml
 from framework.canonical import canonical_bytes, digest, digest_file
 from framework.config import Plan, plan
 from framework.errors import DataError, UserError
-from framework.journal import JOURNAL, MANIFEST, Journal, read, seal, stamp_head
+from framework.journal import (
+    JOURNAL,
+    MANIFEST,
+    Clock,
+    Journal,
+    read,
+    seal,
+    stamp_head,
+    utc_now,
+)
 from framework.models.prices import prices_digest
 from framework.records import Row
 from framework.rows import from_plain, to_plain, write_parquet
@@ -85,20 +94,25 @@ class RunDirectory:
         data: Mapping[str, Any],
         account: str | None = None,
         rescored_from: Mapping[str, Any] | None = None,
+        forked_from: Mapping[str, Any] | None = None,
+        notes: Iterable[tuple[str, Mapping[str, Any]]] = (),
+        clock: Clock = utc_now,
     ) -> RunDirectory:
         """Make the directory with its configuration, manifest and journal, in one step.
 
         `account` names what the run spends on, None where it spends nothing; `rescored_from` tells
-        where its answers come from, None where they are its own.
+        where its answers come from, None where they are its own; `forked_from` whose events the
+        run begins with, which are `notes`.
         Raises UserError when it exists already or can't be written.
         """
-        origin = {"rescored_from": dict(rescored_from)} if rescored_from else {}
+        origins = {"rescored_from": rescored_from, "forked_from": forked_from}
+        origin = {key: dict(value) for key, value in origins.items() if value}
         with drafted(path) as draft:
             (draft / CONFIG).write_text(_yaml(plan_.config), encoding="utf-8")
             content = {**manifest(plan_, data), **origin}
             (draft / MANIFEST).write_text(_pretty(content), encoding="utf-8")
             (draft / ANSWERS).touch()
-            with Journal.create(draft / JOURNAL) as journal:
+            with Journal.create(draft / JOURNAL, clock=clock) as journal:
                 journal.append(
                     "run.started",
                     {
@@ -110,7 +124,9 @@ class RunDirectory:
                         **origin,
                     },
                 )
-        return cls(path, Journal.open(path / JOURNAL), load_state(path))
+                for type_, payload in notes:
+                    journal.append(type_, dict(payload))
+        return cls(path, Journal.open(path / JOURNAL, clock=clock), load_state(path))
 
     @classmethod
     def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
@@ -155,9 +171,8 @@ class RunDirectory:
 
     def notes(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The events that are neither rows nor the engine's own, of those written until now."""
-        own = ("run.", "journal.", "case.finished")
         events = islice(read(self.path / JOURNAL), self._journal.n_events)
-        return ((e.type, e.payload) for e in events if not e.type.startswith(own))
+        return ((e.type, e.payload) for e in events if is_note(e.type))
 
     def write(self, name: str, content: Mapping[str, Any]) -> None:
         """Write a JSON file of the protocol's own into the directory, in one step."""
@@ -176,6 +191,11 @@ class RunDirectory:
         """Let go of the files; the run can be resumed."""
         self._answers.close()
         self._journal.close()
+
+
+def is_note(type_: str) -> bool:
+    """Whether events of this type are a protocol's own: neither rows nor the engine's."""
+    return not type_.startswith(("run.", "journal.", "case.finished"))
 
 
 def check_new(path: Path) -> None:

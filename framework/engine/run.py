@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -27,6 +27,7 @@ from framework.engine.interrupt import draining
 from framework.engine.progress import Progress
 from framework.engine.stored import Origin, StoredAnswers, Unasked
 from framework.errors import StopRun, UserError
+from framework.journal import Clock, utc_now
 from framework.models.spending import current
 from framework.pipeline import Pipeline
 from framework.registry import NoSettings, find, settings_of
@@ -93,6 +94,7 @@ def execute(
     baseline_none: Path | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
+    clock: Clock = utc_now,
 ) -> Outcome:
     """Run a plan into `directory`; a directory that is there already is gone on with.
 
@@ -123,6 +125,7 @@ def execute(
             data_of(domain),
             spending.scope if spending else None,
             origin.plain() if origin else None,
+            clock=clock,
         )
     try:
         source: Source
@@ -131,7 +134,9 @@ def execute(
         else:
             source, model = StoredAnswers(origin, directory), Unasked(NoSettings())
         pipeline = build_pipeline(plan, domain, model)
-        bind(plan, source, run)
+        if isinstance(source, RunProtocol) and source.groups:
+            forked = (load_state(directory).started or {}).get("forked_from") or {}
+            bind_notes(plan, source, run.note, run.notes(), forced=forked.get("events", 0))
         try:
             asyncio.run(_drive(plan, pipeline, domain, run, source, progress or Progress.quiet()))
         except (TooManyErrors, StopRun) as error:
@@ -151,18 +156,26 @@ def execute(
         run.close()
 
 
-def bind(plan: Plan, source: Source, run: RunDirectory) -> None:
-    """Give a protocol with groups of its own their plugins and the run's journal."""
-    if not isinstance(source, RunProtocol) or not source.groups:
-        return
-    groups = (*source.groups, "gate")
-    source.bind(
+def bind_notes(
+    plan: Plan,
+    protocol: RunProtocol[Any],
+    note: Callable[[str, Mapping[str, Any]], object],
+    recorded: Iterator[tuple[str, Mapping[str, Any]]],
+    *,
+    forced: int = 0,
+    live: bool = True,
+) -> None:
+    """Give a protocol with groups of its own their plugins and its events (see `Bound`)."""
+    groups = (*protocol.groups, "gate")
+    protocol.bind(
         Bound(
             parts={group: plan.parts[group].create() for group in groups},
             settings={group: plan.identity[group] for group in (*groups, "protocol")},
             seed=plan.top.seed,
-            note=run.note,
-            recorded=run.notes(),
+            note=note,
+            recorded=recorded,
+            forced=forced,
+            live=live,
         )
     )
 

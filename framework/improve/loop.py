@@ -487,6 +487,7 @@ class Loop:
             "exhausted": [r for r in counts if state.attempts.get(r, 0) >= cap],
             "walls": [r for r in counts if not self._seams(r)],
             "failures": counts,
+            "asked": self.drafting.asked,
             "drafts": self.drafting.drafted,
             "promotions": state.promotions,
             "looks": state.looks,

@@ -1,0 +1,112 @@
+"""Runs whose protocol keeps events of its own: replayed from the journal, forked at an event."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from framework.canonical import digest
+from framework.compose import compose_plan
+from framework.config import Plan
+from framework.contracts import RunProtocol
+from framework.engine.directory import RunDirectory, is_note, load_plan
+from framework.engine.job import check_job
+from framework.engine.run import bind_notes, build_pipeline, check_same, data_of, open_domain
+from framework.engine.stored import Unasked
+from framework.errors import UserError
+from framework.journal import JOURNAL, JournalEvent, read
+from framework.registry import NoSettings
+
+__all__ = ["fork", "keeps_notes", "replay_notes"]
+
+_SEALED = "test.opened"
+
+
+def keeps_notes(plan: Plan) -> bool:
+    """Whether the run's protocol keeps events of its own."""
+    return bool(plan.parts["protocol"].plugin.cls.groups)
+
+
+def replay_notes(path: Path) -> int:
+    """Go through a finished run's events again, with nothing asked or measured; how many there are.
+
+    What was measured and what the author answered is taken from the journal; all else is computed
+    anew and compared, the protocol's own file included. Raises UserError where something differs.
+    """
+    plan = load_plan(path)
+    state = check_same(plan, path)
+    if state.finished is None:
+        raise UserError(f"{path} is not finished; go on with it by resume={path}")
+    pipeline = build_pipeline(plan, open_domain(plan), Unasked(NoSettings()))
+    protocol: RunProtocol[Any] = plan.parts["protocol"].create()
+    events = _notes(path)
+    count = 0
+
+    def counted() -> Iterator[tuple[str, Mapping[str, Any]]]:
+        nonlocal count
+        for event in events:
+            count += 1
+            yield event.type, event.payload
+
+    forked = (state.started or {}).get("forked_from") or {}
+    bind_notes(plan, protocol, _refuse, counted(), forced=forked.get("events", 0), live=False)
+
+    async def drive() -> None:
+        cases = pipeline.domain.cases(plan.top.n_cases, plan.top.seed)
+        done = frozenset(row.key for row in state.rows)
+        async for row, _ in protocol.drive(pipeline, cases, done):
+            raise UserError(f"{path}: row {row.key} is not in the run")
+
+    asyncio.run(drive())
+    if next(events, None) is not None:
+        raise UserError(f"{path}: the journal goes on after the loop has ended")
+    stored = json.loads((path / f"{protocol.name}.json").read_text(encoding="utf-8"))
+    if digest(stored) != digest(protocol.report()):
+        raise UserError(f"{path}: {protocol.name}.json is not what its events give")
+    return count
+
+
+def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan:
+    """Begin a run at `directory` with the events of `path` up to number `at`, under overrides.
+
+    The events taken over hold as they are; from there on the new configuration decides. Go on with
+    it as with any run that was cut off. Call inside `composer`.
+
+    Raises UserError for a run without such events, a number out of range, or one after TEST was
+    opened: what is chosen from there on would be chosen on TEST.
+    """
+    stored = load_plan(path)
+    if not keeps_notes(stored):
+        raise UserError(f"{path}: protocol={stored.label('protocol')} has no events to fork at")
+    plan = compose_plan([*stored.overrides, *overrides])
+    check_job(plan)
+    taken: list[JournalEvent] = []
+    last = None
+    for event in islice(read(path / JOURNAL), max(0, at + 1)):
+        last = event
+        if event.type == _SEALED:
+            raise UserError(f"--at {at}: TEST was opened at event {event.seq}; fork before it")
+        if is_note(event.type):
+            taken.append(event)
+    if last is None or last.seq != at:
+        raise UserError(f"--at {at}: {path} has no such event")
+    RunDirectory.create(
+        directory,
+        plan,
+        data_of(open_domain(plan)),
+        forked_from={"run": path.name, "seq": at, "hash": last.hash, "events": len(taken)},
+        notes=[(event.type, event.payload) for event in taken],
+    ).close()
+    return plan
+
+
+def _notes(path: Path) -> Iterator[JournalEvent]:
+    return (event for event in read(path / JOURNAL) if is_note(event.type))
+
+
+def _refuse(type_: str, payload: Mapping[str, Any]) -> None:
+    raise UserError(f"the loop comes to {type_}, which is not in the journal")
