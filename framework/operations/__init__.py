@@ -7,6 +7,7 @@ from framework.operations import (
     answer_question,
     audit,
     check_completeness,
+    consolidate,
     decide,
     entail,
     equivalent,
@@ -18,6 +19,7 @@ from framework.operations import (
     rerank,
     summarize,
     synthesize_schema,
+    take_note,
 )
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "answer_question",
     "audit",
     "check_completeness",
+    "consolidate",
     "decide",
     "entail",
     "equivalent",
@@ -36,4 +39,5 @@ __all__ = [
     "rerank",
     "summarize",
     "synthesize_schema",
+    "take_note",
 ]

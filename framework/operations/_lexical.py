@@ -21,7 +21,7 @@ from framework.operations.reading.text import Statement
 from framework.records import FactField
 from framework.values import find_values
 
-__all__ = ["Line", "lines_of", "names_of", "words_of"]
+__all__ = ["Line", "corrects", "lines_of", "names_of", "words_of"]
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _STOP_WORDS: Final = (
@@ -74,6 +74,11 @@ class Line:
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, function words left out."""
     return tuple(word for word in _WORD.findall(text.casefold()) if word not in _STOP)
+
+
+def corrects(text: str) -> bool:
+    """Whether a text is worded as a correction."""
+    return _CORRECTION.search(text) is not None
 
 
 def names_of(field: FactField) -> frozenset[frozenset[str]]:

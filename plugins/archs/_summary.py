@@ -33,16 +33,22 @@ async def summarize(client: Client, texts: Sequence[str], limit: int, chunk_even
     A model that answers with more than the limit is cut to it, so that no call starts from more
     than the budget allows.
     """
-    text, calls, cut = "", 0, 0
+    summary = Summary()
     for start in range(0, len(texts), chunk_events):
-        chunk = tuple(texts[start : start + chunk_events])
-        request = SummarizeRequest(summary=text, chunks=chunk, limit_tokens=limit)
-        text = (await client.ask(Summarize(), request)).summary
-        calls += 1
-        if count_tokens(text) > limit:
-            text = truncate(text, limit)
-            cut += 1
-    return Summary(text=text, calls=calls, cut=cut)
+        summary = await folded(client, summary, texts[start : start + chunk_events], limit)
+    return summary
+
+
+async def folded(client: Client, summary: Summary, texts: Sequence[str], limit: int) -> Summary:
+    """The summary after one more call that folds `texts` in, cut to `limit` where it is longer."""
+    request = SummarizeRequest(summary=summary.text, chunks=tuple(texts), limit_tokens=limit)
+    text = (await client.ask(Summarize(), request)).summary
+    over = count_tokens(text) > limit
+    return Summary(
+        text=truncate(text, limit) if over else text,
+        calls=summary.calls + 1,
+        cut=summary.cut + over,
+    )
 
 
 def summary_items(summary: Summary) -> list[Item]:

@@ -1,0 +1,149 @@
+"""A recursive tree of summaries over clusters of alike events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from framework.contracts import Arch, Query
+from framework.operations.summarize import Summarize, SummarizeRequest
+from framework.records import Event, Item
+from framework.registry import register
+from framework.tokens import truncate
+from plugins.archs._clusters import Clustering, clusters
+from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._items import event_item, recency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaptorSettings:
+    """Settings of `arch=raptor`.
+
+    cluster_size : most members of a cluster, at least 2.
+    clustering : `soft`, where a member may belong to several clusters, or `hard`.
+    summary_tokens : length of a summary, at least 1; about 130 in the source.
+    levels : most levels of summaries above the events, at least 1.
+    search : `collapsed`, all nodes of the tree in one ranking, or `traversal`, from the top down
+        by the children of the best nodes of each level.
+    beam : nodes followed on each level of a traversal, at least 1.
+    """
+
+    cluster_size: int = 8
+    clustering: Clustering = "soft"
+    summary_tokens: int = 130
+    levels: int = 5
+    search: Literal["collapsed", "traversal"] = "collapsed"
+    beam: int = 5
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("cluster_size", self.cluster_size, 2),
+            ("summary_tokens", self.summary_tokens, 1),
+            ("levels", self.levels, 1),
+            ("beam", self.beam, 1),
+        ):
+            if value < least:
+                raise ValueError(f"{name} must be at least {least}, {value} given")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    """An event or a summary; `children` are places of nodes, empty for an event."""
+
+    id: str
+    level: int
+    text: str
+    children: tuple[int, ...] = ()
+
+
+@register("arch", "raptor")
+class Raptor(Arch[RaptorSettings]):
+    """RAPTOR-style: summaries of clusters, of clusters of summaries, and so on.
+
+    Source: Sarthi et al., "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval",
+    ICLR 2024. Events are embedded and clustered, a model writes a summary of each cluster, the
+    summaries are embedded and clustered in turn, until one node or `levels` is reached. Recall
+    ranks all nodes, or goes down from the top. `-style`: clusters come from recursive spherical
+    k-means with memberships by a von Mises-Fisher mixture, where the source has UMAP and Gaussian
+    mixtures chosen by BIC; events are not cut into chunks of 100 tokens. What `arch=dense` says of
+    embedders holds here. A summary names no sources, as what it keeps of them is not recorded.
+    """
+
+    needs_model = True
+    uses_embedder = True
+    Settings = RaptorSettings
+
+    async def ingest(self, events: Iterable[Event]) -> None:
+        self._events = tuple(events)
+        self._nodes = [_Node(id=e.id, level=0, text=e.text) for e in self._events]
+        self._calls = 0
+        vectors = await embed(self.context, [node.text for node in self._nodes])
+        below = np.arange(len(self._nodes))
+        for level in range(1, self.settings.levels + 1):
+            if len(below) < 2:
+                break
+            groups = clusters(vectors[below], self.settings.cluster_size, self.settings.clustering)
+            if len(groups) >= len(below):  # as many summaries as there were nodes: no tree
+                break
+            first = len(self._nodes)
+            for group in groups:
+                children = tuple(int(below[place]) for place in group)
+                text = await self._summary([self._nodes[place].text for place in children])
+                if text:
+                    name = f"summary:{level}.{len(self._nodes) - first + 1}"
+                    node = _Node(id=name, level=level, text=text, children=children)
+                    self._nodes.append(node)
+            added = [node.text for node in self._nodes[first:]]
+            if not added:
+                break
+            vectors = np.concatenate([vectors, await embed(self.context, added)])
+            below = np.arange(first, len(self._nodes))
+        self._index = DenseIndex(vectors)
+
+    async def _summary(self, texts: Sequence[str]) -> str:
+        """A summary of the texts. A longer answer than was asked for is cut."""
+        limit = self.settings.summary_tokens
+        request = SummarizeRequest(summary="", chunks=tuple(texts), limit_tokens=limit)
+        self._calls += 1
+        return truncate((await self.context.client.ask(Summarize(), request)).summary, limit)
+
+    async def recall(self, query: Query, k: int) -> Sequence[Item]:
+        (vector,) = await embed(self.context, [query.text or ""])
+        places, scores = self._index.rank(vector, len(self._nodes))
+        order = places.tolist()
+        if self.settings.search == "traversal":
+            order = self._downwards(order)
+        score = dict(zip(places.tolist(), scores.tolist(), strict=True))
+        return [
+            self._item(place, {"dense": score[place], "rank": rank})
+            for rank, place in enumerate(order[: max(0, k)], start=1)
+        ]
+
+    def _downwards(self, ranked: list[int]) -> list[int]:
+        """The best nodes of each level among the children of the level above, then the rest."""
+        top = max((node.level for node in self._nodes), default=0)
+        allowed = {place for place in ranked if self._nodes[place].level == top}
+        chosen: dict[int, None] = {}
+        for _ in range(top + 1):
+            best = [place for place in ranked if place in allowed][: self.settings.beam]
+            chosen.update(dict.fromkeys(best))
+            allowed = {child for place in best for child in self._nodes[place].children}
+        return [*chosen, *(place for place in ranked if place not in chosen)]
+
+    def _item(self, place: int, signals: Mapping[str, float]) -> Item:
+        node = self._nodes[place]
+        own = {**signals, "level": node.level}
+        if place < len(self._events):
+            own["recency"] = recency(place, len(self._events))
+            return event_item(self._events[place], own)
+        return Item(id=node.id, text=node.text, signals=own)
+
+    def report(self) -> Mapping[str, float]:
+        return {
+            "levels": max((node.level for node in self._nodes), default=0),
+            "summaries": len(self._nodes) - len(self._events),
+            "summary_calls": self._calls,
+        }
