@@ -1,8 +1,9 @@
 """A local model server for tests: both providers' wire protocols, rule-based answers, told faults.
 
-It answers `POST /v1/messages` (Anthropic) and `POST /v1/chat/completions` (OpenAI) over real HTTP
-on this machine, and counts what it served. What it says it learns beforehand, from a rehearsal of
-the run (`framework.models.rehearsal`), so its answers are those of the rule-based model::
+It answers `POST /v1/messages` (Anthropic), `POST /v1/chat/completions` and `/v1/embeddings` (OpenAI)
+over real HTTP on this machine, and counts what it served. What it says it learns beforehand, from a
+rehearsal of the run (`framework.models.rehearsal`), so its answers are those of the rule-based
+model; vectors are hashed words, as in the rehearsal::
 
     with ModelServer(rehearsal.answers, faults=Faults(rates={"429": 0.1, "cut": 0.1})) as server:
         ...  # model=openai model.base_url={server.url}/v1
@@ -88,7 +89,7 @@ class Counts:
 class _Asked:
     """A request of either protocol, in one form."""
 
-    protocol: Literal["anthropic", "openai"]
+    protocol: Literal["anthropic", "openai", "embeddings"]
     operation: str
     system: str
     user: str
@@ -102,7 +103,9 @@ class ModelServer:
     """The server, in a thread of its own; a context manager. `url` is its address without path.
 
     answers : text by `prompt_key`, or a function of operation, system and user. Turns that follow
-    the first (a repair) get the answer to the first. delay_s : before every answer.
+    the first (a repair) get the answer to the first. delay_s : before every answer. tokens : how it
+    counts them in a text.
+    dimension : length of the vectors that it gives.
     A request without an answer is a mistake of the test: status 400, which is never tried again.
     """
 
@@ -113,6 +116,8 @@ class ModelServer:
         faults: Faults | None = None,
         delay_s: float = 0.0,
         port: int = 0,
+        tokens: Callable[[str], int] = likely_tokens,
+        dimension: int = 64,
     ) -> None:
         self._answer: Answer = (
             answers
@@ -120,6 +125,7 @@ class ModelServer:
             else lambda _, system, user: answers.get(prompt_key(system, user))
         )
         self._port = port
+        self._tokens = tokens
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -127,6 +133,7 @@ class ModelServer:
         self._prefixes: set[str] = set()
         self.faults = faults or Faults()
         self.delay_s = delay_s
+        self.dimension = dimension
         self.counts = Counts()
         self.url = ""
 
@@ -200,9 +207,10 @@ class ModelServer:
             await writer.drain()
 
     async def _reply(self, path: str, data: bytes) -> tuple[int, dict[str, Any], str]:
-        if path not in ("/v1/messages", "/v1/chat/completions"):
+        read = _READ.get(path)
+        if read is None:
             return 404, _error("not_found_error", path), ""
-        asked = (_anthropic if path == "/v1/messages" else _openai)(json.loads(data))
+        asked = read(json.loads(data), self._tokens)
         request = hashlib.sha256(data).hexdigest()
         fault = self.faults.of(request, self._attempts[request])
         self._attempts[request] += 1
@@ -212,14 +220,15 @@ class ModelServer:
         if fault in _TURNED_AWAY:
             self.counts.turned_away += 1
             return int(fault), _error(_TURNED_AWAY[fault], "told to"), fault
-        text = self._answer(asked.operation, asked.system, asked.user)
+        embeds = asked.protocol == "embeddings"
+        text = "" if embeds else self._answer(asked.operation, asked.system, asked.user)
         if text is None:
             return 400, _error("invalid_request_error", "no answer was rehearsed to this"), ""
         if fault in ("malformed", "too_long"):
             text = text[: len(text) // 2]
         if fault == "refuse":
             text = ""
-        tokens_out = likely_tokens(text)
+        tokens_out = self._tokens(text)
         if fault in _LOST:
             self.counts.lost += 1
         else:
@@ -229,11 +238,13 @@ class ModelServer:
             self.counts.requests[request] += 1
         kept = bool(asked.prefix) and asked.prefix in self._prefixes
         self._prefixes.add(asked.prefix)
+        if embeds:
+            return 200, _vectors(asked, self.dimension, fault), fault
         write = _message if asked.protocol == "anthropic" else _completion
         return 200, write(asked, text, tokens_out, fault, kept), fault
 
 
-def _anthropic(body: Mapping[str, Any]) -> _Asked:
+def _anthropic(body: Mapping[str, Any], tokens: Callable[[str], int]) -> _Asked:
     blocks = body["messages"][0]["content"]
     if isinstance(blocks, str):
         blocks = [{"type": "text", "text": blocks}]
@@ -250,13 +261,13 @@ def _anthropic(body: Mapping[str, Any]) -> _Asked:
         system=system,
         user="".join(block["text"] for block in blocks),
         body=body,
-        tokens_in=likely_tokens(form + system + said),
+        tokens_in=tokens(form + system + said),
         prefix=prefix,
-        tokens_prefix=likely_tokens(prefix),
+        tokens_prefix=tokens(prefix),
     )
 
 
-def _openai(body: Mapping[str, Any]) -> _Asked:
+def _openai(body: Mapping[str, Any], tokens: Callable[[str], int]) -> _Asked:
     by_role = {turn["role"]: turn["content"] for turn in reversed(body["messages"])}
     form = body.get("response_format", {})
     said = "".join(_text(turn["content"]) for turn in body["messages"])
@@ -266,10 +277,44 @@ def _openai(body: Mapping[str, Any]) -> _Asked:
         system=by_role.get("system", ""),
         user=by_role["user"],
         body=body,
-        tokens_in=likely_tokens((json.dumps(form) if form else "") + said),
+        tokens_in=tokens((json.dumps(form) if form else "") + said),
         prefix="",
         tokens_prefix=0,
     )
+
+
+def _embeddings(body: Mapping[str, Any], tokens: Callable[[str], int]) -> _Asked:
+    return _Asked(
+        protocol="embeddings",
+        operation="embed",
+        system="",
+        user="",
+        body=body,
+        tokens_in=sum(map(tokens, body["input"])),
+        prefix="",
+        tokens_prefix=0,
+    )
+
+
+_READ: Final = {
+    "/v1/messages": _anthropic,
+    "/v1/chat/completions": _openai,
+    "/v1/embeddings": _embeddings,
+}
+
+
+def _vectors(asked: _Asked, dimension: int, fault: str) -> dict[str, Any]:
+    """Hashed words in the place of a model's vectors; one is missing in a malformed answer."""
+    from framework.models.hashing import hashed_words
+
+    rows = hashed_words(asked.body["input"], dimension).tolist()
+    data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
+    return {
+        "object": "list",
+        "model": asked.body["model"],
+        "data": data[:-1] if fault == "malformed" else data,
+        "usage": {"prompt_tokens": asked.tokens_in, "total_tokens": asked.tokens_in},
+    }
 
 
 def _text(content: Any) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from framework.engine.directory import ROWS
 from framework.engine.rehearse import rehearse_overrides
+from framework.models.rehearsal import likely_tokens
 from framework.models.spending import Spent
 from framework.testing.server import Faults, ModelServer
 
@@ -18,12 +19,18 @@ BASE = ("domain=loan", "tracking=none", "gate=open")
 SPENDING = Path(".spending.sqlite")
 
 
-def server(*overrides: str, faults: Faults | None = None, delay_s: float = 0.0) -> ModelServer:
+def server(
+    *overrides: str,
+    faults: Faults | None = None,
+    delay_s: float = 0.0,
+    tokens: Callable[[str], int] = likely_tokens,
+) -> ModelServer:
     """A server that knows what these overrides ask. `model=` is only added where it is missing."""
     given = [*BASE, *overrides]
     if not any(o.startswith("model=") for o in given):
         given.append("model=openai")
-    return ModelServer(rehearse_overrides(given).answers, faults=faults, delay_s=delay_s)
+    answers = rehearse_overrides(given).answers
+    return ModelServer(answers, faults=faults, delay_s=delay_s, tokens=tokens)
 
 
 def of(running: ModelServer, provider: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,26 @@ def test_an_estimate_is_within_a_fifth_of_what_is_then_measured(
     assert total(estimated)["paid_calls"] == running.counts.calls
     again = estimate([*BASE, *sweep, *of(running, provider), *plain])
     assert total(again)["paid_calls"] == total(again)["paid_usd"] == 0
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_an_estimate_holds_for_a_provider_that_counts_four_characters_a_token(
+    provider: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A counter that shares nothing with the estimate's own."""
+    sweep = ("-m", "arch=bm25,summ_only", "n_cases=3", "reader=verified")
+    plain = ("model.prompt_caching=false",) if provider == "anthropic" else ()
+    before = {e.arm: e.ledger for e in estimate([*BASE, *sweep, f"model={provider}", *plain])}
+    with server(*sweep, tokens=lambda text: math.ceil(len(text) / 4)) as running:
+        done = run(capsys, *BASE, *sweep, *of(running, provider), *plain, "hydra.sweep.dir=s")
+    assert done.status == 0
+    found = {s["run"]["arch"]: s["ledger"] for s in summaries(Path("s"))}
+    assert found.keys() == before.keys() == {"bm25", "summ_only"}
+    for arm, ledger in found.items():
+        for phase, measured_ in ledger.items():
+            assert before[arm][phase]["calls"] == measured_["calls"]
+            for name in ("tokens_in", "tokens_out", "cost_usd"):
+                assert before[arm][phase][name] == pytest.approx(measured_[name], rel=0.2)
 
 
 def test_a_dry_run_shows_the_estimate_and_writes_nothing(
@@ -127,6 +148,55 @@ def test_a_cap_is_shared_by_the_jobs_of_a_sweep(capsys: pytest.CaptureFixture[st
         assert max(running.counts.requests.values()) == 1
         (account,) = spent()
         assert account.calls == running.counts.calls == totals_and_lost(account.lost_calls)
+
+
+def test_one_cap_holds_for_the_reader_and_the_judge(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("arch=oracle", "n_cases=8", "judge=openai", "model.max_tokens=600")
+    with server(*given) as running:
+        sent_to = (
+            *of(running, "anthropic"),
+            f"judge.model.base_url={running.url}/v1",
+            "judge.model.max_tokens=600",
+            "judge.model.backoff_s=0.01",
+        )
+        estimated = estimate([*BASE, *given, *sent_to])
+        (ledger,) = (e.ledger for e in estimated)
+        assert min(ledger["answer"]["cost_usd"], ledger["judge"]["cost_usd"]) > 0
+        cap = total(estimated)["cost_usd"] / 2
+        done = run(capsys, *BASE, *given, *sent_to, f"max_cost_usd={cap}", "hydra.run.dir=r")
+        assert done.status == 1
+        assert "stopped: max_cost_usd=" in done.err
+        (account,) = spent()
+        assert cap - worst_case(Path("r")) <= account.usd <= cap
+        assert (account.calls, held()) == (running.counts.calls, 0)
+        assert run(capsys, "resume=r", "max_cost_usd=100").status == 0
+        assert max(running.counts.requests.values()) == 1
+    (summary,) = summaries(Path("r"))
+    phases = summary["ledger"]
+    assert phases["total"]["calls"] == phases["answer"]["calls"] + phases["judge"]["calls"]
+    (account,) = spent()
+    assert account.usd == pytest.approx(phases["total"]["cost_usd"])
+    assert summary["errors"]["n"] == 0
+
+
+def test_a_cap_met_by_a_gates_baseline_ends_the_sweep(capsys: pytest.CaptureFixture[str]) -> None:
+    gated = ("gate=noninferiority", "gate.baseline=bm25", "gate.axes=[eda]")
+    sweep = ("-m", "arch=last_mention,random_context", "n_cases=4", "model.max_tokens=600")
+    with server("-m", "arch=last_mention,random_context,bm25,none", "n_cases=4") as running:
+        given = (*BASE, *gated, *sweep, *of(running, "openai"))
+        cap = total(estimate([*BASE, "arch=bm25", "n_cases=4", "model=openai"]))["tokens_in"]
+        done = run(capsys, *given, f"max_tokens_total={int(cap)}", "hydra.sweep.dir=s")
+        assert done.status == 1
+        assert done.err.count("stopped: ") == 1
+        assert "stopped: gate.baseline s/loan-bm25" in done.err
+        assert "go on with resume=s" in done.err
+        assert done.out.splitlines() == ["sweep: s"]
+        assert [p.parent.name.split("-")[1] for p in Path("s").glob("*/journal.jsonl")] == ["bm25"]
+        assert held() == 0
+        again = run(capsys, "resume=s", "max_tokens_total=null")
+        assert again.status in (0, 3), again.err
+        assert max(running.counts.requests.values()) == 1
+    assert len(list(Path("s").glob("*/summary.json"))) == 4
 
 
 def totals_and_lost(lost: int) -> int:
