@@ -46,13 +46,15 @@ class Domain(ABC, Generic[S]):
     """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
 
     `axes` names the axis plugins that apply; `headline` the few axis columns that tables show and
-    sweeps compare: a comparison of everything could conclude nothing.
+    sweeps compare: a comparison of everything could conclude nothing. `by_stratum` names columns
+    that tables show for every stratum too.
     """
 
     name: ClassVar[str]
     provenance: ClassVar[Provenance]
     axes: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]
+    by_stratum: ClassVar[tuple[str, ...]] = ()
     protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve", "improve")
     Settings: ClassVar[type[Any]] = NoSettings
 

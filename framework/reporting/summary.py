@@ -13,10 +13,16 @@ from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
 from framework.records import Row, Usage
 from framework.registry import plugins
+from framework.reporting.strata import by_stratum
 from framework.reporting.twins import treatment
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import mean_intervals
+from framework.statistics.ratios import ratio_of_means
 from framework.statistics.variance import repeat_variance
+
+RATIOS: Final[Mapping[str, tuple[str, str]]] = {"kappa_ratio": ("compliance", "recall")}
+"""Ratios of two axes' means over the same cases, by name. `kappa_ratio` is Depth's (section 7): it
+counts what was complied with by luck too, so that it can exceed 1 and `kappa` beside it can't."""
 
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
 
@@ -78,6 +84,8 @@ def summarize(
     axes = _axes(good, plan.top.seed)
     for name, entry in axes.items():
         entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
+    strata = _strata(good, plan.top.seed)
+    domain = plan.parts["domain"].plugin.cls
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
@@ -91,9 +99,10 @@ def summarize(
             "judge_kind": judge_kind,
         },
         "warnings": [*warnings(plan.parts["model"], judge), *_of_embedder(plan)],
-        "headline": list(plan.parts["domain"].plugin.cls.headline),
+        "headline": list(domain.headline),
         "axes": axes,
-        "strata": _strata(good, plan.top.seed),
+        "strata": strata,
+        "by_stratum": by_stratum(domain.by_stratum, axes, strata),
         "ledger": ledger(rows),
         "fairness": {
             **_fairness(good),
@@ -187,7 +196,7 @@ def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
     clusters = [means.clusters[case] for case in cases]
     intervals = mean_intervals(columns, clusters, seed=seed)
     noise = {axis: repeat_variance(_repeats(rows, axis)).noise_sd for axis in columns}
-    return {
+    entries: dict[str, dict[str, Any]] = {
         axis: {
             "mean": i.mean,
             "ci_low": i.low,
@@ -199,6 +208,19 @@ def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
         }
         for axis, i in intervals.items()
     }
+    for name, (top, bottom) in RATIOS.items():
+        if top in columns and bottom in columns:
+            ratio = ratio_of_means(columns[top], columns[bottom], clusters)
+            entries[name] = {
+                "mean": ratio.value,
+                "ci_low": ratio.low,
+                "ci_high": ratio.high,
+                "n": len(cases),
+                "n_clusters": ratio.n,
+                "method": ratio.method,
+                "noise_sd": None,
+            }
+    return entries
 
 
 def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.reporting.predicted import judgement_lines
+from framework.reporting.strata import stratum_tables
 from framework.reporting.summary import SETTING, setting_of
 from framework.reporting.twins import treatment_table
 
@@ -22,6 +23,8 @@ def print_run(summary: Mapping[str, Any]) -> None:
     console = terminal()
     console.print(run_table(summary))
     console.print(_caption(summary))
+    for table in stratum_tables([summary]):
+        console.print(table)
     _print_corpus(console, [summary])
     _print_treatment(console, [summary])
     _print_warnings(console, [summary])
@@ -38,6 +41,8 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
         members = [job for job in jobs if _table_of(job) == setting]
         console.print(arms_table(members))
         console.print(max((_caption(m) for m in members), key=len))
+        for table in stratum_tables(members):
+            console.print(table)
     for flag in summary["fairness_flags"]:
         console.print(f"fairness: {flag}")
     for table in comparison_tables(summary["comparisons"]):
@@ -120,7 +125,7 @@ def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
     table.add_column("view tokens", justify="right")
     table.add_column("told")
     for job in jobs:
-        cells = [_cell(job["axes"].get(axis)) for axis in headline]
+        cells = [entry_cell(job["axes"].get(axis)) for axis in headline]
         tokens = job["fairness"].get("mean_view_tokens")
         view = "" if tokens is None else f"{tokens:.0f}"
         table.add_row(job["run"]["arch"], *cells, view, told(job["fairness"]))
@@ -333,7 +338,7 @@ def _noise(entry: Mapping[str, Any]) -> str:
     return "-" if sd is None else f"±{2 * sd:.3f}"
 
 
-def _cell(entry: Mapping[str, Any] | None) -> str:
+def entry_cell(entry: Mapping[str, Any] | None) -> str:
     """Mean over interval; a dagger marks what is no finding."""
     if entry is None or entry["mean"] is None:
         return "-"

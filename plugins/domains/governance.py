@@ -131,6 +131,7 @@ class Governance(Domain[GovernanceSettings]):
         "kappa",
         "leak",
     )
+    by_stratum: ClassVar[tuple[str, ...]] = ("recall", "compliance", "kappa")
     Settings: ClassVar[type[GovernanceSettings]] = GovernanceSettings
 
     @property
