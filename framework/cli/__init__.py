@@ -74,7 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser(
         "report", help="a run or sweep as one page: report.html, report.md, figures/"
     )
-    add.add_argument("run", metavar="RUN|SWEEP")
+    add.add_argument("sources", nargs="*", metavar="RUN|SWEEP", help="recorded rows for a recipe")
+    add.add_argument("--recipe", metavar="NAME", help="a table or figure of one of the papers")
+    add.add_argument("--to", metavar="DIR", help="of a recipe; default: runs/recipes/NAME")
+    add.add_argument("--list", action="store_true", help="the recipes and what each needs")
     add.set_defaults(command="report:report")
 
     add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")

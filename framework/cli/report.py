@@ -1,14 +1,39 @@
-"""`report`: a run or sweep as one page that opens from disk."""
+"""`report`: a run or sweep as one page that opens from disk; or one of the papers' own."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from framework.errors import UserError
+
 
 def report(args: argparse.Namespace) -> int:
-    """Write report.html, report.md and figures/ into the directory and say where."""
+    """Write a report into the run's directory, or a recipe's page, and say where."""
+    if args.list:
+        return _list()
+    if not args.sources:
+        raise UserError("report needs a run or sweep; --list shows the recipes")
+    sources = [Path(source) for source in args.sources]
+    if args.recipe is not None:
+        from framework.reporting.recipes.write import write_recipe
+
+        target = Path(args.to) if args.to else None
+        page, text = write_recipe(args.recipe, sources, target)
+        print(text)
+        print(page)
+        return 0
     from framework.reporting.report.write import write_report
 
-    print(write_report(Path(args.run)))
+    if len(sources) > 1:
+        raise UserError("report takes one run or sweep; `compare` sets several side by side")
+    print(write_report(sources[0]))
+    return 0
+
+
+def _list() -> int:
+    from framework.reporting.recipes import recipes
+
+    for recipe in recipes():
+        print(f"{recipe.name:24} {recipe.title} ({recipe.source})\n{'':24} needs {recipe.needs}")
     return 0

@@ -12,13 +12,16 @@ from framework.statistics.compat import LongHorizon
 __all__ = ["published_tables"]
 
 
-def published_tables(rows: Sequence[Recorded]) -> list[Table]:
+def published_tables(rows: Sequence[Recorded], *, partial: bool = False) -> list[Table]:
     """Tables 1-8 as published: pooled over case x budget, recorded EDA, abstention only by label.
 
-    Tables 3 and 6 draw from one generator each, row by row in the printed order.
+    Tables 3 and 6 draw from one generator each, row by row in the printed order. With `partial`,
+    lines of arms and budgets that the rows lack, and tables left without a line, are left out.
     """
     printed = printed_numbers("longhorizon")
-    return [
+    if partial:
+        printed = _present(rows, printed)
+    tables = [
         _table_1(rows, printed["table_1"]),
         _table_2(rows, printed["table_2"]),
         _table_3(rows, printed["table_3"]),
@@ -28,6 +31,38 @@ def published_tables(rows: Sequence[Recorded]) -> list[Table]:
         _car(rows, 7, "commitment, moderate budget", printed["table_7"]),
         _car(rows, 8, "strictness of verification, moderate budget", printed["table_8"]),
     ]
+    return [table for table in tables if table.rows] if partial else tables
+
+
+def _present(rows: Sequence[Recorded], printed: Mapping[str, Any]) -> dict[str, Any]:
+    """The printed lines for which the rows hold every arm and budget."""
+    held = {(row.arm, row.budget) for row in rows}
+    arms = {arm for arm, _ in held}
+    kept: dict[str, Any] = {
+        name: {arm: texts for arm, texts in printed[name].items() if arm in arms}
+        for name in ("table_1", "table_2")
+    }
+    kept["table_3"] = [
+        line
+        for line in printed["table_3"]
+        if held.issuperset({(line[0], line[1]), ("Summ-only", line[1])})
+    ]
+    three = {"Summ-only", "Retr-only", "TMC", "TMC-full"}
+    kept["table_4"] = {
+        budget: texts
+        for budget, texts in printed["table_4"].items()
+        if held.issuperset({(arm, budget) for arm in three})
+    }
+    both = {("SAM", "moderate"), ("Summ-only", "moderate")}
+    kept["table_5"] = printed["table_5"] if both <= held else {}
+    kept["table_6"] = [
+        line
+        for line in printed["table_6"]
+        if held.issuperset({("DPM", line[0]), ("Summ-only", line[0])})
+    ]
+    for name in ("table_7", "table_8"):
+        kept[name] = {a: t for a, t in printed[name].items() if (a, "moderate") in held}
+    return kept
 
 
 def _table_1(rows: Sequence[Recorded], printed: Mapping[str, Sequence[str]]) -> Table:
@@ -72,7 +107,7 @@ def _table_3(rows: Sequence[Recorded], printed: Sequence[Sequence[str]]) -> Tabl
 
 def _table_4(rows: Sequence[Recorded], printed: Mapping[str, Sequence[str]]) -> Table:
     lines = []
-    for budget in BUDGETS:
+    for budget in filter(printed.__contains__, BUDGETS):
 
         def at(arm: str, axis: str, budget: str = budget) -> float:
             return _mean(column(rows, arm, budget, axis).values())

@@ -16,7 +16,7 @@ from framework.reporting.report.html import to_html
 from framework.reporting.report.markdown import to_markdown
 from framework.reporting.report.provenance import provenance
 
-__all__ = ["FIGURE_DIRECTORY", "HTML", "MARKDOWN", "page", "write_report"]
+__all__ = ["FIGURE_DIRECTORY", "HTML", "MARKDOWN", "Gallery", "page", "write_report"]
 
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
@@ -31,7 +31,7 @@ def write_report(path: Path) -> Path:
     The same rows give the same bytes. Raises UserError for a directory that holds nothing finished.
     """
     evidence = load(path)
-    gallery = _Gallery(path / FIGURE_DIRECTORY)
+    gallery = Gallery(path / FIGURE_DIRECTORY)
     made = page(evidence, gallery)
     gallery.sweep_out()
     for name, text in ((MARKDOWN, to_markdown(made)), (HTML, to_html(made))):
@@ -42,8 +42,8 @@ def write_report(path: Path) -> Path:
 
 
 @dataclass
-class _Gallery:
-    """Saves drawings, each once, in one directory."""
+class Gallery:
+    """Saves drawings, each once, in one directory; `hang` gives the block that shows one."""
 
     directory: Path
     names: list[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ class _Gallery:
     def hang(self, drawing: Drawing | None) -> Iterator[Block]:
         if drawing is None:
             return
-        self.directory.mkdir(exist_ok=True)
+        self.directory.mkdir(parents=True, exist_ok=True)
         svg, png = save(drawing, self.directory)
         self.names += [svg.name, png.name]
         yield Picture(
@@ -72,13 +72,13 @@ class _Gallery:
                     left.unlink()
 
 
-def page(evidence: Evidence, gallery: _Gallery) -> Page:
+def page(evidence: Evidence, gallery: Gallery) -> Page:
     """The whole report as blocks; figures are written on the way."""
     blocks = list(_blocks(evidence, gallery))
     return Page(title=overview.title(evidence), blocks=blocks)
 
 
-def _blocks(evidence: Evidence, gallery: _Gallery) -> Iterator[Block]:
+def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
     drawn = evidence.groups[:_MOST_DRAWN]
     yield from overview.beginning(evidence)
     left = len(evidence.groups) - len(drawn)

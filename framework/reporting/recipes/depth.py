@@ -1,0 +1,3 @@
+"""The Depth paper's tables and figures from sweeps over governed corpora."""
+
+from __future__ import annotations

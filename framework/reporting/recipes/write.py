@@ -1,0 +1,37 @@
+"""A recipe's page on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from framework.reporting.recipes import find
+from framework.reporting.report.blocks import Page, Text
+from framework.reporting.report.html import to_html
+from framework.reporting.report.markdown import to_markdown
+from framework.reporting.report.write import FIGURE_DIRECTORY, Gallery
+
+__all__ = ["write_recipe"]
+
+
+def write_recipe(name: str, sources: Sequence[Path], target: Path | None) -> tuple[Path, str]:
+    """Make a recipe and write its page; return the HTML file and the page as Markdown.
+
+    target : a directory; `runs/recipes/PAPER-WHAT` where None is given. The same sources give the
+    same bytes. Raises UserError for an unknown recipe, or sources that lack what it needs: then
+    nothing is written.
+    """
+    recipe = find(name)
+    directory = target or Path("runs") / "recipes" / recipe.name.replace("/", "-")
+    gallery = Gallery(directory / FIGURE_DIRECTORY)
+    blocks = list(recipe.make(sources, gallery.hang))
+    page = Page(
+        title=f"{recipe.title} ({recipe.source})",
+        blocks=[*blocks, Text(f"Made by: report --recipe {recipe.name}")],
+    )
+    text = to_markdown(page)
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "report.md").write_text(text, encoding="utf-8")
+    html = directory / "report.html"
+    html.write_text(to_html(page), encoding="utf-8")
+    return html, text
