@@ -270,7 +270,8 @@ class Loop:
         stack = state.stack.plus(draft.candidate)
         pairs, clusters = await self._look(state.stack, stack)
         judged = self._judged(pairs, clusters)
-        enough = self.plateau.enough(pairs.net)
+        # An open gate judges nothing: flips that it does not look at can not stop the loop either.
+        enough = not judged["judged"] or self.plateau.enough(pairs.net)
         passed = judged["gate_passed"] and enough
         reason = "" if passed else judged["reason"]
         if judged["gate_passed"] and not enough:
@@ -294,7 +295,8 @@ class Loop:
                 "reason": reason,
             },
         )
-        self.plateau.look(diff["net"])
+        if diff["judged"]:
+            self.plateau.look(diff["net"])
         self.results.looked(draft.number, diff)
         if diff["passed"]:
             await self._promote(draft, stack, pairs)
@@ -452,6 +454,7 @@ class Loop:
         return {
             "gate": decided.name,
             "gate_passed": bool(decided.passed),
+            "judged": bool(decided.findings),
             "delta": pairs.net / max(1, len(pairs.before)),
             "bound": found.get("bound"),
             "alpha": found.get("alpha"),

@@ -1,0 +1,159 @@
+"""Cut off after any event, inside any step, a loop ends with the same journal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from framework.compose import composer
+from framework.engine import loops
+from framework.engine.directory import load_state
+from framework.engine.loops import fork, replay_notes
+from framework.engine.run import execute
+from framework.errors import UserError
+from framework.journal import JOURNAL, Journal, read, verify_run
+from framework.rows import measured
+from tests.framework.improve.scripted import Finished, finished, prompt, run_script, script_plan
+
+RIGHT = {
+    "base": {"optimize": "0-1", "confirm": "0-5", "test": "0-1"},
+    "a": {"optimize": "0-2", "confirm": "0-12", "test": "0-3"},
+    "b": {"optimize": "0-3", "confirm": "0-13", "test": "0-3"},
+}
+PLAN_SIZES = {"optimize": 4, "confirm": 14, "test": 4, "pool": 22}
+
+
+def plan_of(**changed: object):  # type: ignore[no-untyped-def]
+    drafts = [prompt("a"), "no draft", prompt("b"), prompt("harm"), prompt("a")]
+    return script_plan(RIGHT, drafts, protocol={**PLAN_SIZES, "max_attempts": 3}, **changed)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    done = run_script(plan_of(), tmp_path_factory.mktemp("whole") / "run")
+    assert [s["number"] for s in done.results["trajectory"]] == [0]
+    return done
+
+
+def payloads(done: Finished) -> list[tuple[str, object]]:
+    return [(event.type, event.payload) for event in done.events]
+
+
+def ticking() -> Callable[[], datetime]:
+    seconds = count()
+    return lambda: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=next(seconds))
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    one, two = (
+        run_script(plan_of(), tmp_path / name / "run", clock=ticking()) for name in ("one", "two")
+    )
+    mine, its = ((done.path / JOURNAL).read_bytes().splitlines() for done in (one, two))
+    assert mine == its
+    assert (one.path / "improve.json").read_bytes() == (two.path / "improve.json").read_bytes()
+
+
+def test_cut_off_after_any_event_it_ends_with_the_same_events(
+    whole: Finished, tmp_path: Path
+) -> None:
+    lines = (whole.path / JOURNAL).read_bytes().splitlines(keepends=True)
+    state = load_state(whole.path)
+    step = max(1, len(lines) // 60)
+    for cut in range(1, len(lines), step):
+        directory = tmp_path / f"cut{cut}"
+        shutil.copytree(whole.path, directory)
+        for name in ("improve.json", "rows.parquet", "summary.json"):
+            (directory / name).unlink()
+        # Half of the next line, as a kill inside a write leaves it.
+        torn = lines[cut][: len(lines[cut]) // 2] if cut % 2 else b""
+        (directory / JOURNAL).write_bytes(b"".join(lines[:cut]) + torn)
+        execute(plan_of(), directory)
+        again = finished(directory)
+        assert payloads(again) == payloads(whole), f"cut after line {cut}"
+        assert again.results == whole.results
+        assert measured(load_state(directory).rows) == measured(state.rows)
+        assert not verify_run(directory).problems
+
+
+def test_replay_asks_and_measures_nothing(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object) -> None:
+        raise AssertionError("asked")
+
+    monkeypatch.setattr("plugins.authors.scripted.Scripted.draft", refuse)
+    monkeypatch.setattr("framework.pipeline.Pipeline.sampled", refuse)
+    assert replay_notes(whole.path) == len(whole.events)
+
+
+def rewritten(whole: Finished, directory: Path, change: Callable[[str, dict[str, object]], None]):  # type: ignore[no-untyped-def]
+    """The run with changed payloads under a consistent chain, as only a liar would write it."""
+    shutil.copytree(whole.path, directory)
+    (directory / JOURNAL).unlink()
+    with Journal.create(directory / JOURNAL) as journal:
+        for event in read(whole.path / JOURNAL):
+            payload = json.loads(json.dumps(event.payload))
+            change(event.type, payload)
+            if event.type == "run.finished":
+                payload.pop("n_events")
+                journal.finish(payload)
+            else:
+                journal.append(event.type, payload)
+    return directory
+
+
+def test_replay_finds_a_decision_that_does_not_follow(whole: Finished, tmp_path: Path) -> None:
+    def promote(type_: str, payload: dict[str, object]) -> None:
+        if type_ == "transform.eval_diff" and payload["number"] == 3:
+            payload["passed"] = True
+
+    with pytest.raises(UserError, match="not what the loop comes to"):
+        replay_notes(rewritten(whole, tmp_path / "run", promote))
+
+    def forget(type_: str, payload: dict[str, object]) -> None:
+        if type_ == "case.evaluated" and payload["evaluation"] == 2 and payload["case"]:
+            payload["correct"] = True
+
+    with pytest.raises(UserError, match="not what the loop comes to"):
+        replay_notes(rewritten(whole, tmp_path / "other", forget))
+
+
+def seq_of(whole: Finished, type_: str, nth: int = 0) -> int:
+    return [event.seq for event in whole.events if event.type == type_][nth]
+
+
+def test_a_fork_takes_over_what_was_and_goes_on_under_its_own_rules(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Composed plans are Hydra's; here the script's plan stands for one.
+    changed = plan_of(gate={"plugin": "open"})
+    monkeypatch.setattr(loops, "compose_plan", lambda overrides: changed)
+    monkeypatch.setattr(loops, "check_job", lambda plan: None)
+    at = seq_of(whole, "transform.promoted")
+    with composer():
+        fork(whole.path, at, ["gate=open"], tmp_path / "fork")
+    execute(changed, tmp_path / "fork")
+    done = finished(tmp_path / "fork")
+    taken = [(e.type, e.payload) for e in whole.events if e.seq <= at]
+    assert payloads(done)[: len(taken)] == taken
+    promoted = done.of("transform.promoted")
+    assert len(promoted) > len(whole.of("transform.promoted"))  # the open gate lets more through
+    assert replay_notes(tmp_path / "fork") == len(done.events)
+    assert not verify_run(tmp_path / "fork").problems
+
+
+def test_no_fork_after_test_was_opened(whole: Finished, tmp_path: Path) -> None:
+    with composer(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "compose_plan", lambda overrides: plan_of())
+        patch.setattr(loops, "check_job", lambda plan: None)
+        with pytest.raises(UserError, match="TEST was opened"):
+            fork(whole.path, seq_of(whole, "test.opened"), [], tmp_path / "fork")
+        with pytest.raises(UserError, match="no such event"):
+            fork(whole.path, -1, [], tmp_path / "fork")
+    assert not (tmp_path / "fork").exists()
