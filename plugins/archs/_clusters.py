@@ -1,4 +1,4 @@
-"""Groups of alike vectors, soft or hard, of at most so many members."""
+"""Groups of alike vectors, soft or hard."""
 
 from __future__ import annotations
 
@@ -12,60 +12,87 @@ Clustering = Literal["soft", "hard"]
 CONCENTRATION: Final = 20.0
 """kappa of the mixture of von Mises-Fisher distributions that memberships come from."""
 THRESHOLD: Final = 0.1
-"""Posterior probability from which a member belongs to a further group (RAPTOR, section 3)."""
+"""Posterior probability from which a row belongs to a second group (RAPTOR, section 3)."""
 _BRANCH: Final = 8
 _ROUNDS: Final = 10
+_AT_ONCE: Final = 4096
 
 
 def clusters(
     vectors: NDArray[np.float32], size: int, clustering: Clustering
 ) -> list[tuple[int, ...]]:
-    """Groups of at most `size` rows each, every row in one or, with soft clustering, in several.
+    """Groups of rows: every row in one group of at most `size`.
+
+    With soft clustering a row is also in the group with the second nearest centre, when it might
+    come from there (`THRESHOLD`, between the two): groups can then hold more than `size`.
 
     The rows are split into at most eight parts by spherical k-means, and each part likewise, until
     it is small enough: the cost grows as n log n. Deterministic: centres start from the first row
     and then each from the row least like those before. Rows that can't be told apart are cut in
     order of arrival.
     """
-    done: dict[tuple[int, ...], None] = {}
+    done: list[NDArray[np.int64]] = []
     waiting = [np.arange(len(vectors))]
     while waiting:
         rows = waiting.pop()
         if len(rows) <= size:
-            if len(rows):
-                done[tuple(rows.tolist())] = None
+            done += [rows] if len(rows) else []
             continue
-        parts = _split(vectors[rows], min(_BRANCH, -(-len(rows) // size)), clustering)
-        if any(len(part) == len(rows) for part in parts):
-            parts = _split(vectors[rows], len(parts), "hard")
-        if any(len(part) == len(rows) for part in parts):
+        parts = _split(vectors[rows], min(_BRANCH, -(-len(rows) // size)))
+        if len(parts) == 1:
             parts = np.array_split(np.arange(len(rows)), -(-len(rows) // size))
         waiting += [rows[part] for part in reversed(parts)]
-    return list(done)
+    groups = [tuple(rows.tolist()) for rows in done]
+    if clustering == "hard" or len(groups) < 2:
+        return groups
+    centres = _unit(np.stack([vectors[rows].sum(axis=0) for rows in done]))
+    members: list[list[int]] = [list(group) for group in groups]
+    own = np.zeros(len(vectors), dtype=np.int64)
+    for number, rows in enumerate(done):
+        own[rows] = number
+    for row, number in _second_groups(vectors, centres, own):
+        members[number].append(row)
+    return [tuple(sorted(group)) for group in members]
 
 
-def _split(
-    vectors: NDArray[np.float32], parts: int, clustering: Clustering
-) -> list[NDArray[np.int64]]:
+def _second_groups(
+    vectors: NDArray[np.float32], centres: NDArray[np.float32], own: NDArray[np.int64]
+) -> list[tuple[int, int]]:
+    """(row, group) of every row that might come from another group than its own."""
+    found = []
+    for start in range(0, len(vectors), _AT_ONCE):
+        likeness = (vectors[start : start + _AT_ONCE] @ centres.T).astype(np.float64)
+        rows = np.arange(len(likeness))
+        mine = likeness[rows, own[start : start + _AT_ONCE]].copy()
+        likeness[rows, own[start : start + _AT_ONCE]] = -np.inf
+        other = np.argmax(likeness, axis=1)
+        odds = np.exp(CONCENTRATION * (likeness[rows, other] - mine))
+        for row in np.flatnonzero(odds / (1 + odds) > THRESHOLD).tolist():
+            found.append((start + row, int(other[row])))
+    return found
+
+
+def _split(vectors: NDArray[np.float32], parts: int) -> list[NDArray[np.int64]]:
+    """The rows by the nearest of `parts` centres, empty parts left out."""
     centres = vectors[_spread(vectors, parts)]
     for _ in range(_ROUNDS):
         nearest = np.argmax(vectors @ centres.T, axis=1)
-        moved = np.stack(
-            [vectors[nearest == c].sum(axis=0) if (nearest == c).any() else centres[c]
-             for c in range(len(centres))]
-        )  # fmt: skip
-        length = np.linalg.norm(moved, axis=1, keepdims=True)
-        moved = np.where(length > 0, moved / np.maximum(length, 1e-12), centres)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, nearest, vectors)
+        moved = np.where(np.linalg.norm(sums, axis=1, keepdims=True) > 0, _unit(sums), centres)
         if np.allclose(moved, centres):
             break
-        centres = moved.astype(np.float32)
-    likeness = (vectors @ centres.T).astype(np.float64)
-    nearest = np.argmax(likeness, axis=1)
-    belongs = nearest[:, None] == np.arange(len(centres))
-    if clustering == "soft":
-        odds = np.exp(CONCENTRATION * (likeness - likeness.max(axis=1, keepdims=True)))
-        belongs |= odds / odds.sum(axis=1, keepdims=True) > THRESHOLD
-    return [np.flatnonzero(column) for column in belongs.T if column.any()]
+        centres = moved
+    nearest = np.argmax(vectors @ centres.T, axis=1)
+    found = (np.flatnonzero(nearest == part) for part in range(len(centres)))
+    return [rows for rows in found if len(rows)]
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row divided by its length; a zero row stays."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float32] = (vectors / np.maximum(length, 1e-12)).astype(np.float32)
+    return scaled
 
 
 def _spread(vectors: NDArray[np.float32], n: int) -> list[int]:

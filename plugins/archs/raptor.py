@@ -22,8 +22,9 @@ from plugins.archs._items import event_item, recency
 class RaptorSettings:
     """Settings of `arch=raptor`.
 
-    cluster_size : most members of a cluster, at least 2.
-    clustering : `soft`, where a member may belong to several clusters, or `hard`.
+    cluster_size : most members of a cluster, at least 2, those that belong to another one first
+        not counted.
+    clustering : `soft`, where a member may belong to a second cluster, or `hard`.
     summary_tokens : length of a summary, at least 1; about 130 in the source.
     levels : most levels of summaries above the events, at least 1.
     search : `collapsed`, all nodes of the tree in one ranking, or `traversal`, from the top down
