@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.config import Plan
-from framework.contracts import Judge, Model
+from framework.contracts import Embedder, Judge, Model
 from framework.engine.directory import SWEEP_PLAN, load_state
 from framework.errors import UserError
 from framework.journal import JOURNAL
-from framework.models.llm import LLM
 from framework.models.spending import Spending, Spent, spent_on
+from framework.models.transport import Served
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""
@@ -61,13 +61,15 @@ def new_account() -> str:
     return secrets.token_hex(8)
 
 
-def llms_of(model: Model[Any], judge: Judge[Any] | None) -> list[LLM[Any]]:
-    """The language models among a run's reader model and its judge's."""
-    models = (model, judge.model if judge is not None else None)
-    return [m for m in models if isinstance(m, LLM)]
+def served_of(
+    model: Model[Any] | None, judge: Judge[Any] | None, embedder: Embedder[Any] | None = None
+) -> list[Served[Any]]:
+    """What is served, and so has a price, among the parts of a run."""
+    parts: tuple[object, ...] = (model, judge.model if judge is not None else None, embedder)
+    return [part for part in parts if isinstance(part, Served)]
 
 
-def check_prices(plan: Plan, models: list[LLM[Any]]) -> None:
+def check_prices(plan: Plan, models: list[Served[Any]]) -> None:
     """Raise UserError where dollars are capped but a model has no price; say so where they aren't.
 
     Sent to stderr, as it is no result.

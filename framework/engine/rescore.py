@@ -10,7 +10,7 @@ from typing import Any
 
 from framework.compose import compose_plan, composer, key_of
 from framework.config import Plan
-from framework.engine.account import account, check_prices, llms_of, new_account
+from framework.engine.account import account, check_prices, new_account, served_of
 from framework.engine.directory import SWEEP_PLAN, check_new, drafted, load_plan, load_state
 from framework.engine.job import FAILED, OK, Baselines, show_run, upload
 from framework.engine.progress import Progress
@@ -112,7 +112,7 @@ def _check_judge(plan: Plan) -> None:
     """What is wrong with the judge is found before anything is written: a key, a price."""
     judge = plan.parts["judge"].create()
     if judge.model is not None:
-        check_prices(plan, llms_of(judge.model, None))
+        check_prices(plan, served_of(judge.model, None))
 
 
 def _run(plan: Plan, old: Path, new: Path, axes: Sequence[str], sweep: Path | None) -> Outcome:

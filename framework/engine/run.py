@@ -14,7 +14,7 @@ from typing import Any, Final
 from framework.canonical import digest
 from framework.config import Plan
 from framework.contracts import Bound, Budget, Domain, GateOutcome, Model, RunProtocol
-from framework.engine.account import check_prices, llms_of
+from framework.engine.account import check_prices, served_of
 from framework.engine.directory import (
     RunDirectory,
     State,
@@ -227,7 +227,7 @@ def check(plan: Plan) -> None:
     """
     domain = open_domain(plan)
     pipeline = build_pipeline(plan, domain)
-    check_prices(plan, llms_of(pipeline.model, pipeline.judge))
+    check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
     for group in ("protocol", "tracking"):
         plan.parts[group].create()
     first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)

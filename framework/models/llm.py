@@ -1,42 +1,29 @@
 """Language models: what every provider has in common, from the prompt to the booked reply.
 
-Request, cache, cap, throttle, call, parse, and at most one repair. A provider's plugin says how a
-request looks and how it is sent, and nothing else.
+Parse, and at most one repair, over what is common to everything that is served
+(`framework.models.transport`). A provider's plugin says how a request looks and how it is sent, and
+nothing else.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
-import random
-import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Final, TypeVar
 
-from framework.canonical import canonical_bytes
 from framework.contracts import Model, Operation, Prompt, Reply
-from framework.errors import ModelError, StopRun, UnreadableError, UserError
-from framework.models.cache import Response, ResponseCache, key_of
-from framework.models.prices import price_of
+from framework.errors import UnreadableError
+from framework.models.cache import Response
 from framework.models.rehearsal import Rehearsal, rehearsing
-from framework.models.spending import Hold, Spending, current
-from framework.models.throttle import Throttle
+from framework.models.transport import Served, ServedSettings, check_at_least
 from framework.records import Usage
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
 S = TypeVar("S", bound="LLMSettings")
 
-_OPERATIONAL: Final = {"operational": True}
-_OVERHEAD_BYTES: Final = 4096
-"""What a provider may add to a request: its own instructions for tools."""
-_STOPS: Final = frozenset({"401", "403", "404"})
-"""Statuses that every other call would meet as well: a refused key, a model that is not there."""
-_PUSHED_BACK: Final = frozenset({"429", "529", "503"})
 _REPAIR: Final = (
     "That answer could not be read: {problem}\nAnswer the same question again, in exactly the form "
     "asked for and nothing else."
@@ -45,86 +32,22 @@ _CUT: Final = "it was cut off at {n} tokens; answer in fewer words"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LLMSettings:
-    """Settings that every language model has.
+class LLMSettings(ServedSettings):
+    """Settings that every language model has, besides those of everything served.
 
-    name : the model's id, best a dated snapshot. base_url : where it is served; part of the
-        identity of a run and of every stored response.
     temperature : sent with every call; None for models that take none.
     max_tokens : of one answer.
-    api_key_env : the environment variable that holds the key; None sends none, as for a local
-        server (a server on this machine needs none either way).
-    timeout_s : for one call. retries : after failures that may pass. backoff_s : the first pause
-        between them, doubled each time, where the provider names none.
-    concurrency : calls under way at most, and cases at once. requests_per_minute,
-        tokens_per_minute : None for no limit of our own.
-    replay : answer from the cache alone. cache : its file; None keeps nothing.
     """
 
-    name: str
-    base_url: str
     temperature: float | None = 0.0
     max_tokens: int = 4096
-    api_key_env: str | None = field(default=None, metadata=_OPERATIONAL)
-    timeout_s: float = field(default=120.0, metadata=_OPERATIONAL)
-    retries: int = field(default=6, metadata=_OPERATIONAL)
-    backoff_s: float = field(default=0.5, metadata=_OPERATIONAL)
-    concurrency: int = field(default=16, metadata=_OPERATIONAL)
-    requests_per_minute: int | None = field(default=None, metadata=_OPERATIONAL)
-    tokens_per_minute: int | None = field(default=None, metadata=_OPERATIONAL)
-    replay: bool = field(default=False, metadata=_OPERATIONAL)
-    cache: str | None = field(default=".cache/responses.sqlite", metadata=_OPERATIONAL)
 
     def __post_init__(self) -> None:
-        at_least: tuple[tuple[str, float | None, float], ...] = (
-            ("temperature", self.temperature, 0),
-            ("max_tokens", self.max_tokens, 1),
-            ("timeout_s", self.timeout_s, 0.001),
-            ("retries", self.retries, 0),
-            ("backoff_s", self.backoff_s, 0),
-            ("concurrency", self.concurrency, 1),
-            ("requests_per_minute", self.requests_per_minute, 1),
-            ("tokens_per_minute", self.tokens_per_minute, 1),
-        )
-        for name, value, least in at_least:
-            if value is not None and not value >= least:
-                raise ValueError(f"{name}: {value} given, at least {least} expected")
-        if not self.name:
-            raise ValueError("name: the id of a model expected")
-        url = urlsplit(self.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise ValueError(f"base_url: {self.base_url!r} given, http(s)://host expected")
-        if url.username or url.password or url.query:
-            raise ValueError("base_url: give a key in the environment, never in the address")
-        if self.replay and self.cache is None:
-            raise ValueError("replay needs a cache")
+        check_at_least((("temperature", self.temperature, 0), ("max_tokens", self.max_tokens, 1)))
+        ServedSettings.__post_init__(self)
 
 
-class CallFailed(Exception):
-    """One attempt that brought no answer.
-
-    status : the HTTP status as text, `timeout` or `connection`. again : whether it may pass.
-    wait_s : what the provider asked to wait. maybe_billed : the request may have been served.
-    """
-
-    def __init__(
-        self,
-        status: str,
-        problem: str,
-        *,
-        again: bool,
-        wait_s: float | None = None,
-        maybe_billed: bool = False,
-    ) -> None:
-        super().__init__(f"{status}: {problem}")
-        self.status = status
-        self.problem = problem
-        self.again = again
-        self.wait_s = wait_s
-        self.maybe_billed = maybe_billed
-
-
-class LLM(Model[S]):
+class LLM(Served[S], Model[S]):
     """A language model behind the typed operations.
 
     Raises UserError when it is made without a key, or a cache to replay, that it needs. While a
@@ -132,21 +55,6 @@ class LLM(Model[S]):
     """
 
     kind = "llm"
-    provider: ClassVar[str]
-
-    def __init__(self, settings: S) -> None:
-        super().__init__(settings)
-        self.price = price_of(settings.name)
-        self._key = ""
-        if settings.replay and not Path(str(settings.cache)).is_file():
-            raise UserError(f"model.replay: {settings.cache} holds no stored responses")
-        if not settings.replay and rehearsing() is None:
-            self._key = _key(settings, f"model={self.name}")
-        self._cache: ResponseCache | None = None
-        self._throttle = Throttle(
-            settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
-        )
-        self._flights: dict[str, asyncio.Future[Response]] = {}
 
     @abstractmethod
     def request(
@@ -157,42 +65,17 @@ class LLM(Model[S]):
         Its `messages` end with the user's.
         """
 
-    @abstractmethod
-    def connect(self) -> None:
-        """Make the SDK's client where there is none; called before every call."""
-
-    @abstractmethod
-    async def send(self, request: Mapping[str, Any]) -> Response:
-        """One call, with no retry of the SDK's own. Raises CallFailed."""
-
     @property
-    def concurrency(self) -> int:
-        return self.settings.concurrency
-
-    def key(self, request: Mapping[str, Any], sample: int) -> str:
-        """The digest under which the response to a request is stored."""
-        return key_of(self.provider, self.settings.base_url, request, sample)
-
-    def cost(self, response: Response) -> float:
-        """Dollars at list price; 0 where the price is not known."""
-        return self.price.cost(response) if self.price else 0.0
-
-    def worst_case(self, request: Mapping[str, Any]) -> tuple[float, int]:
-        """The most that a call can take, in dollars and tokens.
-
-        No tokenizer in use makes more tokens of a text than it has bytes.
-        """
-        most_in = len(canonical_bytes(request)) + _OVERHEAD_BYTES
-        most_out = self.settings.max_tokens
-        usd = self.price.worst(most_in, most_out) if self.price else 0.0
-        return usd, most_in + most_out
+    def most_out(self) -> int:
+        most: int = self.settings.max_tokens
+        return most
 
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         prompt = operation.prompt(request)
         body = self.request(operation.name, prompt, operation.schema(request), sample)
         if (rehearsal := rehearsing()) is not None:
             return self._rehearse(rehearsal, operation, request, prompt, body, sample)
-        answer, usage = await self._answer(operation.name, body, sample, Usage())
+        answer, usage = await self.answer(operation.name, body, sample, Usage())
         try:
             return Reply(
                 response=_parsed(operation, answer, request), text=answer.text, usage=usage
@@ -200,7 +83,7 @@ class LLM(Model[S]):
         except ValueError as error:
             problem = self._problem(answer, error)
         body = _asked_again(body, answer.text, problem)
-        answer, usage = await self._answer(operation.name, body, sample, replace(usage, repairs=1))
+        answer, usage = await self.answer(operation.name, body, sample, replace(usage, repairs=1))
         try:
             return Reply(
                 response=_parsed(operation, answer, request), text=answer.text, usage=usage
@@ -211,11 +94,6 @@ class LLM(Model[S]):
                 text=answer.text,
                 usage=replace(usage, unreadable=1),
             ) from None
-
-    async def close(self) -> None:
-        if self._cache is not None:
-            self._cache.close()
-            self._cache = None
 
     def _rehearse(
         self,
@@ -244,140 +122,8 @@ class LLM(Model[S]):
         )
         return Reply(response=response, text=text, usage=usage)
 
-    async def _answer(
-        self, operation: str, body: dict[str, Any], sample: int, before: Usage
-    ) -> tuple[Response, Usage]:
-        """The response and what was used so far. Raises ModelError with that, StopRun as it is."""
-        try:
-            response, paid = await self._stored(operation, body, sample)
-        except CallFailed as error:
-            raise ModelError(operation, error.status, error.problem, before) from None
-        cost = self.cost(response)
-        usage = before.plus(
-            Usage(
-                calls=1,
-                tokens_in=response.tokens_in,
-                tokens_out=response.tokens_out,
-                tokens_cached=response.tokens_cached,
-                cost_usd=cost,
-                paid_usd=cost if paid else 0.0,
-                seconds=response.seconds,
-                paid_calls=int(paid),
-                call_seconds=(response.seconds,),
-            )
-        )
-        if response.stop == "refused":
-            raise ModelError(operation, "refused", "the model declined to answer", usage)
-        return response, usage
-
-    async def _stored(
-        self, operation: str, body: dict[str, Any], sample: int
-    ) -> tuple[Response, bool]:
-        """The response, from the cache or by one call however many wait; whether we paid for it."""
-        key = self.key(body, sample)
-        cache = self._open_cache()
-        while True:
-            if cache is not None and (found := cache.get(key)) is not None:
-                return found, False
-            if self.settings.replay:
-                raise StopRun(f"model.replay: no stored response for {operation}, sample {sample}")
-            flight = self._flights.get(key)
-            if flight is None:
-                return await self._fly(operation, body, key), True
-            await asyncio.wait([flight])
-            if not flight.cancelled():
-                return flight.result(), False
-
-    async def _fly(self, operation: str, body: dict[str, Any], key: str) -> Response:
-        """Make the call that others who ask the same wait for.
-
-        In the caller's own task: one of its own costs the SDK's connection pool a third of a
-        millisecond.
-        """
-        flight: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        self._flights[key] = flight
-        try:
-            response = await self._call(operation, body, key)
-            flight.set_result(response)
-            return response
-        except Exception as error:
-            flight.set_exception(error)
-            flight.exception()  # seen, though nobody else may be waiting
-            raise
-        finally:
-            flight.cancel()  # where it has neither: whoever waits makes the call
-            del self._flights[key]
-
-    async def _call(self, operation: str, body: dict[str, Any], key: str) -> Response:
-        """Call until there is an answer or it fails for good; store it before anyone uses it."""
-        self.connect()
-        usd, tokens = self.worst_case(body)
-        account = current()
-        if account and account.max_usd is not None and self.price is None:
-            raise StopRun(f"max_cost_usd: no price of {self.settings.name}; see conf/prices.yaml")
-        attempt = 0
-        while True:
-            started = await self._throttle.enter((tokens - self.settings.max_tokens) // 4)
-            try:
-                hold = await account.hold(usd, tokens) if account else None
-                response = await self._sent(body, account, hold)
-            except CallFailed as error:
-                wait_s = self._wait(error, attempt)
-                pushed_back = error.status in _PUSHED_BACK
-                self._throttle.leave(
-                    started, pushed_back=pushed_back, pause_s=wait_s if pushed_back else 0.0
-                )
-                if error.status in _STOPS:
-                    raise StopRun(
-                        f"model={self.name} {self.settings.name} at {self.settings.base_url}: "
-                        f"{error}"
-                    ) from None
-                if not error.again or attempt >= self.settings.retries:
-                    raise
-                attempt += 1
-                await asyncio.sleep(wait_s)
-                continue
-            except BaseException:
-                self._throttle.leave(started)
-                raise
-            if (cache := self._open_cache()) is not None:
-                cache.put(key, operation, response)
-            if account and hold:
-                account.settle(hold, self.cost(response), response.tokens_in + response.tokens_out)
-            self._throttle.leave(started)
-            return response
-
-    async def _sent(
-        self, body: dict[str, Any], account: Spending | None, hold: Hold | None
-    ) -> Response:
-        """One attempt; what it held is let go, or counted as lost, unless it was answered."""
-        start = time.perf_counter()
-        try:
-            response = await self.send(body)
-        except BaseException as error:
-            if account and hold:
-                if isinstance(error, CallFailed) and not error.maybe_billed:
-                    account.release(hold)
-                else:
-                    account.lose(hold)
-            raise
-        return replace(response, seconds=time.perf_counter() - start)
-
-    def _wait(self, error: CallFailed, attempt: int) -> float:
-        """Seconds until the next attempt: what the provider asked, and up to a quarter more."""
-        own: float = min(60.0, self.settings.backoff_s * 2**attempt) * random.uniform(0.5, 1.0)
-        if error.wait_s is None:
-            return own
-        return error.wait_s * random.uniform(1.0, 1.25)
-
     def _problem(self, answer: Response, error: ValueError) -> str:
         return _CUT.format(n=self.settings.max_tokens) if answer.stop == "length" else str(error)
-
-    def _open_cache(self) -> ResponseCache | None:
-        settings = self.settings
-        if self._cache is None and settings.cache is not None:
-            self._cache = ResponseCache(Path(settings.cache))
-        return self._cache
 
 
 def _parsed(operation: Operation[Req, Res], answer: Response, request: Req) -> Res:
@@ -392,21 +138,3 @@ def _asked_again(body: dict[str, Any], text: str, problem: str) -> dict[str, Any
         {"role": "user", "content": _REPAIR.format(problem=problem)},
     ]
     return {**body, "messages": [*body["messages"], *turns]}
-
-
-def _key(settings: LLMSettings, model: str) -> str:
-    """The key from the environment; empty where none is needed."""
-    if settings.api_key_env is None:
-        return ""
-    key = os.environ.get(settings.api_key_env, "").strip()
-    if not key and not _is_local(settings.base_url):
-        raise UserError(
-            f"{model}: no key; set the environment variable {settings.api_key_env} "
-            f"(for a server that needs none: model.api_key_env=null)"
-        )
-    return key
-
-
-def _is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")

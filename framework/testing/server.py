@@ -1,9 +1,9 @@
 """A local model server for tests: both providers' wire protocols, rule-based answers, told faults.
 
-It answers `POST /v1/messages` (Anthropic), `POST /v1/chat/completions` and `/v1/embeddings` (OpenAI)
-over real HTTP on this machine, and counts what it served. What it says it learns beforehand, from a
+It answers `POST /v1/messages` (Anthropic), `/v1/chat/completions` and `/v1/embeddings` (OpenAI) by
+real HTTP on this machine, and counts what it served. What it says it learns beforehand, from a
 rehearsal of the run (`framework.models.rehearsal`), so its answers are those of the rule-based
-model; vectors are hashed words, as in the rehearsal::
+model; vectors are hashed words, as they are in the rehearsal::
 
     with ModelServer(rehearsal.answers, faults=Faults(rates={"429": 0.1, "cut": 0.1})) as server:
         ...  # model=openai model.base_url={server.url}/v1
@@ -104,8 +104,7 @@ class ModelServer:
 
     answers : text by `prompt_key`, or a function of operation, system and user. Turns that follow
     the first (a repair) get the answer to the first. delay_s : before every answer. tokens : how it
-    counts them in a text.
-    dimension : length of the vectors that it gives.
+    counts them in a text. dimension : length of the vectors that it gives.
     A request without an answer is a mistake of the test: status 400, which is never tried again.
     """
 

@@ -45,6 +45,6 @@ class Hashing(Embedder[HashingSettings]):
         return self.settings.dimension
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        from plugins.embedders._hashing import hashed_words
+        from framework.models.hashing import hashed_words
 
         return hashed_words(texts, self.settings.dimension)

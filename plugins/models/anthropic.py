@@ -10,8 +10,8 @@ from typing import Any, Literal
 from framework.contracts import Prompt
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
+from framework.models.sdk import NO_KEY, failure, is_closed, read
 from framework.registry import register
-from plugins.models._sdk import NO_KEY, failure, is_closed, read
 
 _WORTH_KEEPING = 4096
 """Characters of a shared prefix below which no Claude model keeps it."""

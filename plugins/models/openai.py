@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from framework.contracts import Prompt
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
+from framework.models.sdk import NO_KEY, failure, is_closed, read
 from framework.registry import register
 from framework.tokens import count_tokens
-from plugins.models._sdk import NO_KEY, failure, is_closed, read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from framework.errors import UserError
+from framework.models.hashing import hashed_words
 from framework.testing.embedder_conformance import check_embedder
-from plugins.embedders._hashing import hashed_words
 from plugins.embedders.minilm import MiniLM, MiniLMSettings, _model
 
 

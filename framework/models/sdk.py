@@ -1,4 +1,4 @@
-"""What the two providers' SDKs have in common: their errors, and what a strict schema is."""
+"""What the providers' SDKs have in common: their errors, and what a strict schema is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from framework.models.cache import Response
-from framework.models.llm import CallFailed
+from framework.models.transport import CallFailed
 
 NO_KEY = "none"
 """What an SDK is given where no key is to be sent: it refuses to start without one."""
