@@ -121,5 +121,5 @@ def _event(session: Session, id_: str, place: int, text: str, kind: str) -> Even
         text=text,
         time=day.isoformat() if day else "",
         kind=kind,
-        metadata={"session": _id(place)},
+        metadata={"session": _id(place), "role": kind},
     )

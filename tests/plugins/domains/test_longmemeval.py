@@ -137,7 +137,7 @@ def test_a_bad_record_is_named(change: Callable[[dict[str, Any]], Any], says: st
         (b"[{]", "q.json:1: not JSON"),
         (b"{}", "a list of questions expected"),
         (b"[]", "a list of questions expected"),
-        (b"[\"\xff\"]", "not UTF-8 text"),
+        (b'["\xff"]', "not UTF-8 text"),
         (b"[3]", "question 1: an object expected, 3 found"),
     ],
 )

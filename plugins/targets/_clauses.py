@@ -1,0 +1,93 @@
+"""The libraries of `author=rules` for readers that follow the closed grammar.
+
+Written before any entry was tried, from what each clause does (docs/improve-grammar.md), and never
+edited after a TEST was looked at. Each clause stands alone, some behind a condition on the words of
+the question; about half are meant to help, the others are inert prose or expected to harm.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from framework.contracts import Patch
+from framework.operations.reading.clauses import CLAUSES
+
+__all__ = ["SESSION_PROMPTS", "SQL_PROMPTS"]
+
+_TEXT: Final = {clause.key: clause.text for clause in CLAUSES}
+
+
+def _prompt(id_: str, text: str, note: str) -> Patch:
+    payload = {"fragments": {"guidance": text}}
+    return Patch(id=id_, seam="reader_prompt", payload=payload, note=note)
+
+
+def _clauses(note: str, *keys: str) -> Patch:
+    return _prompt("_and_".join(keys), " ".join(_TEXT[key] for key in keys), note)
+
+
+def _if(id_: str, words: str, key: str, note: str) -> Patch:
+    text = _TEXT[key][0].lower() + _TEXT[key][1:]
+    return _prompt(id_, f"If the question contains {words}, {text}", note)
+
+
+def _inert(id_: str, text: str) -> Patch:
+    return _prompt(id_, text, "null: prose that a rule-based reader does not follow")
+
+
+_INERT: Final = (
+    _inert("polite", "Be polite and keep a friendly tone."),
+    _inert("careful", "Think carefully before you answer."),
+    _inert("context", "Synthesize over the whole context and do not stop at the first match."),
+)
+
+def _bundle(id_: str, note: str, *keys: str) -> Patch:
+    return _prompt(id_, "\n".join(f"- {_TEXT[key]}" for key in keys), note)
+
+
+SESSION_PROMPTS: Final[tuple[Patch, ...]] = (
+    # The first three are what Regimes' appendix A reports of promoted prompts, in our clauses.
+    _bundle("run_1", "help: reconciliation; harm: no evidence, told numbers", "trust", "count",
+            "total", "relative"),
+    _bundle("run_2", "help: time and counts; harm: no evidence", "relative", "order", "window",
+            "count", "trust"),
+    _bundle("seed_7", "help: reconciliation; harm: whatever mentions time", "trust", "relative",
+            "count", "total", "latest", "arithmetic"),
+    _bundle("current", "help: changed facts, totals; harm: what was so at first", "latest", "count",
+            "distinct", "total"),
+    _bundle("timeline", "help: dates; harm: schedules, what holds since long", "relative", "order",
+            "window"),
+    _bundle("own_facts", "help: what others did, plans; harm: questions for these", "own_only",
+            "no_plans", "changed"),
+    _bundle("first_words", "harm: changed facts, what the user said", "earliest", "assistant_only"),
+    _bundle("echo", "harm: no evidence, counts, spans of time", "trust", "quote"),
+    _bundle("cautious", "harm: evidence in other words", "abstain", "user_only"),
+    _clauses("help: changed facts; harm: what was so at first", "latest"),
+    _clauses("help: events over sessions; harm: numbers that are told", "count"),
+    _if("ago", '"ago" or "passed"', "arithmetic", "help: spans of time"),
+    _if("originally", '"originally" or "begin with"', "earliest", "help: what was so at first"),
+    _clauses("harm: changed facts", "earliest"),
+    _clauses("harm: what must be counted, computed or abstained from", "quote"),
+    _clauses("harm: evidence in other words; help: no evidence", "abstain"),
+    _if("my_quote", '"my"', "quote", "harm: what must be abstained from"),
+    *_INERT,
+)  # fmt: skip
+"""20 prompts: 10 that may help, 10 that are null or expected to harm."""
+
+SQL_PROMPTS: Final[tuple[Patch, ...]] = (
+    _clauses("help: things counted once; harm: sums and averages", "no_duplicates"),
+    _clauses("help: groups without a row; harm: pairs", "keep_unmatched"),
+    _clauses("help: ends of an order; harm: counts of all rows", "no_missing"),
+    _clauses("help: part of a name; harm: names within names", "partial_text"),
+    _clauses("help: what really happened; harm: what was recorded", "settled_only"),
+    _clauses("help: equals at the end of a list; harm: fixed numbers", "with_ties"),
+    _clauses("help: two of one name; harm: groups by a common word", "group_by_key"),
+    _clauses("help: questions like one before; harm: those that only look so", "follow_examples"),
+    _clauses("harm: names within names, equal amounts", "partial_text", "no_duplicates"),
+    _clauses("harm: pairs, counts of all rows", "keep_unmatched", "no_missing"),
+    _if("many_likes", '"how many"', "partial_text", "harm: names within names"),
+    _if("average", '"average" or "total"', "no_duplicates", "harm: equal amounts are dropped"),
+    _if("the_missing", '"the"', "no_missing", "harm: counts of all rows"),
+    *_INERT,
+)
+"""16 prompts: 8 that may help, 8 that are null or expected to harm."""

@@ -1,0 +1,43 @@
+"""What a case came to, from its row and record: the same for every target that recalls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from framework.canonical import digest
+from framework.contracts import Outcome, Target
+from framework.improve.regimes import evidence_of, truncated
+from framework.records import Case, Row
+from framework.retention import required
+
+__all__ = ["outcome_of"]
+
+
+def outcome_of(
+    target: Target[Any], case: Case, row: Row, record: Mapping[str, Any], correct: bool
+) -> Outcome:
+    """The outcome of a case. Evidence: the gold items that the answer turned on."""
+    asked = [p for p in record.get("prompts", ()) if p["phase"] == "answer"]
+    base = Outcome(
+        case_id=case.id,
+        kind=target.kind(case),
+        abstention=target.abstains(case),
+        correct=correct and not row.error,
+        question=case.task.query,
+        request=digest([[p["system"], p["user"]] for p in asked]),
+        response=digest([p["response"] for p in asked]),
+        error=row.error,
+    )
+    if row.error:
+        return base
+    sources = {item.id: item.source_ids for item in required(case.gold) if item.source_ids}
+    answer = record["answer"]
+    return replace(
+        base,
+        turns=evidence_of(sources, record, in_view=record["retained"]),
+        truncated=truncated(record),
+        view="\n".join(item.text for item in record["view"]),
+        answer=answer.text or answer.edit or answer.decision,
+    )

@@ -1,0 +1,115 @@
+"""Questions over sessions as a target: LongMemEval from its file or drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from framework.contracts import Domain, Outcome, Patch, Target, Taxonomy
+from framework.improve.regimes import retrieval_taxonomy, retrieval_variants
+from framework.records import Case, Row
+from framework.registry import register
+from plugins.targets._clauses import SESSION_PROMPTS
+from plugins.targets._outcome import outcome_of
+from plugins.targets._retrieval import LIBRARY
+
+_DRAWN: Final = "longmemeval_synthetic"
+
+
+def _shifted_shares() -> dict[str, float]:
+    """Fewer counts and spans of time, more of what a clause for them would spoil."""
+    return {
+        "fact": 0.1,
+        "price": 0.06,
+        "plan": 0.06,
+        "other": 0.06,
+        "assistant": 0.12,
+        "preference": 0.06,
+        "count": 0.06,
+        "times": 0.04,
+        "total": 0.04,
+        "list": 0.04,
+        "update": 0.06,
+        "original": 0.08,
+        "running": 0.04,
+        "worn": 0.02,
+        "ago": 0.04,
+        "between": 0.02,
+        "when": 0.04,
+        "window": 0.03,
+        "order": 0.03,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongMemEvalTargetSettings:
+    """Settings of `target=longmemeval`.
+
+    well_ranked_k, coverage_floor : thresholds of the retrieval regimes.
+    shifted_abstention, shifted_held_out, shifted_shares : the second TEST of drawn questions: the
+        share without an answer, that in held-out wordings, and the weights of the structures.
+    """
+
+    well_ranked_k: int = 20
+    coverage_floor: float = 0.5
+    shifted_abstention: float = 0.3
+    shifted_held_out: float = 1.0
+    shifted_shares: Mapping[str, float] = field(default_factory=_shifted_shares)
+
+    def __post_init__(self) -> None:
+        if self.well_ranked_k < 1:
+            raise ValueError(f"well_ranked_k: {self.well_ranked_k} given, at least 1 expected")
+        if not 0 < self.coverage_floor <= 1:
+            raise ValueError(f"coverage_floor: {self.coverage_floor} given, 0 to 1 expected")
+
+
+@register("target", "longmemeval")
+class LongMemEvalTarget(Target[LongMemEvalTargetSettings]):
+    """Answers over dated sessions under the retrieval regimes (Regimes 5, 6).
+
+    A case is correct as the judge finds by the rule for its type. Evidence is the turns that have
+    the answer, each in the view when its text is. The rule-based reader follows the clauses of the
+    closed grammar in the fragment `guidance`, so its library is made of them.
+    """
+
+    domains: ClassVar[tuple[str, ...]] = ("longmemeval", _DRAWN)
+    Settings = LongMemEvalTargetSettings
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        return retrieval_taxonomy(self.settings.well_ranked_k, self.settings.coverage_floor)
+
+    @property
+    def variants(self) -> Mapping[str, Taxonomy]:
+        return retrieval_variants()
+
+    @property
+    def library(self) -> tuple[Patch, ...]:
+        return (*(p for p in LIBRARY if p.seam != "reader_prompt"), *SESSION_PROMPTS)
+
+    def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
+        return ("answer",)
+
+    def outcome(self, case: Case, row: Row, record: Mapping[str, Any]) -> Outcome:
+        correct = (row.axes.get("answer_correct") or 0.0) >= 0.5
+        return outcome_of(self, case, row, record, correct)
+
+    def shifted(self, domain: Domain[Any]) -> Domain[Any] | None:
+        if domain.name != _DRAWN:
+            return None
+        s = self.settings
+        settings = replace(
+            domain.settings,
+            shares=s.shifted_shares,
+            abstention=s.shifted_abstention,
+            held_out=s.shifted_held_out,
+        )
+        return type(domain)(settings)
+
+    def summary(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
+        kinds = Counter(outcome.kind for outcome in outcomes)
+        right = Counter(outcome.kind for outcome in outcomes if outcome.correct)
+        return {kind: f"{right[kind]}/{n}" for kind, n in sorted(kinds.items())}
