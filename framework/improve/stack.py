@@ -60,6 +60,7 @@ def read_candidate(
     start, end = text.find("{"), text.rfind("}")
     try:
         data = json.loads(text[start : end + 1])
+        json.dumps(data, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except (ValueError, RecursionError):
         raise Rejected("not one JSON object") from None
     if not isinstance(data, dict):
