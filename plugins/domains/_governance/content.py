@@ -2,9 +2,10 @@
 
 A record has eight content phrases. The entry keeps each phrase of the ticket with probability
 `visibility`, every further record each phrase of the one before with probability `rho`; what is not
-kept is drawn anew from the area of the record's own place, and no two neighbouring places share an
-area. So the expected overlap of the record k links up with the ticket is visibility * rho^k (Depth
-assumption 4). A look-alike starts from some of the same phrases and passes through the same areas.
+kept is drawn anew from an area of the record's own, another for every place. So the expected
+overlap of the record k links up with the ticket is visibility * rho^k (Depth assumption 4). A
+look-alike starts from some of the same phrases, the others being of the ticket's area, and passes
+through the same areas.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Planned:
 class Content:
     """What a chain says.
 
-    surface : phrases of the ticket. areas : of the ticket, then of each record. phrases, fixed : by
+    surface : phrases of the ticket. areas : of the ticket, then of each place. phrases, fixed : by
     place in the chain, content phrases and what the record fixes. plan : empty but for a gold
     chain. held_out : whether its statements are worded in held-out forms.
     """
@@ -70,17 +71,17 @@ class Contents:
         rng = layout.stream("content", chain.index)
         model = self.of(self._gold[chain.task]) if chain.role == "look_alike" else None
         if model is None:
-            areas = _areas(words, chain.depth + 1, rng)
-            surface = tuple(words.phrase(areas[0], rng) for _ in range(PHRASES))
+            areas = tuple(rng.sample(words.areas, chain.depth + 2))
+            surface = _drift(words, ("",) * PHRASES, 0.0, areas[0], rng)
             held_out = settings.forms == "held_out" or (
                 settings.forms == "mixed" and rng.random() < 0.5
             )
         else:
             areas, held_out = model.areas, model.held_out
             surface = _drift(words, model.surface, settings.likeness, areas[0], rng)
-        phrases = [_drift(words, surface, settings.visibility, areas[0], rng)]
+        phrases = [_drift(words, surface, settings.visibility, areas[1], rng)]
         for place in range(1, chain.depth + 1):
-            phrases.append(_drift(words, phrases[-1], settings.rho, areas[place], rng))
+            phrases.append(_drift(words, phrases[-1], settings.rho, areas[place + 1], rng))
         phrases += [phrases[-1]] * (chain.versions - 1)
         plan: tuple[Planned, ...] = ()
         if chain.role == "gold":
@@ -108,13 +109,16 @@ class Contents:
         )
 
 
-def _areas(words: Lexicon, n: int, rng: Random) -> tuple[str, ...]:
-    """Areas of the places of a chain, the ticket's being that of the entry."""
-    return tuple(rng.sample(words.areas, n))
-
-
 def _drift(words: Lexicon, before: Phrases, kept: float, area: str, rng: Random) -> Phrases:
-    return tuple(phrase if rng.random() < kept else words.phrase(area, rng) for phrase in before)
+    """The phrases, each kept with probability `kept`, else new from the area; no noun twice."""
+    keeps = [rng.random() < kept for _ in before]
+    nouns = {phrase.rpartition(" ")[2] for phrase, keep in zip(before, keeps, strict=True) if keep}
+    fresh = [noun for noun in words.nouns[area] if noun not in nouns]
+    rng.shuffle(fresh)
+    return tuple(
+        phrase if keep else f"{rng.choice(words.modifiers)} {fresh.pop()}"
+        for phrase, keep in zip(before, keeps, strict=True)
+    )
 
 
 def _plan(words: Lexicon, rng: Random) -> tuple[Planned, ...]:

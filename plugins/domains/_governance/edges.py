@@ -57,11 +57,12 @@ def _other_type(relation: str, rng: Random) -> str:
 
 
 def _older(layout: Layout, record: int, target: int, rng: Random) -> int:
-    """An older record at the target's place of another chain; any other where none is met."""
+    """An older record at the target's place of another chain; where none is met, any older one."""
     place, day = target - layout.chain_of(target).start, layout.day(target)
-    for _ in range(_TRIES):
+    for attempt in range(2 * _TRIES):
         chain = rng.choice(layout.chains)
-        other = chain.start + place
-        if place < chain.length and other not in (record, target) and layout.day(other) < day:
+        other = chain.start + (place if attempt < _TRIES else rng.randrange(chain.length))
+        met = other < chain.start + chain.length and other not in (record, target)
+        if met and layout.day(other) < day:
             return other
     return _any_but(layout, (record, target), rng)

@@ -82,10 +82,6 @@ class Lexicon:
     content: frozenset[str]
     digest: str
 
-    def phrase(self, area: str, rng: Random) -> str:
-        """A content phrase of an area."""
-        return f"{rng.choice(self.modifiers)} {rng.choice(self.nouns[area])}"
-
     @property
     def names(self) -> int:
         """How many records can be told apart by name."""

@@ -22,7 +22,8 @@ class GovernanceSettings:
         (Depth's s_0): at 1 it is the top hit, at 0 nothing but chance finds it.
     items : decision records in a corpus (N), up to 100,000, held by padding.
     distractors : look-alike chains for each task: same depth, areas and setting as the gold chain.
-    likeness : share of the ticket's content phrases that a look-alike starts from, in [0, 1].
+    likeness : share of the ticket's content phrases that a look-alike starts from, in [0, 1]; the
+        others are of the ticket's area.
     fidelity : probability q that an edge is as it should be, in [0, 1]; texts stay as they are.
     edge_noise : what becomes of the others: `dropped`; `rewired` to any record; `mistyped`;
         `stale`, leading to an older record at the same place of another chain; or each alike.

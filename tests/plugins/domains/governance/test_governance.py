@@ -1,0 +1,247 @@
+"""What a governed corpus promises, whatever its knobs."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from framework.errors import UserError
+from framework.records import Answer
+from framework.registry import find, settings_of
+from framework.testing.domain_conformance import check_domain
+from framework.tokens import count_tokens
+from plugins.domains._governance.leaks import leaks
+from plugins.domains._governance.lexicon import lexicon
+from plugins.domains._governance.measured import hops_to, nearest_neighbours
+from plugins.domains._governance.settings import GovernanceSettings
+from plugins.domains._governance.tasks import INSTRUCTION
+from plugins.domains.governance import RECORD_TOKENS, Governance
+from tests.plugins.domains.governance.helpers import cases, domain, events_of
+
+SHAPES: tuple[dict[str, Any], ...] = (
+    {},
+    {"depth": 1},
+    {"depth": 8, "distractors": 2},
+    {"versions": 4, "depth": 2, "distractors": 2},
+    {"scatter": 3, "depth": 3, "distractors": 1},
+    {"scatter": 8, "depth": 1, "distractors": 0, "items": 40, "tasks_per_history": 2},
+    {"capture": "raw", "depth": 3, "distractors": 1},
+    {"capture": "discrete", "depth": 2},
+    {"fidelity": 0.5, "edge_noise": "mixed"},
+    {"items": 90, "distractors": 0, "tasks_per_history": 16},
+    {"rho": 0.0, "visibility": 0.0, "likeness": 1.0, "forms": "held_out"},
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_it_keeps_the_contract_of_a_domain(shape: dict[str, Any]) -> None:
+    check_domain(Governance, GovernanceSettings(**shape), 9)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"depth": 9}, "depth: 9"),
+        ({"depths": (0, 1)}, "depth: 0"),
+        ({"depths": ()}, "depths"),
+        ({"rho": 1.5}, "rho"),
+        ({"versions": 0}, "versions"),
+        ({"items": 300_000}, "items"),
+        ({"items": 100}, "items: 100 given, at least 220"),
+        ({"depth": 8, "versions": 6}, "items: 500 given, at least 560"),
+    ],
+)
+def test_a_knob_out_of_its_range_is_told(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        GovernanceSettings(**wrong)
+
+
+def test_cases_never_end_and_ids_of_others_are_refused() -> None:
+    with pytest.raises(UserError, match="n_cases"):
+        list(domain().cases(None, 7))
+    with pytest.raises(UserError, match="no history"):
+        list(domain().history("loan-s7-000001"))
+
+
+def test_depths_come_in_turn_or_one_is_set() -> None:
+    assert [c.stratum for c in cases(10)] == [*(f"d{k}" for k in range(1, 9)), "d1", "d2"]
+    assert {c.stratum for c in cases(9, depth=3)} == {"d3"}
+    assert [c.stratum for c in cases(4, depths=(2, 5))] == ["d2", "d5", "d2", "d5"]
+
+
+@pytest.mark.parametrize("versions", [1, 3])
+def test_the_governing_record_lies_depth_links_from_the_entry(versions: int) -> None:
+    made = domain(versions=versions, distractors=1)
+    for case in made.cases(16, 7):
+        events = events_of(case, made)
+        first = case.gold.chain[int(case.stratum[1:])]
+        found = hops_to(events.values(), case.gold.entry, first)
+        assert f"d{found}" == case.stratum
+        assert case.gold.chain[0] == case.gold.entry
+        assert case.gold.chain[-1] == case.gold.governing[0]
+        assert len(case.gold.retired) == versions - 1
+        replaced = [target for e in events.values() for r, target in e.edges if r == "supersedes"]
+        assert case.gold.governing[0] not in replaced
+        for retired in case.gold.retired:
+            assert set(retired.source_ids) <= set(replaced)
+
+
+def test_versions_are_dated_in_order_and_links_lead_to_the_first() -> None:
+    made = domain(versions=4, depth=2, distractors=1)
+    for case in made.cases(8, 7):
+        events = events_of(case, made)
+        versions = [events[e] for e in case.gold.chain[2:]]
+        assert len(versions) == 4
+        assert [e.time for e in versions] == sorted(e.time for e in versions)
+        for older, newer in pairwise(versions):
+            assert ("supersedes", older.id) in newer.edges
+
+
+def test_n_is_held_at_every_depth_and_under_every_knob() -> None:
+    for depth in range(1, 9):
+        made = domain(depth=depth)
+        (case,) = made.cases(1, 7)
+        assert len(list(made.history(case.history_id))) == 500
+    for knob in ({"rho": 0.1}, {"distractors": 0}, {"versions": 3, "depth": 2}, {"fidelity": 0.1}):
+        made = domain(**knob)
+        (case,) = made.cases(1, 7)
+        assert len(list(made.history(case.history_id))) == 500
+
+
+def test_scatter_and_capture_split_the_same_records() -> None:
+    parts = domain(scatter=4, depth=2, distractors=1)
+    (case,) = parts.cases(1, 7)
+    assert len(list(parts.history(case.history_id))) == 4 * 500
+    assert len(case.gold.governing) == 4
+    linked, raw = (domain(capture=capture, depth=2) for capture in ("linked", "raw"))
+    (one,), (other,) = linked.cases(1, 7), raw.cases(1, 7)
+    said = [
+        sorted(w for e in d.history(one.history_id) for w in e.text.split()) for d in (linked, raw)
+    ]
+    assert said[0] == said[1]
+    assert one.task == other.task
+    assert one.gold.invariant == other.gold.invariant
+    assert not any(e.edges for e in raw.history(other.history_id))
+
+
+def test_only_edges_differ_between_linked_and_discrete_or_noisy() -> None:
+    (case,) = cases(1, depth=2)
+    texts = [
+        [(e.id, e.text, e.time) for e in domain(depth=2, **knob).history(case.history_id)]
+        for knob in ({}, {"capture": "discrete"}, {"fidelity": 0.3, "edge_noise": "mixed"})
+    ]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_look_alikes_match_the_governing_record() -> None:
+    made = domain(distractors=3, versions=2)
+    for case in made.cases(16, 7):
+        events = events_of(case, made)
+        governing = events[case.gold.governing[0]]
+        assert len(case.gold.distractors) == 3
+        assert governing.id not in case.gold.distractors
+        (governed,) = json.loads(case.gold.invariant)["require"]
+        label = lexicon().settings[governed].label
+        for other in (events[e] for e in case.gold.distractors):
+            assert other.kind == governing.kind
+            assert label in other.text
+            assert label in governing.text
+
+
+def test_the_ticket_names_neither_decision_nor_setting() -> None:
+    made = domain(depths=(1, 4), distractors=1)
+    names = [re.compile(r"[A-Z][a-z]+ [A-Z][a-z]+ [a-z]+")]
+    for case in made.cases(64, 7):
+        assert not any(name.search(case.task.query) for name in names)
+        for setting in lexicon().settings.values():
+            assert setting.label not in case.task.query
+        assert not re.search(r"\d", case.task.query)
+
+
+def test_words_of_one_kind_are_none_of_another() -> None:
+    words = lexicon()
+    nouns = [noun for listed in words.nouns.values() for noun in listed]
+    options = [option for setting in words.settings.values() for option in setting.options]
+    glue = set(re.findall(r"[a-z]+", f"{INSTRUCTION} {words.tickets} {words.topics}".casefold()))
+    glue |= set(re.findall(r"[a-z]+", f"{words.rationales} {dict(words.said)}".casefold()))
+    assert len(words.areas) >= 60
+    assert len(nouns) == len(set(nouns)) == 14 * len(words.areas)
+    assert len(options) == len(set(options))
+    assert not words.content & set(options)
+    assert not set(words.modifiers) & set(nouns)
+    assert not (words.content | set(options)) & glue
+    labels = {word for setting in words.settings.values() for word in setting.label.split()}
+    assert not words.content & labels
+
+
+LEAKING = [15, 32, 33]
+
+
+def test_the_tasks_that_leak_are_these_and_by_chance_alone() -> None:
+    """Pinned for seed 7: a proposal that happens to comply, independent of every decision."""
+    found = {i: leaks(case) for i, case in enumerate(cases(64))}
+    assert [i for i, ways in found.items() if ways] == LEAKING
+    assert {way for ways in found.values() for way in ways} == {"naive"}
+
+
+def test_a_card_that_tells_is_caught() -> None:
+    case = next(c for c in cases(64) if not leaks(c))
+    named = replace(case.task, query=f"{case.task.query} See the {case.gold.provisions[0]}.")
+    assert leaks(replace(case, task=named)) == ("named",)
+    (clause,) = json.loads(case.gold.invariant)["require"].values()
+    value = clause["options"][0] if "options" in clause else clause["low"]
+    stated = replace(case.task, query=f"{case.task.query} Use {value}.")
+    assert leaks(replace(case, task=stated)) == ("stated",)
+
+
+def test_checks_are_executed_on_the_edit() -> None:
+    made = domain()
+    for case in made.cases(16, 7):
+        right = Answer(edit=case.gold.answer)
+        assert made.checks(right, case) == {
+            "compliance": True,
+            "merge_ready": True,
+            "asserted_only": False,
+        }
+        entries = json.loads(case.gold.answer)
+        (governed,) = json.loads(case.gold.invariant)["require"]
+        wrong = [{**e, "value": "no such"} if e["setting"] == governed else e for e in entries]
+        said = f"As the {case.gold.provisions[0]} says."
+        claimed = made.checks(Answer(edit=json.dumps(wrong), rationale=said), case)
+        assert claimed == {"compliance": False, "merge_ready": False, "asserted_only": True}
+        assert made.checks(Answer(edit=json.dumps(wrong)), case)["asserted_only"] is False
+        asked = next(iter(json.loads(case.gold.invariant)["keep"]))
+        unkept = [{**e, "value": "1"} if e["setting"] == asked else e for e in entries]
+        assert made.checks(Answer(edit=json.dumps(unkept)), case)["compliance"] is True
+        assert made.checks(Answer(edit=json.dumps(unkept)), case)["merge_ready"] is False
+        assert not made.success(Answer(edit=json.dumps(entries + entries)), case.gold)
+
+
+@pytest.mark.parametrize("edit", ["", "no JSON", "{}", "[1]", '[{"component": "c"}]', "[]"])
+def test_what_is_no_edit_does_not_comply(edit: str) -> None:
+    made = domain()
+    (case,) = made.cases(1, 7)
+    assert made.checks(Answer(edit=edit), case)["compliance"] is False
+
+
+def test_an_option_of_its_name_and_a_nominal_length() -> None:
+    plugin = find("domain", "governance")
+    assert settings_of(plugin, {}) == GovernanceSettings()
+    made = domain()
+    (case,) = made.cases(1, 7)
+    tokens = sum(count_tokens(e.text) for e in made.history(case.history_id))
+    assert abs(tokens / made.nominal_tokens - 1) < 0.03
+    assert made.nominal_tokens == 500 * RECORD_TOKENS
+
+
+def test_a_thousand_tasks_are_a_thousand() -> None:
+    found = cases(1000, tasks_per_history=20, items=600)
+    nearest = sorted(nearest_neighbours(found).values())
+    assert len({case.task.query for case in found}) == 1000
+    assert nearest[500] < 0.45
+    assert nearest[-1] < 0.65

@@ -1,0 +1,188 @@
+"""Every knob moves its own covariate and no other's; what governs can't be told by its looks."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from framework.records import Case, Event
+from plugins.domains._governance.measured import edge_fidelity, hops_to
+from plugins.domains._governance.settings import GovernanceSettings
+from plugins.domains.governance import Governance
+from tests.plugins.domains.governance.helpers import cases, domain, events_of
+
+KNOBS: dict[str, Sequence[Any]] = {
+    "depth": range(1, 9),
+    "rho": (0.3, 0.5, 0.67, 0.8, 0.95),
+    "visibility": (0.2, 0.5, 0.8, 1.0),
+    "items": (80, 110, 140, 170),
+    "distractors": (0, 1, 2, 3),
+    "fidelity": (0.5, 0.7, 0.9, 1.0),
+    "versions": (1, 2, 3, 4),
+    "scatter": (1, 2, 3),
+}
+
+
+def covariates(settings: GovernanceSettings, seed: int) -> dict[str, float]:
+    """What a corpus of one task really has, one measure for each knob, from texts and edges."""
+    made = Governance(settings)
+    (case,) = made.cases(1, seed)
+    events = list(made.history(case.history_id))
+    layout = made.corpus(seed, 0).layout
+    intact = domain(**{**_as_dict(settings), "fidelity": 1.0})
+    truth = list(intact.history(case.history_id))
+    first = layout.event_id(layout.chains[0].start + layout.chains[0].depth)
+    entry = layout.event_id(layout.chains[0].start)
+    drift = made.drift(case)
+    depth = hops_to(truth, entry, first)
+    assert depth is not None
+    return {
+        "depth": depth,
+        "rho": fmean(drift.hops),
+        "visibility": drift.surface[0],
+        "items": len(events) / len(case.gold.governing),
+        "distractors": len(case.gold.distractors),
+        "fidelity": edge_fidelity(events, truth),
+        "versions": 1 + len(case.gold.retired),
+        "scatter": len(case.gold.governing),
+    }
+
+
+def _as_dict(settings: GovernanceSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in GovernanceSettings.__slots__}
+
+
+def spearman(a: Sequence[float], b: Sequence[float]) -> float:
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(a, b).statistic)
+
+
+@pytest.mark.slow
+def test_a_knob_moves_its_own_covariate_alone() -> None:
+    """|Spearman| < .1 for every pair of a knob and another's covariate (docs/validity.md 2)."""
+    rng = random.Random(20)
+    drawn: dict[str, list[float]] = {name: [] for name in KNOBS}
+    found: dict[str, list[float]] = {name: [] for name in KNOBS}
+    for seed in range(2_000):
+        knobs = {name: rng.choice(values) for name, values in KNOBS.items()}
+        settings = GovernanceSettings(**knobs, tasks_per_history=1, edge_noise="mixed")
+        for name, value in covariates(settings, seed).items():
+            drawn[name].append(knobs[name])
+            found[name].append(value)
+    for knob in KNOBS:
+        assert spearman(drawn[knob], found[knob]) > 0.6, knob
+        for other in KNOBS:
+            if other != knob:
+                assert abs(spearman(drawn[knob], found[other])) < 0.1, (knob, other)
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.67, 0.9])
+def test_drift_is_geometric_at_the_rate_of_the_knob(rho: float) -> None:
+    """Overlap with the ticket falls as visibility * rho^k, but for words that meet by chance."""
+    made = domain(rho=rho, visibility=0.8)
+    drifts = [made.drift(case) for case in made.cases(240, 5)]
+    for k in range(6):
+        found = fmean(d.surface[k] for d in drifts if len(d.surface) > k)
+        assert found == pytest.approx(0.8 * rho**k, abs=0.05), k
+
+
+Heuristic = Callable[[Event, dict[str, int]], float]
+HEURISTICS: dict[str, Heuristic] = {
+    "newest": lambda event, degree: float(event.time.replace("-", "")),
+    "oldest": lambda event, degree: -float(event.time.replace("-", "")),
+    "highest degree": lambda event, degree: degree[event.id],
+    "most edges of its own": lambda event, degree: len(event.edges),
+    "constraint-typed": lambda event, degree: sum(r == "constrains" for r, _ in event.edges),
+    "longest": lambda event, degree: len(event.text),
+    "shortest": lambda event, degree: -len(event.text),
+    "first by id": lambda event, degree: -int(event.id[3:]),
+}
+
+
+def standing(case: Case, made: Governance, heuristic: Heuristic, among: set[str] | None) -> float:
+    """Share of the corpus that the heuristic puts behind the governing event; .5 is chance."""
+    events = events_of(case, made)
+    degree = dict.fromkeys(events, 0)
+    for event in events.values():
+        for _, target in event.edges:
+            degree[event.id] += 1
+            degree[target] += 1
+    scores = {e.id: heuristic(e, degree) for e in events.values() if among is None or e.id in among}
+    mine = scores.pop(case.gold.governing[0])
+    return fmean((mine > s) + 0.5 * (mine == s) for s in scores.values())
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_no_heuristic_finds_what_governs(name: str) -> None:
+    made = domain(items=300, tasks_per_history=8, distractors=2)
+    found = [standing(case, made, HEURISTICS[name], None) for case in made.cases(320, 9)]
+    error = float(np.std(found)) / math.sqrt(len(found))
+    assert abs(fmean(found) - 0.5) < 4 * error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_nor_among_the_decisions_in_force_where_there_are_versions(name: str) -> None:
+    made = domain(items=300, tasks_per_history=4, distractors=3, versions=3, depths=(1, 2, 4))
+    found = []
+    for case in made.cases(320, 9):
+        layout = made.corpus(9, int(case.history_id[-5:])).layout
+        heads = {layout.event_id(c.head) for c in layout.chains if c.versions > 1}
+        found.append(standing(case, made, HEURISTICS[name], heads))
+    error = float(np.std(found)) / math.sqrt(len(found))
+    assert abs(fmean(found) - 0.5) < 4 * error
+
+
+@pytest.mark.parametrize("kind", ["dropped", "rewired", "mistyped", "stale"])
+def test_fidelity_is_the_share_of_edges_that_are_as_stated(kind: str) -> None:
+    """And noise is of its kind."""
+    noisy = domain(fidelity=0.6, edge_noise=kind)
+    intact = domain()
+    kept, all_of = 0, 0
+    for case in list(noisy.cases(24, 3))[::8]:
+        given = {e.id: e for e in noisy.history(case.history_id)}
+        truth = {e.id: e for e in intact.history(case.history_id)}
+        for event in truth.values():
+            have, should = given[event.id].edges, event.edges
+            all_of += len(should)
+            kept += sum(edge in have for edge in should)
+            for edge in set(have) - set(should):
+                assert kind != "dropped"
+                if kind == "mistyped":
+                    assert any(edge[1] == target for _, target in should)
+                    assert edge not in should
+                if kind in ("rewired", "stale"):
+                    assert any(edge[0] == relation for relation, _ in should)
+            assert len(have) <= len(should)
+    assert kept / all_of == pytest.approx(0.6, abs=0.03)
+
+
+def test_a_stale_edge_leads_to_what_is_older() -> None:
+    noisy, intact = domain(fidelity=0.0, edge_noise="stale"), domain()
+    (case,) = noisy.cases(1, 3)
+    truth = {e.id: e for e in intact.history(case.history_id)}
+    later = []
+    for event in noisy.history(case.history_id):
+        pairs = zip(event.edges, truth[event.id].edges, strict=True)
+        later += [truth[new[1]].time > truth[old[1]].time for new, old in pairs]
+    assert fmean(later) < 0.02  # only where nothing older is met
+
+
+def test_proposals_tell_nothing_of_what_governs() -> None:
+    """A setting with eight options is met by chance one time in eight."""
+    met = []
+    for case in cases(600, items=600, tasks_per_history=20):
+        ((governed, clause),) = json.loads(case.gold.invariant)["require"].items()
+        plan = json.loads(case.task.material["change_plan"])["settings"]
+        if "options" in clause:
+            proposed = next(s["value"] for s in plan if s["setting"] == governed)
+            met.append(proposed in clause["options"])
+    assert fmean(met) == pytest.approx(1 / 8, abs=4 * math.sqrt(7 / 64 / len(met)))
