@@ -53,7 +53,9 @@ class TopLevel:
     prompt_set: str | None = field(default=None, metadata={"operational": True})
     resume: str | None = field(default=None, metadata={"operational": True})
     baseline: str | None = field(default=None, metadata={"operational": True})
+    smallest_effect: float | None = field(default=None, metadata={"operational": True})
     compat: Literal["longhorizon"] | None = field(default=None, metadata={"operational": True})
+    report: bool = field(default=True, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})
     max_errors: float = field(default=0.1, metadata={"operational": True})
     max_cost_usd: float | None = field(default=None, metadata={"operational": True})
@@ -69,6 +71,11 @@ class TopLevel:
             raise ValueError(f"repeats: {self.repeats} given, at least 1 expected")
         if not self.max_errors >= 0:  # also refuses NaN
             raise ValueError(f"max_errors: {self.max_errors} given, 0 or more expected")
+        effect = self.smallest_effect
+        if effect is not None and not 0 < effect < 1:
+            raise ValueError(
+                f"smallest_effect: {effect} given, between 0 and 1 expected (null for none)"
+            )
         for key, cap in (
             ("max_cost_usd", self.max_cost_usd),
             ("max_tokens_total", self.max_tokens_total),

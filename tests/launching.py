@@ -12,9 +12,15 @@ import pytest
 from framework import cli, launch
 
 QUESTIONS = Path(__file__).resolve().parent / "fixtures" / "hotpotqa" / "questions.json"
-HOTPOT = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "protocol=retrieve", "tracking=none")
+HOTPOT = (
+    "domain=hotpotqa",
+    f"domain.path={QUESTIONS}",
+    "protocol=retrieve",
+    "tracking=none",
+    "report=false",
+)
 """Six questions, no model: the shortest real run."""
-LOAN = ("domain=loan", "tracking=none")
+LOAN = ("domain=loan", "tracking=none", "report=false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,6 +116,8 @@ def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
     summary = compare_jobs(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
+        if jobs[0].plan.top.report:
+            _report(path)
         try:
             jobs[0].plan.parts["tracking"].create().upload_sweep(path)
         except TrackingError as error:
@@ -129,12 +131,29 @@ def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
     to_reader(show)
 
 
+def _report(path: Path) -> None:
+    """Write the report of a sweep; whatever goes wrong is told, and the results stand."""
+    try:
+        from framework.reporting.report.write import write_report
+
+        write_report(path)
+    except Exception as error:  # a page or picture must not take a sweep's results with it
+        told = f"{type(error).__name__}: {error}"
+        print(f"report: {told}; `python -m framework report {path}` tries again", file=sys.stderr)
+
+
 def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     """The content of sweep.json from the finished jobs; None when there is none."""
     baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     baseline = baselines.pop() if len(baselines) == 1 else None
-    compat = jobs[0].plan.top.compat
-    return _compared([path / job.plan.name for job in jobs], baseline, compat, judged_runs)
+    top = jobs[0].plan.top
+    return _compared(
+        [path / job.plan.name for job in jobs],
+        baseline,
+        judged_runs,
+        smallest_effect=top.smallest_effect,
+        compat=top.compat,
+    )
 
 
 def problems_of(path: Path) -> list[str]:
@@ -151,9 +170,14 @@ def problems_of(path: Path) -> list[str]:
             return dict(known)
         return judged_runs(runs, [as_lock(entry) for entry in known["register"]])
 
-    compat = (stored.get("compat") or {}).get("convention")
     with tempfile.TemporaryDirectory() as scratch:
-        expected = _compared(all_directories(path), stored.get("baseline"), compat, predicted)
+        expected = _compared(
+            all_directories(path),
+            stored.get("baseline"),
+            predicted,
+            smallest_effect=stored.get("smallest_effect"),
+            compat=(stored.get("compat") or {}).get("convention"),
+        )
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
         write_sweep(Path(scratch), expected)
@@ -168,8 +192,10 @@ def problems_of(path: Path) -> list[str]:
 def _compared(
     directories: Sequence[Path],
     baseline: str | None,
-    compat: str | None,
     predicted: Callable[[Sequence[Path]], dict[str, Any] | None],
+    *,
+    smallest_effect: float | None,
+    compat: str | None,
 ) -> dict[str, Any] | None:
     states = [load_state(d) if d.is_dir() else None for d in directories]
     finished = [
@@ -182,6 +208,7 @@ def _compared(
         [state.rows for _, state in finished],
         [d.name for d, _ in finished],
         baseline=baseline,
+        smallest_effect=smallest_effect,
         compat=compat,
     )
     done = {d for d, _ in finished}

@@ -29,6 +29,7 @@ def sweep_summary(
     *,
     baseline: str | None = None,
     axes: Sequence[str] | None = None,
+    smallest_effect: float | None = None,
     compat: str | None = None,
 ) -> dict[str, Any]:
     """Runs in order with their axes, comparisons on the same cases, correlations and flags.
@@ -46,10 +47,12 @@ def sweep_summary(
         "jobs": [
             {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
              "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
-             "headline": s["headline"], "treatment": s.get("treatment")}
+             "headline": s["headline"], "by_stratum": s.get("by_stratum"),
+             "treatment": s.get("treatment")}
             for name, s in zip(names, summaries, strict=True)
         ],
-        "comparisons": compare_runs(summaries, rows, axes, baseline),
+        "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
+        "smallest_effect": smallest_effect,
         "compat": compat_rows(summaries, rows, axes, baseline, compat) if compat else None,
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
@@ -117,11 +120,12 @@ def compare_runs(
     rows: Sequence[Sequence[Row]],
     axes: Sequence[str] | None,
     baseline: str | None = None,
+    smallest_effect: float | None = None,
 ) -> list[dict[str, Any]]:
     """Paired comparisons of arms within one setting and budget, adjusted as one family.
 
     A pair is compared on the cases where both define the axis: kappa, on those both retained.
-    `axes` of None takes each setting's headline.
+    `axes` of None takes each setting's headline. `smallest_effect` is that of axes in [0, 1].
     """
     meta = axis_meta()
     flat: list[dict[str, Any]] = []
@@ -148,6 +152,9 @@ def compare_runs(
         baseline=baseline if any(baseline in names for names in arms.values()) else None,
         axes=[axis for axis in chosen if axis in measured],
         lower_is_better=[a for a in measured if meta.get(a, {}).get("higher_is_better") is False],
+        smallest_effect={a: smallest_effect for a in measured if _is_share(flat, a)}
+        if smallest_effect is not None
+        else None,
     )
     return [
         {**{k: v for k, v in places[row.budget].items() if k != "chosen"},
@@ -155,6 +162,12 @@ def compare_runs(
         for row in table
         if row.axis in places[row.budget]["chosen"]
     ]  # fmt: skip
+
+
+def _is_share(rows: Sequence[Mapping[str, Any]], axis: str) -> bool:
+    """Whether all values of an axis lie in [0, 1]: a share's effect says nothing of amounts."""
+    values = (row["axes"].get(axis) for row in rows)
+    return all(0 <= value <= 1 for value in values if value is not None)
 
 
 def compat_rows(

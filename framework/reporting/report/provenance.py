@@ -24,9 +24,9 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     yield Heading("Provenance", "provenance")
     manifests = [job.manifest for job in evidence.jobs]
     yield Text(
-        "Check that nothing was changed since it was sealed: python -m framework verify "
-        f"{evidence.path}. Run it again and compare: python -m framework replay RUN. The report is "
-        "made from the files of the runs alone and can be made again."
+        "Whether anything was changed since it was sealed is told by python -m framework verify "
+        "PATH, with the path of this directory; python -m framework replay RUN runs one again and "
+        "compares. The report is made from the files of the runs alone and can be made again."
     )
     shared: list[Sequence[Cell | str]] = []
     differ = []

@@ -1,0 +1,295 @@
+"""The report of a real sweep: one page that stands alone and says what the files say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from framework import launch
+from framework.cli import main as framework
+from framework.reporting.evidence import Evidence, load
+from framework.reporting.figures.outcomes import PARTS, outcomes
+from framework.reporting.report import write
+from framework.reporting.report.comparisons import outcome_of
+from framework.reporting.report.conditions import predictions
+from tests.launching import read_json, run
+
+ARMS = ("none", "bm25", "oracle")
+GIVEN = (
+    *("domain=loan", f"arch={','.join(ARMS)}", "budget=tight,moderate", "n_cases=12"),
+    *("tracking=none", "baseline=bm25", "smallest_effect=0.2", "hydra.sweep.dir=runs/swept"),
+)
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A finished sweep of three arms at two budgets, with the report that it ended in."""
+    place = tmp_path_factory.mktemp("reported")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
+        patch.chdir(place)
+        assert launch.main(["-m", *GIVEN]) == 0
+        yield place / "runs" / "swept"
+
+
+@pytest.fixture(scope="module")
+def tree(sweep: Path) -> ElementTree.Element:
+    """The page as XML: parsing fails unless it is well-formed."""
+    return ElementTree.fromstring((sweep / "report.html").read_text(encoding="utf-8"))
+
+
+def table(tree: ElementTree.Element, anchor: str) -> list[dict[str, ElementTree.Element]]:
+    """The rows of a table by column name."""
+    (found,) = (t for t in tree.iter("table") if t.get("id") == anchor)
+    names = ["".join(th.itertext()) for th in found.iter("th") if th.get("scope") == "col"]
+    rows = [tr for tr in found.iter("tr") if tr.find("th[@scope='row']") is not None]
+    return [dict(zip(names, tr, strict=True)) for tr in rows]
+
+
+def text(cell: ElementTree.Element) -> str:
+    return "".join(cell.itertext())
+
+
+def value(cell: ElementTree.Element) -> float:
+    return float(cell.attrib["data-value"])
+
+
+# ------------------------------------------------------------------------------------- the page
+
+
+def test_the_page_stands_alone(tree: ElementTree.Element) -> None:
+    assert not list(tree.iter("script"))
+    assert not list(tree.iter("link"))
+    ids = [e.attrib["id"] for e in tree.iter() if "id" in e.attrib]
+    assert [name for name, n in Counter(ids).items() if n > 1] == []
+    links = [a.attrib["href"] for a in tree.iter("a")]
+    assert links
+    assert {link.removeprefix("#") for link in links} <= set(ids), "links within the page only"
+    for element in tree.iter():
+        assert element.get("src", "data:").startswith("data:")
+        named = (element.get("aria-labelledby") or "").split()
+        assert set(named) <= set(ids)
+    (style,) = tree.iter("style")
+    assert "url(" not in (style.text or "")
+    assert "@import" not in (style.text or "")
+
+
+def test_every_picture_says_what_it_shows_and_what_kind_of_evidence_it_is(
+    tree: ElementTree.Element, sweep: Path
+) -> None:
+    figures = list(tree.iter("figure"))
+    assert {f.attrib["id"] for f in figures} == {
+        f"figure-{name}-0"
+        for name in ("forest", "decomposition", "failures", "car", "pareto", "strata", "ranks")
+    }
+    for figure in figures:
+        (image,), (caption,) = figure.iter("img"), figure.iter("figcaption")
+        assert len(image.attrib["alt"]) > 40
+        assert "instrument check" in text(caption), "a rule-based model read"
+    files = {path.name for path in (sweep / "figures").iterdir()}
+    names = {f.attrib["id"].removeprefix("figure-") for f in figures}
+    assert files == {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+
+
+def test_the_rule_based_model_is_told_on_top(tree: ElementTree.Element) -> None:
+    (main,) = tree.iter("main")
+    first, note = list(main)[:2]
+    assert "3 arms (none, bm25, oracle) on 12 cases of loan" in text(first)
+    assert "no language model was asked" in text(note)
+
+
+def test_the_same_rows_give_the_same_bytes(sweep: Path) -> None:
+    names = [
+        "report.html",
+        "report.md",
+        *(f"figures/{p.name}" for p in (sweep / "figures").iterdir()),
+    ]
+    before = {name: (sweep / name).read_bytes() for name in names}
+    (sweep / "figures" / "left-over.svg").write_text("of an earlier report")
+    write.write_report(sweep)
+    assert {p.name for p in (sweep / "figures").iterdir()} == {
+        Path(name).name for name in names if name.startswith("figures/")
+    }
+    for name, content in before.items():
+        assert (sweep / name).read_bytes() == content, name
+
+
+def test_markdown_says_the_same_numbers(tree: ElementTree.Element, sweep: Path) -> None:
+    markdown = (sweep / "report.md").read_text(encoding="utf-8")
+    cells = [text(td) for td in tree.iter("td")]
+    assert len(cells) > 500
+    lines = [
+        re.sub(r"\\([\\`*\[\]<>|])", r"\1", line)
+        for line in markdown.splitlines()
+        if line[:1] == "|"
+    ]
+    joined = "".join(lines).replace(" ", "")
+    for cell in cells:
+        assert cell.replace(" ", "") in joined, cell
+    for path in re.findall(r"\]\((figures/[^)]+)\)", markdown):
+        assert (sweep / path).is_file()
+
+
+# ------------------------------------------------------------------------------------ the numbers
+
+
+def test_results_are_those_of_each_summary(tree: ElementTree.Element, sweep: Path) -> None:
+    seen = 0
+    for number, budget in enumerate(("tight", "moderate")):
+        rows = table(tree, f"results-0-{number}")
+        assert [text(row["arm"]) for row in rows] == list(ARMS)
+        for row in rows:
+            summary = summary_of(sweep, text(row["arm"]), budget)
+            for axis in summary["headline"]:
+                entry = summary["axes"][axis]
+                if entry["mean"] is None:
+                    assert text(row[axis]) == "–"
+                    continue
+                seen += 1
+                assert value(row[axis]) == entry["mean"]
+                shown = text(row[axis])
+                assert shown.startswith(f"{entry['mean']:.3f}")
+                assert ("†" in shown) is (entry["kind"] == "instrument check")
+                assert f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]" in shown
+            assert value(row["view tokens"]) == summary["fairness"]["mean_view_tokens"]
+    assert seen > 40
+
+
+def test_every_comparison_is_there_with_its_p_values(
+    tree: ElementTree.Element, sweep: Path
+) -> None:
+    composed = read_json(sweep / "sweep.json")["comparisons"]
+    rows = table(tree, "comparisons-table-0")
+    assert len(rows) == len(composed) == 2 * 2 * 9
+    for row, expected in zip(rows, composed, strict=True):
+        assert text(row["pair"]) == f"{expected['arm_a']} − {expected['arm_b']}"
+        assert (text(row["budget"]), text(row["axis"])) == (expected["budget"], expected["axis"])
+        for column, key in (
+            *(("difference", "delta"), ("p", "permutation_p"), ("Holm p", "holm_p")),
+            *(("least p", "smallest_holm_p"), ("n", "n")),
+        ):
+            if expected[key] is None:
+                assert text(row[column]) == "–"
+            else:
+                assert value(row[column]) == expected[key]
+
+
+def test_the_scorecard_leaves_no_comparison_out(tree: ElementTree.Element, sweep: Path) -> None:
+    composed = read_json(sweep / "sweep.json")["comparisons"]
+    rows = {text(row["arm"]): row for row in table(tree, "scorecard-0")}
+    assert sum(value(row["all"]) for row in rows.values()) == 2 * len(composed)
+    for arm in ARMS:
+        own = [r for r in composed if arm in (r["arm_a"], r["arm_b"])]
+        equivalent = sum(r["conclusion"] == "equivalent" for r in own)
+        assert value(rows[arm]["near-tie"]) == equivalent
+        assert value(rows[arm]["all"]) == len(own)
+    assert value(rows["none"]["win"]) == value(rows["bm25"]["loss"]) - value(rows["oracle"]["win"])
+
+
+@pytest.mark.parametrize(
+    ("axis", "conclusion", "of_a", "of_b"),
+    [
+        ("frp", "a better", "win", "loss"),
+        ("frp", "b better", "loss", "win"),
+        ("frp", "equivalent", "near-tie", "near-tie"),
+        ("frp", "undecided", "undecided", "undecided"),
+        ("frp", "cannot conclude", "cannot conclude", "cannot conclude"),
+        ("commit_rate", "a better", "differs", "differs"),
+    ],
+)
+def test_what_a_comparison_is_to_each_arm(axis: str, conclusion: str, of_a: str, of_b: str) -> None:
+    row = {"axis": axis, "conclusion": conclusion, "arm_a": "x", "arm_b": "y"}
+    assert (outcome_of(row, "x"), outcome_of(row, "y")) == (of_a, of_b)
+
+
+def test_what_became_of_the_cases_adds_up(sweep: Path) -> None:
+    for job in load(sweep).jobs:
+        split = outcomes(job)
+        assert split is not None
+        axes = job.summary["axes"]
+        p_ret = axes["p_ret"]["mean"]
+        parts = {name: split.parts[name].mean or 0.0 for name in PARTS}
+        assert sum(parts.values()) == pytest.approx(1.0)
+        assert parts["retained_right"] + parts["retained_wrong"] == pytest.approx(p_ret)
+        used = p_ret * (axes["kappa"]["mean"] or 0.0)
+        leaked = (1 - p_ret) * (axes["leak"]["mean"] or 0.0)
+        assert parts["retained_right"] == pytest.approx(used)
+        assert parts["leaked"] == pytest.approx(leaked)
+        assert split.success.mean == pytest.approx(used + leaked)
+
+
+# ---------------------------------------------------------------------------- other directories
+
+
+def test_a_single_run_has_a_page_too(sweep: Path) -> None:
+    (job,) = (d for d in sweep.iterdir() if d.name.startswith("loan-bm25-tight"))
+    assert framework(["report", str(job)]) == 0
+    page = ElementTree.fromstring((job / "report.html").read_text(encoding="utf-8"))
+    (row,) = table(page, "results-0-0")
+    assert value(row["frp"]) == read_json(job / "summary.json")["axes"]["frp"]["mean"]
+    assert not any(e.get("id") == "comparisons" for e in page.iter())
+    assert framework(["verify", str(job)]) == 0, "a report is no part of what is sealed"
+
+
+def test_a_report_leaves_the_sweep_sound(sweep: Path) -> None:
+    assert framework(["verify", str(sweep)]) == 0
+
+
+def test_no_finished_run_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert framework(["report", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_that_fails_does_not_take_the_sweep_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(path: Path) -> Path:
+        raise ZeroDivisionError("no ink")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(write, "write_report", broken)
+    done = run(capsys, "-m", "domain=loan", "arch=none,bm25", "n_cases=2", "tracking=none")
+    assert done.status == 0
+    assert (done.directory / "sweep.json").is_file()
+    again = f"`python -m framework report {done.directory}` tries again"
+    assert f"report: ZeroDivisionError: no ink; {again}" in done.err
+
+
+def test_judges_of_the_same_answers_stand_side_by_side(sweep: Path) -> None:
+    assert framework(["rescore", str(sweep), "judge=llm", "--out", "runs/again"]) == 0
+    page = ElementTree.fromstring(Path("runs/again/report.html").read_text(encoding="utf-8"))
+    rows = {text(row["axis"]): row for row in table(page, "judges-table")}
+    assert set(rows) >= {"rcs", "crr"}
+    assert text(rows["rcs"]["judges"]) == "rules, llm"
+    assert value(rows["rcs"]["n"]) == 72
+    assert any(f.get("id") == "figure-judges-0" for f in page.iter("figure"))
+
+
+def test_predictions_are_shown_with_their_flags() -> None:
+    hypothesis: dict[str, Any] = {
+        **{"name": "H1", "role": "primary", "claim": "a holds", "arm": "a"},
+        **{"against": ["b"], "axis": "frp", "budget": "tight"},
+    }
+    verdict = {
+        **{"hypothesis": hypothesis, "outcome": "reversed", "estimate": -0.2, "low": -0.3},
+        **{"high": -0.1, "p": 0.01, "n": 40, "reason": "the opposite holds"},
+    }
+    found = {"verdicts": [verdict], "flags": ["locked twice"]}
+    evidence = Evidence(path=Path(), jobs=[], sweep={"prereg": found}, plan={})
+    shown = repr(list(predictions(evidence)))
+    for word in ("H1", "reversed", "[-0.300, -0.100]", "the opposite holds", "locked twice"):
+        assert word in shown
+
+
+def summary_of(sweep: Path, arm: str, budget: str) -> dict[str, Any]:
+    (path,) = sweep.glob(f"loan-{arm}-{budget}-*/summary.json")
+    found: dict[str, Any] = read_json(path)
+    return found
