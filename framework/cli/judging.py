@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from framework.reporting.judges import Judged
     from framework.statistics.style import Guess
 
+_LIMITS = "in brackets 95% limits, bootstrapped over cases"
 _SHOWN = 24
 """Directions shown at most; the rest is in --json."""
 
@@ -76,7 +77,13 @@ def label(args: argparse.Namespace) -> int:
         if args.json:
             print(json.dumps(rows, indent=2))
         else:
-            _print(_table("the judge beside the labels", rows))
+            shown = [
+                {k: _bounded(row, k) if k in row["limits"] else v for k, v in row.items()}
+                for row in rows
+            ]
+            for row in shown:
+                del row["limits"]
+            _print(_table("the judge beside the labels", shown, _LIMITS))
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
@@ -191,23 +198,30 @@ def _agreement_table(result: Mapping[str, Any]) -> Table:
             "axis": row["axis"],
             "a": row["judge_a"],
             "b": row["judge_b"],
-            "n": row["n"],
+            "n": f"{row['n']} ({row['n_cases']})",
             "mean a": row["mean_a"],
             "mean b": row["mean_b"],
-            "mean |a-b|": row["mean_absolute_disagreement"],
-            "r": row["pearson"],
-            "kappa > .5": row["kappa_above"],
-            "kappa >= .5": row["kappa_at_least"],
-            "alpha": row["alpha"],
+            "mean |a-b|": _bounded(row, "mean_absolute_disagreement"),
+            "r": _bounded(row, "pearson"),
+            "kappa > .5": _bounded(row, "kappa_above"),
+            "kappa >= .5": _bounded(row, "kappa_at_least"),
+            "alpha": _bounded(row, "alpha"),
         }
         for row in result["agreement"]
     ]
     judges_ = {name for row in result["agreement"] for name in (row["judge_a"], row["judge_b"])}
-    caption = ""
+    caption = f"n: answers (cases); {_LIMITS}"
     if len(judges_) > 2:
         alphas = (f"{axis} {_spell(alpha)}" for axis, alpha in result["alpha"].items())
-        caption = f"Krippendorff's alpha of all {len(judges_)} judges: {', '.join(alphas)}"
+        caption += f"\nKrippendorff's alpha of all {len(judges_)} judges: {', '.join(alphas)}"
     return _table("judges of the same answers", rows, caption)
+
+
+def _bounded(row: Mapping[str, Any], figure: str) -> str:
+    """A figure over its limits, in two lines."""
+    limits = row["limits"][figure]
+    text = _spell(row[figure])
+    return text if limits is None else f"{text}\n[{limits[0]:.2f}, {limits[1]:.2f}]"
 
 
 def _direction_table(directions: Sequence[Mapping[str, Any]]) -> list[Table]:

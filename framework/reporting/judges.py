@@ -17,6 +17,7 @@ from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.reporting.summary import axis_meta
 from framework.statistics.agreement import agreement, direction_kept, krippendorffs_alpha
+from framework.statistics.agreement_limits import agreement_limits
 
 __all__ = ["Judged", "Key", "compare_judges", "judged_in_runs", "judged_in_table"]
 
@@ -90,10 +91,11 @@ def judged_in_table(path: Path) -> list[Judged]:
     return [Judged(judge=judge, values=values) for judge, values in found.items()]
 
 
-def compare_judges(judges: Sequence[Judged], axes: Sequence[str]) -> dict[str, Any]:
+def compare_judges(judges: Sequence[Judged], axes: Sequence[str], seed: int = 0) -> dict[str, Any]:
     """Agreement by axis and pair of judges, and on which paired comparisons the direction is kept.
 
-    Returns `agreement` (see `framework.statistics.agreement`), `alpha` (Krippendorff's, of all
+    Returns `agreement` (see `framework.statistics.agreement`; `limits` are bootstrapped over cases
+    by `seed`), `alpha` (Krippendorff's, of all
     judges, by axis) and `directions` (by axis, pair of judges, budget and pair of arms; repeats
     are averaged within their case). Raises UserError for fewer than two judges, or runs that do not
     hold the same answers.
@@ -109,9 +111,12 @@ def compare_judges(judges: Sequence[Judged], axes: Sequence[str]) -> dict[str, A
             shared = [key for key in x if key in y]
             if not shared:
                 continue
-            figures = agreement([x[key] for key in shared], [y[key] for key in shared])
+            of_a, of_b = [x[key] for key in shared], [y[key] for key in shared]
             names = {"axis": axis, "judge_a": a.judge, "judge_b": b.judge}
-            rows.append({**names, **dataclasses.asdict(figures)})
+            cases = [key.case_id for key in shared]
+            limits = agreement_limits(of_a, of_b, cases, seed=seed, names=tuple(names.values()))
+            figures = dataclasses.asdict(agreement(of_a, of_b))
+            rows.append({**names, **figures, "n_cases": len(set(cases)), "limits": limits})
             directions += [{**names, **found} for found in _directions(x, y)]
         if len(with_axis) > 1:
             units = list(dict.fromkeys(key for j in with_axis for key in j.values[axis]))

@@ -16,6 +16,7 @@ from framework.canonical import digest
 from framework.engine.directory import ANSWERS, read_summary
 from framework.errors import DataError, UserError
 from framework.statistics.agreement import agreement
+from framework.statistics.agreement_limits import agreement_limits
 
 __all__ = [
     "COLUMNS",
@@ -41,10 +42,12 @@ _NO: Final = frozenset({"no", "n", "0", "false", "not met"})
 class Verdict:
     """One verdict of a run's judge, with what a person needs to give their own.
 
-    id : a digest of the answer's key and the demand: it says neither arm nor case.
+    id : a digest of the answer's key and the demand: it says neither arm nor case. case : of which
+    the sheet shows nothing either.
     """
 
     id: str
+    case: str
     question: str
     demand: str
     met: bool
@@ -67,6 +70,7 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
                 identity = digest(place)[7:19]
                 found[identity] = Verdict(
                     id=identity,
+                    case=record["key"][0],
                     question=said["question"],
                     demand=said["demand"],
                     met=said["met"],
@@ -151,24 +155,28 @@ def compare_labels(verdicts: Sequence[Verdict], labels: Mapping[str, bool]) -> l
     """Agreement of the judge with the labels, by question and over all.
 
     Each holds `question`, `n`, `agree` (share), `judge_yes`, `person_yes` (shares), `kappa`,
-    `alpha`. Raises UserError for a label of no verdict of these runs.
+    `alpha`, and `limits` of `agree`, `kappa` and `alpha`, bootstrapped over cases.
+    Raises UserError for a label of no verdict of these runs.
     """
     of_id = {verdict.id: verdict for verdict in verdicts}
     unknown = sorted(labels.keys() - of_id.keys())
     if unknown:
         raise UserError(f"the sheet has {len(unknown)} ids of no verdict here, as {unknown[0]}")
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    pairs: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
     for identity, label in labels.items():
         verdict = of_id[identity]
-        pairs[verdict.question].append((float(verdict.met), float(label)))
+        pairs[verdict.question].append((float(verdict.met), float(label), verdict.case))
     groups = dict(sorted(pairs.items()))
     if len(groups) > 1:
         groups["all"] = [pair for group in pairs.values() for pair in group]
-    return [{"question": question, **_figures(group)} for question, group in groups.items()]
+    return [{"question": q, **_figures(q, group)} for q, group in groups.items()]
 
 
-def _figures(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    figures = dataclasses.asdict(agreement([a for a, _ in pairs], [b for _, b in pairs]))
+def _figures(question: str, pairs: Sequence[tuple[float, float, str]]) -> dict[str, Any]:
+    judge, person, cases = (list(column) for column in zip(*pairs, strict=True))
+    figures = dataclasses.asdict(agreement(judge, person))
+    limits = agreement_limits(judge, person, cases, seed=0, names=("labels", question))
+    apart = limits["mean_absolute_disagreement"]
     return {
         "n": figures["n"],
         "agree": 1.0 - figures["mean_absolute_disagreement"],
@@ -176,6 +184,11 @@ def _figures(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
         "person_yes": figures["mean_b"],
         "kappa": figures["kappa_above"],
         "alpha": figures["alpha"],
+        "limits": {
+            "agree": None if apart is None else (1.0 - apart[1], 1.0 - apart[0]),
+            "kappa": limits["kappa_above"],
+            "alpha": limits["alpha"],
+        },
     }
 
 

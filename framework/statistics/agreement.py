@@ -26,7 +26,7 @@ __all__ = [
 
 K = TypeVar("K", bound=Hashable)
 
-_THRESHOLD: Final = 0.5
+THRESHOLD: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ def agreement(a: Sequence[float], b: Sequence[float]) -> Agreement:
         mean_b=float(np.mean(b)),
         mean_absolute_disagreement=mean_absolute_disagreement(a, b),
         pearson=pearson(a, b),
-        kappa_above=cohens_kappa([v > _THRESHOLD for v in a], [v > _THRESHOLD for v in b]),
-        kappa_at_least=cohens_kappa([v >= _THRESHOLD for v in a], [v >= _THRESHOLD for v in b]),
+        kappa_above=cohens_kappa([v > THRESHOLD for v in a], [v > THRESHOLD for v in b]),
+        kappa_at_least=cohens_kappa([v >= THRESHOLD for v in a], [v >= THRESHOLD for v in b]),
         alpha=krippendorffs_alpha([a, b]),
     )
 

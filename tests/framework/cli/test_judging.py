@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.reporting.labelling import COLUMNS
+from framework.reporting.labelling import COLUMNS, Verdict, compare_labels
 from tests.launching import Done, framework, run
 
 SHORT = ("domain=loan", "tracking=none", "n_cases=6")
@@ -53,6 +53,11 @@ def test_the_recorded_judge_split(capsys: pytest.CaptureFixture[str], data_dir: 
         (rcs, "kappa_at_least", 0.569),
     ):
         assert row[key] == pytest.approx(expected, abs=5e-4), key
+    # .54748: .547 to three digits, .5475 to four, .55 as printed by the paper.
+    assert f"{rcs['pearson']:.3f} {rcs['pearson']:.4f}" == "0.547 0.5475"
+    low, high = rcs["limits"]["pearson"]
+    assert low < rcs["pearson"] < high
+    assert (crr["n_cases"], rcs["n_cases"]) == (10, 10)
     moderate = [d for d in found["directions"] if (d["axis"], d["budget"]) == ("rcs", "moderate")]
     assert [(d["n"], d["kept"], d["ties"]) for d in moderate] == [(10, 8, 3)]
     three = loaded(framework(capsys, "judges", file, "--json"))
@@ -176,6 +181,7 @@ def test_a_sheet_is_blind_and_reads_back(
     assert found["all"]["person_yes"] == 1.0
     assert found["all"]["agree"] == pytest.approx(found["all"]["judge_yes"])
     assert found["all"]["kappa"] == 0.0, "one label for all is no agreement beyond chance"
+    assert set(found["all"]["limits"].values()) == {None}, "fewer than 10 cases"
     # A person who says what the judge said agrees in all.
     said = {}
     for path in sweep.glob("*/answers.jsonl"):
@@ -187,6 +193,23 @@ def test_a_sheet_is_blind_and_reads_back(
     agreed = loaded(framework(capsys, *read))
     assert {row["agree"] for row in agreed} == {1.0}
     assert framework(capsys, "label", str(sweep), "--read", str(sheet)).status == 0
+
+
+def test_agreement_with_people_has_limits_over_cases() -> None:
+    verdicts = [
+        Verdict(
+            id=f"v{i}", case=f"c{i // 3}", question="audit", demand="d", met=i % 4 > 0,
+            decision="DENY", rationale="", notice="",
+        )
+        for i in range(90)
+    ]  # fmt: skip
+    (found,) = compare_labels(
+        verdicts, {v.id: v.met != (i % 10 == 0) for i, v in enumerate(verdicts)}
+    )
+    assert found["agree"] == pytest.approx(0.9)
+    for name in ("agree", "kappa", "alpha"):
+        low, high = found["limits"][name]
+        assert low < found[name] < high
 
 
 def test_mistakes_with_sheets(

@@ -181,3 +181,25 @@ def test_a_case_without_a_cluster_stands_alone() -> None:
     assert summary(alone)["axes"] == summary(clustered)["axes"]
     twins = [row(f"c{i}", float(i % 2), cluster=f"pair{i // 2}") for i in range(24)]
     assert summary(twins)["axes"]["right"]["n_clusters"] == 12
+
+
+def test_latencies_are_quantiles_over_calls_not_over_cases() -> None:
+    """The nearest rank: a value that was measured; a history's ingest counts once."""
+    ingest = Usage(calls=2, call_seconds=(9.0, 8.0), seconds=17.0)
+    answers = [Usage(calls=1, call_seconds=(k / 10,)) for k in range(1, 20)]
+    rows = [
+        row("a", 1.0, history_id="h", sample=0, variant=k, usage={"answer": usage})
+        for k, usage in enumerate(answers)
+    ]
+    rows += [
+        row(case, 1.0, history_id="h", usage={"ingest": ingest, "answer": Usage(calls=0)})
+        for case in ("b", "c")
+    ]
+    found = summary(rows)["ledger"]
+    assert (found["answer"]["latency_p50_s"], found["answer"]["latency_p95_s"]) == (1.0, 1.9)
+    assert (found["ingest"]["latency_p50_s"], found["ingest"]["latency_p95_s"]) == (8.0, 9.0)
+    assert found["ingest"]["calls"] == 2
+    assert found["total"]["latency_p50_s"] == 1.1
+    assert found["total"]["latency_p95_s"] == 8.0
+    none = summary([row("a", 1.0, usage={"answer": Usage(calls=1)})])["ledger"]
+    assert none["answer"]["latency_p95_s"] is None
