@@ -65,11 +65,14 @@ def run_single(plan: Plan, directory: Path | None) -> int:
 
 def show_run(outcome: Outcome) -> int:
     """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
+    from framework.reporting.loops import print_loop, read_loop
     from framework.reporting.tables import print_run
 
     def show() -> None:
         if outcome.summary is not None:
             print_run(outcome.summary)
+            if (loop := read_loop(outcome.directory)) is not None:
+                print_loop(loop)
         print(f"run: {outcome.directory}")
 
     to_reader(show)

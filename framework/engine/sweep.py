@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,7 @@ from framework.errors import DataError, TrackingError, UserError
 from framework.journal import JOURNAL
 from framework.prereg import as_lock
 from framework.registry import nearest
+from framework.reporting.loops import LOOP, loops_summary, read_loop
 from framework.reporting.predicted import judged_runs
 from framework.reporting.sweep import sweep_summary
 
@@ -111,11 +112,15 @@ def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
     The one ending of every sweep, run or rescored. Whatever else is made of a whole sweep is
     written here, after sweep.json and before the upload.
     """
+    from framework.reporting.loops import print_loops
     from framework.reporting.tables import print_sweep
 
     summary = compare_jobs(path, jobs)
+    loops = _loops(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
+        if loops is not None:
+            _write(path / LOOP, loops)
         if jobs[0].plan.top.report:
             _report(path)
         try:
@@ -126,9 +131,28 @@ def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
     def show() -> None:
         if summary is not None:
             print_sweep(summary)
+            if loops is not None:
+                print_loops(loops)
         print(f"sweep: {path}")
 
     to_reader(show)
+
+
+def _loops(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
+    """The improvement loops among the finished jobs side by side; None where there is none."""
+    found = []
+    varied = [
+        group
+        for group in dict.fromkeys(g for job in jobs for g in job.plan.labels)
+        if len({job.plan.labels.get(group) for job in jobs}) > 1
+    ]
+    for job in jobs:
+        results = read_loop(path / job.plan.name)
+        if results is not None:
+            labels = job.plan.labels
+            arm = " ".join(f"{g}={labels[g]}" for g in varied if g in labels)
+            found.append({"arm": arm, "directory": job.plan.name, "results": results})
+    return loops_summary(found) if found else None
 
 
 def _report(path: Path) -> None:
@@ -223,10 +247,7 @@ def _compared(
 
 def write_sweep(path: Path, summary: dict[str, Any]) -> None:
     """Write sweep.json and comparison.csv, each in one step."""
-    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    draft = path / (SWEEP + ".draft")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path / SWEEP)
+    _write(path / SWEEP, summary)
     rows: list[dict[str, Any]] = summary["comparisons"]
     draft = path / (COMPARISON + ".draft")
     with draft.open("w", encoding="utf-8", newline="") as file:
@@ -234,6 +255,13 @@ def write_sweep(path: Path, summary: dict[str, Any]) -> None:
         writer.writeheader()
         writer.writerows(rows)
     draft.replace(path / COMPARISON)
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    draft = path.with_name(path.name + ".draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
 
 
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
@@ -293,16 +321,16 @@ def _check_distinct(plans: Sequence[Plan]) -> None:
         raise UserError(f"two jobs of the sweep are the same run: {twice}")
 
 
-def comparable(paths: Sequence[Path]) -> None:
-    """Raise UserError when runs differ in their cases: domain, data, seed or number."""
+def comparable(paths: Sequence[Path], *, same_number: bool = True) -> None:
+    """Raise UserError when runs differ in their cases: domain, data, seed, repeats or number.
+
+    Without `same_number` some may hold more cases: of one seed and domain, the first are the same.
+    """
+    keys = ["domain", "seed", "repeats", *(["n_cases"] if same_number else [])]
     identities = [load_plan(path).identity for path in paths]
     data = [(load_state(path).started or {}).get("data") for path in paths]
     for path, identity, its_data in zip(paths[1:], identities[1:], data[1:], strict=True):
-        differ = [
-            key
-            for key in ("domain", "seed", "n_cases", "repeats")
-            if identity[key] != identities[0][key]
-        ]
+        differ = [key for key in keys if identity[key] != identities[0][key]]
         if its_data != data[0]:
             differ.append("data")
         if differ:

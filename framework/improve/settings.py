@@ -36,8 +36,8 @@ class ImproveSettings:
     confirm: int = 100
     test: int = 100
     fresh_confirm: Literal["auto", "always", "never"] = "auto"
-    max_attempts: int = 4
-    max_candidates: int = 24
+    max_attempts: int = 8
+    max_candidates: int = 40
     max_promotions: int | None = None
     best_of: int = 1
     min_net_flips: int = 2

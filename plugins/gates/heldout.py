@@ -25,13 +25,13 @@ class HeldoutSettings:
         published: with a threshold of .02 and 100 cases a null edit passes a third of the time.
     alpha : one-sided level of the bound, over all looks where CONFIRM is used again.
     per_type_floor : share of a question type's cases, and of abstention's, that an edit may lose in
-        the balance on OPTIMIZE.
+        the balance on OPTIMIZE: of 50 cases a type has few, and below .2 a single flip decides.
     """
 
     threshold: float = 0.0
     rule: Literal["lower_bound", "point"] = "lower_bound"
     alpha: float = 0.025
-    per_type_floor: float = 0.1
+    per_type_floor: float = 0.2
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold < 1:

@@ -1,0 +1,95 @@
+"""Thirty SIGKILLs at random moments of real loops; each ends with the undisturbed loop's events."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from framework.engine.directory import is_note, load_state
+from framework.journal import JOURNAL, read, verify_run
+from framework.rows import measured
+
+ROOT = Path(__file__).resolve().parents[3]
+KILLS = 30
+ARGV = (
+    *("protocol=improve", "domain=loan", "budget=moderate", "tracking=none"),
+    *("protocol.pool=40", "protocol.optimize=12", "protocol.confirm=16", "protocol.test=12"),
+    *("gate.rule=point", "protocol.min_net_flips=0", "gate.per_type_floor=1"),
+    *("author=scripted", "author.drafts=[{seam: score, expression: similarity + number_density},"
+      "{seam: assembly, rules: [{rule: dedupe, overlap: 0.8}]},"
+      "{seam: reader_prompt, fragments: {guidance: Mind the policy.}}]"),
+    *("routing=none", "protocol.max_candidates=3"),
+)  # fmt: skip
+
+
+def command(*argv: str) -> list[str]:
+    return [sys.executable, str(ROOT / "run.py"), *argv]
+
+
+def finish(cwd: Path, *argv: str) -> float:
+    start = time.monotonic()
+    done = subprocess.run(
+        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return time.monotonic() - start
+
+
+def kill_after(seconds: float, cwd: Path, *argv: str) -> bool:
+    """Start the command, kill it after so long, and say whether it was still running."""
+    process = subprocess.Popen(
+        command(*argv), cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return True
+    return False
+
+
+def events_of(directory: Path) -> list[tuple[str, object]]:
+    return [(e.type, e.payload) for e in read(directory / JOURNAL) if is_note(e.type)]
+
+
+def where_it_was(directory: Path) -> str:
+    if not directory.exists():
+        return "start-up"
+    events = events_of(directory)
+    return events[-1][0] if events else "before the first event"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_thirty_kills(tmp_path: Path) -> None:
+    rng = random.Random(30)
+    whole = tmp_path / "whole"
+    seconds = finish(tmp_path, *ARGV, f"hydra.run.dir={whole}")
+    wanted, rows = events_of(whole), measured(load_state(whole).rows)
+    hit: Counter[str] = Counter()
+    attempt = 0
+    while hit.total() < KILLS:
+        directory = tmp_path / f"run-{attempt}"
+        attempt += 1
+        for _ in range(rng.randint(1, 4)):
+            begun = directory.exists()
+            given = (f"resume={directory}",) if begun else (*ARGV, f"hydra.run.dir={directory}")
+            if not kill_after(rng.uniform(0.3, 1.0) * seconds, tmp_path, *given):
+                break
+            hit[where_it_was(directory)] += 1
+        if not directory.exists():
+            finish(tmp_path, *ARGV, f"hydra.run.dir={directory}")
+        finish(tmp_path, f"resume={directory}")
+        assert events_of(directory) == wanted
+        assert measured(load_state(directory).rows) == rows
+        assert not verify_run(directory).problems
+    print(f"{hit.total()} kills in {attempt} loops, the last event before each:", dict(hit))
+    assert hit["case.evaluated"] >= 5, "too few inside a step"
