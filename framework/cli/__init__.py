@@ -62,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("runs", nargs="+", metavar="RUN")
     add.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
     add.add_argument("--baseline", help="compare every arm with this one only")
+    add.add_argument(
+        "--smallest-effect", type=float, metavar="D", help="smallest difference that matters"
+    )
     add.add_argument("--compat", help="longhorizon: print its published convention too")
     add.set_defaults(command="runs:compare")
 

@@ -18,39 +18,28 @@ if TYPE_CHECKING:
 
 
 def compare(args: argparse.Namespace) -> int:
-    """Print paired comparisons of runs made at any time, on the same cases."""
-    from framework.engine.directory import load_state, read_summary
-    from framework.engine.sweep import comparable
-    from framework.reporting.summary import SETTING
-    from framework.reporting.sweep import sweep_summary
+    """Print paired comparisons of runs made at any time, on the cases that they share."""
+    from framework.engine.directory import read_summary
+    from framework.reporting.across import compare_across
     from framework.reporting.tables import print_sweep
 
     paths = run_directories([Path(p) for p in args.runs])
-    if len(paths) < 2:
-        raise UserError("compare needs two runs or a sweep")
     summaries = [read_summary(p) for p in paths]
-    comparable(paths)
     axes = args.axes.split(",") if args.axes else None
     _check_known("--axes", axes or (), {a for s in summaries for a in s["axes"]})
     if args.baseline is not None:
         _check_known("--baseline", [args.baseline], {s["run"]["arch"] for s in summaries})
-    summary = sweep_summary(
-        summaries,
-        [load_state(p).rows for p in paths],
-        [p.name for p in paths],
-        baseline=args.baseline,
-        axes=axes,
-        compat=args.compat,
+    effect = args.smallest_effect
+    if effect is not None and not 0 < effect < 1:
+        raise UserError(f"--smallest-effect: {effect:g} given, between 0 and 1 expected")
+    found = compare_across(
+        paths, baseline=args.baseline, axes=axes, smallest_effect=effect, compat=args.compat
     )
-    print_sweep(summary)
-    if not summary["comparisons"]:
-        first, *others = (s["run"] for s in summaries)
-        keys = ("budget", *SETTING)
-        differ = [key for key in keys if any(run[key] != first[key] for run in others)]
-        print(
-            f"nothing to compare: the runs differ in {', '.join(differ)}, and arms are compared "
-            "where all else is equal"
-        )
+    print_sweep(found.summary)
+    for note in found.notes:
+        print(f"note: {note}")
+    if not found.summary["comparisons"]:
+        print("nothing to compare")
     return 0
 
 

@@ -81,7 +81,7 @@ def summarize(
     judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
     good = [row for row in rows if not row.error]
-    axes = _axes(good, plan.top.seed)
+    axes = axes_of_rows(good, plan.top.seed)
     for name, entry in axes.items():
         entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
     strata = _strata(good, plan.top.seed)
@@ -105,7 +105,7 @@ def summarize(
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
         "ledger": ledger(rows),
         "fairness": {
-            **_fairness(good),
+            **room_of_rows(good),
             "exempt": arch.exempt,
             "budget_at": arch.budget_at,
             "sees_task": arch.sees_task,
@@ -179,7 +179,7 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
     ]
 
 
-def _axes(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
+def axes_of_rows(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
     """Mean, interval, n and method by axis, repeats and draws averaged within their case.
 
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
@@ -244,7 +244,7 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
         groups[f"stratum={row.stratum}"].append(row)
         for tag, value in row.tags.items():
             groups[f"{tag}={value}"].append(row)
-    return {name: _axes(group, seed) for name, group in sorted(groups.items())}
+    return {name: axes_of_rows(group, seed) for name, group in sorted(groups.items())}
 
 
 def ledger(rows: Sequence[Row]) -> dict[str, Any]:
@@ -291,7 +291,7 @@ def _quantile(values: Sequence[float], q: float) -> float | None:
     return sorted(values)[max(0, math.ceil(q * len(values)) - 1)] if values else None
 
 
-def _fairness(rows: Sequence[Row]) -> dict[str, Any]:
+def room_of_rows(rows: Sequence[Row]) -> dict[str, Any]:
     """What the budget was and how far views filled it.
 
     `could_fill` is the share of rows whose arm offered at least the budget: among these, views of

@@ -26,6 +26,7 @@ def print_run(summary: Mapping[str, Any]) -> None:
     for table in stratum_tables([summary]):
         console.print(table)
     _print_corpus(console, [summary])
+    _print_extraction(console, [summary])
     _print_treatment(console, [summary])
     _print_warnings(console, [summary])
     _print_gate(console, summary)
@@ -56,6 +57,7 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
             f"all readers ({', '.join(entry['models'])})"
         )
     _print_corpus(console, jobs)
+    _print_extraction(console, jobs)
     if summary["model_agreement"]:
         console.print(model_table(summary["model_agreement"]))
     _print_treatment(console, jobs)
@@ -75,6 +77,19 @@ def _print_corpus(console: Console, jobs: Sequence[Mapping[str, Any]]) -> None:
     for domain, report in reports.items():
         values = ", ".join(f"{name} {value:.4g}" for name, value in report.items())
         console.print(f"corpus of {domain}: {values}", highlight=False)
+
+
+def _print_extraction(console: Console, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """What the extractor of an arm found of the given nodes and edges, by type."""
+    for job in jobs:
+        for what, types in job.get("extraction", {}).items():
+            told = ", ".join(
+                f"{type_} precision {number(of['precision'])} of {of['found']} "
+                f"recall {number(of['recall'])} of {of['given']}"
+                for type_, of in types.items()
+            )
+            arch = job["run"]["arch"]
+            console.print(f"extracted {what} of {arch}: {told}", markup=False, highlight=False)
 
 
 def run_table(summary: Mapping[str, Any]) -> Table:
@@ -157,8 +172,8 @@ def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
         ),
         caption=(
             "* Holm-adjusted p < .05 over all comparisons composed. ! cannot conclude: too few "
-            "cases to reach .05. Every figure, the smallest p within reach too, is in "
-            "comparison.csv."
+            "cases to reach .05. = within the smallest effect declared. Every figure, the smallest "
+            "p within reach too, is in comparison.csv."
         ),
         title_justify="left",
         caption_justify="left",
@@ -172,10 +187,13 @@ def _against(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+_MARKS: Final = {"a better": "*", "b better": "*", "cannot conclude": "!", "equivalent": "="}
+
+
 def _delta(row: Mapping[str, Any] | None) -> str:
     if row is None or row["delta"] is None:
         return "-"
-    mark = {"a better": "*", "b better": "*", "cannot conclude": "!"}.get(row["conclusion"], "")
+    mark = _MARKS.get(row["conclusion"], "")
     first = f"{row['delta']:+.2f}{mark}"
     if row["ci_low"] is None:
         return first

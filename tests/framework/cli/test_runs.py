@@ -89,7 +89,6 @@ def test_runs_on_other_cases_are_not_compared(
     data.write_text(json.dumps(json.loads(QUESTIONS.read_bytes())[::-1]))
     for name, given in (
         ("seed", ["seed=8"]),
-        ("n_cases", ["n_cases=3"]),
         ("repeats", ["repeats=2"]),
         ("domain", ["domain.corpus=own", "budget=loose"]),
         ("data", [f"domain.path={data}"]),
@@ -115,7 +114,52 @@ def test_runs_that_differ_in_more_than_the_arm(
     run(capsys, *HOTPOT, "arch=bm25", "budget=loose", "hydra.run.dir=loose")
     done = framework(capsys, "compare", "none", "loose")
     assert done.status == 0
-    assert "nothing to compare: the runs differ in budget" in done.out
+    assert "loose is compared with nothing: it differs in budget" in done.out
+    assert done.out.splitlines()[-1] == "nothing to compare"
+
+
+def test_runs_of_different_sizes_are_paired_on_the_cases_they_share(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    run(capsys, *HOTPOT, "arch=none", "n_cases=3", "hydra.run.dir=fewer")
+    run(capsys, *HOTPOT, "arch=bm25", "n_cases=3", "hydra.run.dir=few")
+    told = "note: means and pairs are over the 3 cases that all runs have; left out: 3 of bm25"
+    across = framework(capsys, "compare", "bm25", "fewer")
+    assert told in across.out
+    alike = framework(capsys, "compare", "few", "fewer")
+    assert across.out.partition("note: ")[0] == alike.out.partition("note: ")[0]
+
+
+def test_runs_with_other_prompts_or_budgets_by_another_tokenizer(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    for name in ("prompts", "model"):
+        run_ = place / f"other-{name}"
+        shutil.copytree(place / "none", run_)
+        summary = read_json(run_ / "summary.json")
+        summary["run"][name] = "another"
+        (run_ / "summary.json").write_text(json.dumps(summary))
+        done = framework(capsys, "compare", "bm25", f"other-{name}")
+        assert f"other-{name} is compared with nothing: it differs in {name}" in done.out
+    edit(place / "none/manifest.json", b'"tokenizer": "decisionbench', b'"tokenizer": "other')
+    message = framework(capsys, "compare", "bm25", "none").mistake
+    assert message.startswith("bm25 and none differ in tokenizer (decisionbench-v1, other-v1)")
+
+
+def test_code_that_changed_between_runs_is_told(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    edit(place / "none/manifest.json", b'"framework": "sha256:', b'"framework": "sha256:0')
+    done = framework(capsys, "compare", "bm25", "none")
+    assert "note: bm25 and none were made by other code: framework" in done.out
+
+
+def test_a_smallest_effect_can_be_declared(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "arch.k1=1.4", "hydra.run.dir=alike")
+    given = ("compare", "bm25", "alike", "--axes", "mrr", "--smallest-effect")
+    assert "+0.00=" in framework(capsys, *given, "0.9").out
+    assert "+0.00=" not in framework(capsys, *given, "0.01").out
+    assert framework(capsys, *given, "2").mistake.startswith("--smallest-effect: 2 given")
 
 
 # ------------------------------------------------------------------------------------------ verify

@@ -275,12 +275,12 @@ def test_judges_of_the_same_answers_stand_side_by_side(sweep: Path) -> None:
 
 def test_predictions_are_shown_with_their_flags() -> None:
     hypothesis: dict[str, Any] = {
-        **{"name": "H1", "role": "primary", "claim": "a holds", "arm": "a"},
-        **{"against": ["b"], "axis": "frp", "budget": "tight"},
+        "name": "H1", "role": "primary", "claim": "a holds", "arm": "a",
+        "against": ["b"], "axis": "frp", "budget": "tight",
     }
     verdict = {
-        **{"hypothesis": hypothesis, "outcome": "reversed", "estimate": -0.2, "low": -0.3},
-        **{"high": -0.1, "p": 0.01, "n": 40, "reason": "the opposite holds"},
+        "hypothesis": hypothesis, "outcome": "reversed", "estimate": -0.2, "low": -0.3,
+        "high": -0.1, "p": 0.01, "n": 40, "reason": "the opposite holds",
     }
     found = {"verdicts": [verdict], "flags": ["locked twice"]}
     evidence = Evidence(path=Path(), jobs=[], sweep={"prereg": found}, plan={})
