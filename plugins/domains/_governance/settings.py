@@ -50,7 +50,7 @@ class GovernanceSettings:
     scatter: int = 1
     capture: Literal["linked", "discrete", "raw"] = "linked"
     forms: Literal["mixed", "development", "held_out"] = "mixed"
-    tasks_per_history: int = 8
+    tasks_per_history: int = 10
 
     def __post_init__(self) -> None:
         for name in ("rho", "visibility", "likeness", "fidelity"):

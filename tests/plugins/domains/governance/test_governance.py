@@ -52,8 +52,8 @@ def test_it_keeps_the_contract_of_a_domain(shape: dict[str, Any]) -> None:
         ({"rho": 1.5}, "rho"),
         ({"versions": 0}, "versions"),
         ({"items": 300_000}, "items"),
-        ({"items": 100}, "items: 100 given, at least 220"),
-        ({"depth": 8, "versions": 6}, "items: 500 given, at least 560"),
+        ({"items": 100}, "items: 100 given, at least 305"),
+        ({"depth": 8, "versions": 6}, "items: 500 given, at least 700"),
     ],
 )
 def test_a_knob_out_of_its_range_is_told(wrong: dict[str, Any], told: str) -> None:
@@ -179,12 +179,17 @@ def test_words_of_one_kind_are_none_of_another() -> None:
     assert not words.content & labels
 
 
-LEAKING = [15, 32, 33]
+# fmt: off
+LEAKING = [
+    29, 40, 41, 80, 106, 113, 117, 118, 127, 141, 142, 143,
+    152, 153, 154, 169, 178, 185, 187, 209, 267, 285, 291, 294,
+]
+# fmt: on
 
 
 def test_the_tasks_that_leak_are_these_and_by_chance_alone() -> None:
-    """Pinned for seed 7: a proposal that happens to comply, independent of every decision."""
-    found = {i: leaks(case) for i, case in enumerate(cases(64))}
+    """Pinned for the cases of depth/crossover (seed 7): proposals that happen to comply."""
+    found = {i: leaks(case) for i, case in enumerate(cases(320))}
     assert [i for i, ways in found.items() if ways] == LEAKING
     assert {way for ways in found.values() for way in ways} == {"naive"}
 

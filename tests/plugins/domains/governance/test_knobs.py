@@ -22,7 +22,7 @@ KNOBS: dict[str, Sequence[Any]] = {
     "depth": range(1, 9),
     "rho": (0.3, 0.5, 0.67, 0.8, 0.95),
     "visibility": (0.2, 0.5, 0.8, 1.0),
-    "items": (80, 110, 140, 170),
+    "items": (60, 80, 100, 120),
     "distractors": (0, 1, 2, 3),
     "fidelity": (0.5, 0.7, 0.9, 1.0),
     "versions": (1, 2, 3, 4),
@@ -66,22 +66,22 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_knob_moves_its_own_covariate_alone() -> None:
     """|Spearman| < .1 for every pair of a knob and another's covariate (docs/validity.md 2)."""
     rng = random.Random(20)
     drawn: dict[str, list[float]] = {name: [] for name in KNOBS}
     found: dict[str, list[float]] = {name: [] for name in KNOBS}
-    for seed in range(2_000):
+    for seed in range(1_600):
         knobs = {name: rng.choice(values) for name, values in KNOBS.items()}
         settings = GovernanceSettings(**knobs, tasks_per_history=1, edge_noise="mixed")
         for name, value in covariates(settings, seed).items():
             drawn[name].append(knobs[name])
             found[name].append(value)
-    for knob in KNOBS:
-        assert spearman(drawn[knob], found[knob]) > 0.6, knob
-        for other in KNOBS:
-            if other != knob:
-                assert abs(spearman(drawn[knob], found[other])) < 0.1, (knob, other)
+    cross = {(a, b): spearman(drawn[a], found[b]) for a in KNOBS for b in KNOBS}
+    print("greatest:", max((abs(rho), pair) for pair, rho in cross.items() if pair[0] != pair[1]))
+    for (knob, other), rho in cross.items():
+        assert rho > 0.6 if knob == other else abs(rho) < 0.1, (knob, other, rho)
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.67, 0.9])
@@ -125,7 +125,7 @@ def test_no_heuristic_finds_what_governs(name: str) -> None:
     made = domain(items=300, tasks_per_history=8, distractors=2)
     found = [standing(case, made, HEURISTICS[name], None) for case in made.cases(320, 9)]
     error = float(np.std(found)) / math.sqrt(len(found))
-    assert abs(fmean(found) - 0.5) < 4 * error
+    assert abs(fmean(found) - 0.5) <= 4 * error
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_nor_among_the_decisions_in_force_where_there_are_versions(name: str) ->
         heads = {layout.event_id(c.head) for c in layout.chains if c.versions > 1}
         found.append(standing(case, made, HEURISTICS[name], heads))
     error = float(np.std(found)) / math.sqrt(len(found))
-    assert abs(fmean(found) - 0.5) < 4 * error
+    assert abs(fmean(found) - 0.5) <= 4 * error
 
 
 @pytest.mark.parametrize("kind", ["dropped", "rewired", "mistyped", "stale"])
