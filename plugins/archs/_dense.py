@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from framework.contracts import ArchContext, Embedder
+from plugins.archs._bm25 import top
+
+_LOWEST: Final = float(np.finfo(np.float32).min)
 
 
 async def embed(context: ArchContext, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -25,30 +28,34 @@ async def embed(context: ArchContext, texts: Sequence[str]) -> NDArray[np.float3
 class DenseIndex:
     """Exact search by inner product over fixed vectors (faiss `IndexFlatIP`).
 
-    faiss keeps any of several equal vectors at the end of its list; here ties are in order of
-    arrival, and all of them are found. Approximate indexes are not used for scored arms.
+    Ties are in order of arrival, and none is missed: faiss's own list of the best keeps any of
+    several equals at its end, so all products are taken from it and the best chosen here. One
+    query uses one thread, since handing it to several takes longer. Approximate indexes are not
+    used for scored arms.
     """
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         import faiss
 
-        self.vectors = vectors
+        faiss.omp_set_num_threads(1)
+        self.vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         self._index = faiss.IndexFlatIP(max(1, vectors.shape[1]))
         if len(vectors):
-            self._index.add(np.ascontiguousarray(vectors))
+            self._index.add(self.vectors)
 
     def rank(
         self, vector: NDArray[np.float32], k: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Places of the `k` nearest, nearest first, and their inner products."""
-        n = len(self.vectors)
-        k = min(k, n)
-        if k <= 0:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-        asked = np.ascontiguousarray(vector.reshape(1, -1), dtype=np.float32)
-        scores, places = (found[0] for found in self._index.search(asked, k))
-        if k < n:  # whatever ties with the last one
-            below = float(np.nextafter(scores[-1], np.float32(-np.inf)))
-            _, scores, places = self._index.range_search(asked, below)
-        order = np.lexsort((places, -scores))[:k]
-        return places[order].astype(np.int64), scores[order]
+        scores = self.scores(vector)
+        order = top(scores, k)
+        return order, scores[order].astype(np.float32)
+
+    def scores(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The inner product of every row with the vector, in order of arrival."""
+        scores = np.zeros(len(self.vectors))
+        if len(scores):
+            asked = np.ascontiguousarray(vector.reshape(1, -1), dtype=np.float32)
+            _, found, places = self._index.range_search(asked, _LOWEST)
+            scores[places] = found
+        return scores
