@@ -42,6 +42,31 @@ def counted(
     return {type_: {side: of[side][type_] for side in sides} for type_ in types}
 
 
+def summed(
+    extractions: Iterable[Mapping[str, Counts]],
+) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Counts of several histories added up, with `precision` and `recall` by type.
+
+    Precision is None where nothing of the type was named, recall where there is nothing of it.
+    """
+    totals: dict[str, dict[str, Counter[str]]] = {}
+    for extraction in extractions:
+        for what, types in extraction.items():
+            for type_, counts in types.items():
+                totals.setdefault(what, {}).setdefault(type_, Counter()).update(counts)
+    return {
+        what: {
+            type_: {
+                **counts,
+                "precision": counts["right"] / counts["found"] if counts["found"] else None,
+                "recall": counts["right"] / counts["given"] if counts["given"] else None,
+            }
+            for type_, counts in sorted(types.items())
+        }
+        for what, types in totals.items()
+    }
+
+
 def _edges(events: Iterable[Event]) -> list[tuple[str, Hashable]]:
     return [(relation, (e.id, target)) for e in events for relation, target in e.edges]
 

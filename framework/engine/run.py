@@ -23,6 +23,7 @@ from framework.engine.directory import (
     read_summary,
     repair_head,
 )
+from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import draining
 from framework.engine.progress import Progress
 from framework.engine.stored import Origin, StoredAnswers, Unasked
@@ -148,6 +149,8 @@ def execute(
             raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
         summary = summarize(plan, run.rows, gate, domain.protected, domain.report())
+        if pipeline.extractor is not None:
+            summary["extraction"] = extraction_of(run.path, run.rows)
         if isinstance(source, RunProtocol) and (report := source.report()) is not None:
             run.write(f"{source.name}.json", report)
         run.finish(summary)

@@ -1,0 +1,28 @@
+"""What a run's extractor found, over all its histories, from the run's own records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from framework.engine.directory import ANSWERS
+from framework.extraction import summed
+from framework.records import Row
+
+
+def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
+    """Counts, precision and recall of nodes and edges by type, each memory counted once.
+
+    Empty for a run without an extractor. See `framework.extraction.summed`.
+    """
+    memories = {row.key: (row.history_id, row.variant, row.sample) for row in rows}
+    found: dict[tuple[str, int, int], Any] = {}
+    with (directory / ANSWERS).open(encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            memory = memories.get(tuple(record["key"]))
+            if memory is not None and record.get("extraction"):
+                found.setdefault(memory, record["extraction"])
+    return summed(found.values())
