@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from framework.records import Case, Event
+from plugins.domains._governance.edges import PART_OF
 from plugins.domains._governance.lexicon import lexicon
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def hops_to(events: Iterable[Event], start: str, goal: str) -> int | None:
 
 
 def edge_fidelity(given: Iterable[Event], intact: Iterable[Event]) -> float:
-    """Share of the edges of an intact corpus that another capture of it has."""
-    right = {(e.id, *edge) for e in intact for edge in e.edges}
+    """Share of the links of an intact corpus that another capture of it has; parts aside."""
+    right = {(e.id, *edge) for e in intact for edge in e.edges if edge[0] != PART_OF}
     have = {(e.id, *edge) for e in given for edge in e.edges}
     return len(right & have) / len(right) if right else 1.0
 

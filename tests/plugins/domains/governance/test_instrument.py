@@ -1,0 +1,121 @@
+"""Instrument checks on generated corpora: what must hold if corpus and arms do what they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Any, cast
+
+import pytest
+
+from framework.contracts import Arch, ArchContext, Client, Profile, Query
+from framework.operations.answering import answering
+from framework.packing import pack
+from framework.records import Answer, Case, Item
+from framework.registry import find, settings_of
+from framework.retention import retained
+from plugins.domains.governance import Governance
+from tests.plugins.domains.governance.helpers import domain
+
+BUDGET = 2_000
+
+
+def opened(name: str, made: Governance, case: Case, **settings: Any) -> Arch[Any]:
+    """An arm with the case's corpus taken in."""
+    plugin = find("arch", name)
+    context = ArchContext(budget_tokens=BUDGET, client=cast(Client, None))
+    arm: Arch[Any] = plugin.cls(settings_of(plugin, settings), context)
+    arm.ingest(made.history(case.history_id))
+    return arm
+
+
+def recalls(made: Governance, n: int, name: str, **settings: Any) -> list[float]:
+    """By case, whether the governing decision is in the arm's view."""
+    found = []
+    arms: dict[str, Arch[Any]] = {}
+    for case in made.cases(n, 7):
+        if case.history_id not in arms:
+            arms = {case.history_id: opened(name, made, case, **settings)}
+        items = arms[case.history_id].recall(Query(text=case.task.query), BUDGET)
+        view = pack(cast(Sequence[Item], items), BUDGET, "truncate")
+        found.append(float(retained(case.gold, view)["decision"]))
+    return found
+
+
+def answer(case: Case, lines: Iterable[str]) -> Answer:
+    """The rule-based answer to a case from a text."""
+    operation = answering(case.task)
+    request = operation.request_of(case.task, "\n".join(lines))
+    return operation.answer_of(operation.offline(request, Profile()), case.task)
+
+
+UP: dict[str, Any] = {"seeds": 1, "hops": None, "prune": True}
+"""One seed, then links of dependency alone, upwards as long as there are any."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", [1, 2, 4, 6])
+@pytest.mark.parametrize("noise", ["dropped", "rewired"])
+def test_recall_of_a_walk_up_intact_links_is_q_to_the_depth(depth: int, noise: str) -> None:
+    """Depth theorem 9, where the entry is the top hit and nothing else leads to the decision."""
+    q = 0.8
+    made = domain(depth=depth, fidelity=q, edge_noise=noise, visibility=1.0, rho=0.0, likeness=0.0)
+    found = recalls(made, 200, "typed_graph", **UP)
+    error = math.sqrt(q**depth * (1 - q**depth) / len(found))
+    assert abs(fmean(found) - q**depth) < 3.5 * error + 0.02
+
+
+def test_with_intact_links_a_walk_finds_every_decision() -> None:
+    made = domain(visibility=1.0, rho=0.3, likeness=0.0)
+    assert fmean(recalls(made, 40, "typed_graph", **UP)) == 1.0
+
+
+def test_an_arm_that_reads_no_edges_is_blind_to_them() -> None:
+    with_edges, without = domain(), domain(capture="discrete")
+    assert recalls(with_edges, 20, "bm25") == recalls(without, 20, "bm25")
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [{}, {"versions": 4, "depth": 3, "distractors": 2}, {"scatter": 3, "depth": 2}],
+    ids=str,
+)
+def test_the_rule_based_reader_complies_where_it_sees_the_whole_chain(
+    shape: dict[str, Any],
+) -> None:
+    """In development forms; in held-out ones it reads nothing and its edit is the naive one."""
+    for forms, right in (("development", 1.0), ("held_out", None)):
+        made = domain(forms=forms, **shape)
+        found = []
+        for case in made.cases(20, 7):
+            spans = [item.spans[0].text for item in case.gold.items if item.spans]
+            given = made.checks(answer(case, spans), case)
+            found.append(float(bool(given["compliance"])))
+            naive = case.tags["leaks"] == "yes"
+            assert right is not None or bool(given["compliance"]) == naive
+        assert right is None or fmean(found) == right
+
+
+def test_a_retired_version_alone_misleads_and_the_newer_one_sets_it_right() -> None:
+    made = domain(versions=2, depth=1, distractors=1, forms="development")
+    for case in made.cases(20, 7):
+        if case.tags["leaks"] == "yes":
+            continue
+        events = {e.id: e.text for e in made.history(case.history_id)}
+        entry, old, new = (events[e] for e in case.gold.chain)
+        assert made.checks(answer(case, (entry, old)), case)["compliance"] is False
+        assert made.checks(answer(case, (entry, old, new)), case)["compliance"] is True
+
+
+def test_an_edited_value_moves_the_answer() -> None:
+    """Probe: what the view says decides, not the case."""
+    made = domain(depth=2, forms="development")
+    for case in made.cases(10, 7):
+        spans = [item.spans[0].text for item in case.gold.items]
+        governed = case.gold.items[-1].spans[0].text
+        other = governed.replace("must be", "may be").replace("requires", "suggests")
+        other = other.replace("fixes", "discusses")
+        lines = [other if text == governed else text for text in spans]
+        complied = made.checks(answer(case, lines), case)["compliance"]
+        assert complied == (case.tags["leaks"] == "yes")
