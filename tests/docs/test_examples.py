@@ -33,7 +33,10 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_there_is_a_page_for_each_kind_of_plugin() -> None:
     found = [page.stem for page in PAGES]
-    assert found == ["adding-a-domain", "adding-a-judge", "adding-an-arch", "adding-an-axis"]
+    assert found == [
+        *("adding-a-domain", "adding-a-judge", "adding-an-arch", "adding-an-axis"),
+        "adding-an-embedder",
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
