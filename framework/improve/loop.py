@@ -76,9 +76,10 @@ class Loop:
             await self._consolidate(splits)
         stopped = self.log.emit("loop.stopped", self._stopped(reason))
         self.results.stopped(stopped, self.state.stack)
+        final = self.state.confirm
         if self.state.stack.entries:
             final = await self._evaluate("final", self.state.stack, "confirm", splits.confirm)
-            self.results.pairs("confirm", flips(self.state.confirm, final), self.bound.seed)
+        self.results.pairs("confirm", flips(self.state.confirm, final), self.bound.seed)
         async for row, record in self._test(splits, done):
             yield row, record
 

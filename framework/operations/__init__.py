@@ -6,6 +6,7 @@ from framework.operations import (
     answer_from_sessions,
     answer_question,
     audit,
+    author_candidate,
     check_completeness,
     consolidate,
     decide,
@@ -20,6 +21,7 @@ from framework.operations import (
     rerank,
     summarize,
     synthesize_schema,
+    write_sql,
     take_note,
 )
 
@@ -27,6 +29,7 @@ __all__ = [
     "answer_from_sessions",
     "answer_question",
     "audit",
+    "author_candidate",
     "check_completeness",
     "consolidate",
     "decide",
@@ -41,5 +44,6 @@ __all__ = [
     "rerank",
     "summarize",
     "synthesize_schema",
+    "write_sql",
     "take_note",
 ]

@@ -1,0 +1,76 @@
+"""The loop knows no target: all of them run through the same code, with the same events."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from framework.compose import compose_plan, composer
+from framework.contracts.improve import SEAMS
+from framework.engine.loops import replay_notes
+from framework.engine.run import execute, one_domain
+from framework.registry import plugins
+from tests.framework.improve.scripted import finished
+
+ROOT = Path(__file__).resolve().parents[3]
+OURS = [p for p in plugins("target") if p.cls.__module__.startswith("plugins.")]
+SMALL = (
+    *("protocol=improve", "tracking=none", "routing=none", "author=scripted"),
+    *("protocol.pool=45", "protocol.optimize=15", "protocol.confirm=10", "protocol.test=10"),
+    *("protocol.max_candidates=4", "report=false"),
+    "author.drafts=[no draft,{seam: judge},{seam: score, expression: similarity},"
+    "{seam: score, expression: gold}]",
+)
+
+
+def test_the_loop_contains_no_word_of_any_target() -> None:
+    words = {p.name for p in OURS} | {d.name for d in plugins("domain")}
+    words |= {"locomo", "longmemeval", "chinook", "sqlite", "loan", "haystack", "governance"}
+    words -= {"pipeline", "regulated"}  # the field's own word; a domain's word that is English
+    pattern = re.compile(rf"\b({'|'.join(sorted(words))})\b", re.IGNORECASE)
+    for path in sorted((ROOT / "framework" / "improve").glob("*.py")):
+        assert not pattern.findall(path.read_text()), path.name
+    for name in ("protocols/improve.py", "engine/loops.py", "contracts/improve.py"):
+        assert not pattern.findall((ROOT / "framework" / name).read_text()), name
+
+
+def courses(tmp_path: Path) -> dict[str, list[str]]:
+    """By target, its events' types, repetitions in one."""
+    found = {}
+    for plugin in OURS:
+        with composer(), one_domain():
+            plan = compose_plan([*SMALL, f"target={plugin.name}"])
+            execute(plan, tmp_path / plugin.name)
+        events = finished(tmp_path / plugin.name).events
+        found[plugin.name] = [type_ for type_, _ in groupby(e.type for e in events)]
+        with one_domain():
+            assert replay_notes(tmp_path / plugin.name) == len(events)
+    return found
+
+
+def test_all_targets_give_the_same_events(tmp_path: Path) -> None:
+    found = courses(tmp_path)
+    assert len(found) >= 2
+    # A target with a second TEST has its events at the end, of the same types.
+    end = ["evaluation.started", "case.evaluated", "evaluation.recorded", "test.recorded"]
+    bare = {
+        name: types[: -len(end)] if types[-2 * len(end) + 1 :].count("test.recorded") > 1 else types
+        for name, types in found.items()
+    }
+    first = next(iter(bare.values()))
+    for name, types in bare.items():
+        assert types == first, name
+
+
+@pytest.mark.parametrize("plugin", OURS, ids=lambda p: p.name)
+def test_a_target_is_whole(plugin) -> None:  # type: ignore[no-untyped-def]
+    target = plugin.cls(plugin.settings())
+    reached = {seam for r in target.taxonomy.regimes for seam in r.seams}
+    assert reached
+    assert reached <= set(target.seams) <= set(SEAMS)
+    assert target.fragments
+    assert len({p.id for p in target.library}) == len(target.library) > 0
+    assert {p.seam for p in target.library} <= set(target.seams)

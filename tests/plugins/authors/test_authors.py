@@ -1,0 +1,130 @@
+"""The authors: what they are shown, what they answer, and that no gold reaches them."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import re
+from typing import Any
+
+import pytest
+
+from framework.contracts import Assignment, Failure, Patch, Profile
+from framework.contracts.improve import SEAMS, Tried
+from framework.improve.seams import RULES, SIGNALS
+from framework.improve.stack import read_candidate
+from framework.operations.author_candidate import AuthorCandidate
+from plugins.authors.rules import Rules
+from plugins.targets._retrieval import LIBRARY
+
+FAILED = Failure(question="How many concerts did I attend?", view="I saw a band.", answer="1")
+ASSIGNMENT = Assignment(
+    regime="assemble-internal",
+    meaning="the evidence was in the view",
+    seams=("reader_prompt",),
+    failures=(FAILED,),
+    fragments={"guidance": ""},
+    signals=SIGNALS,
+    tried=(),
+    library=LIBRARY,
+    attempt=0,
+    seed=7,
+)
+
+
+def drafts(author: Any, assignment: Assignment) -> list[str]:
+    """All that an author proposes, each discarded."""
+    found: list[str] = []
+    while True:
+        draft = asyncio.run(author.draft(assignment, None))
+        if draft is None:
+            return found
+        found.append(draft)
+        data = json.loads(draft)
+        payload = {k: v for k, v in data.items() if k not in ("seam", "why")}
+        tried = Tried(seam=data["seam"], payload=payload, reason="optimize: no")
+        assignment = dataclasses.replace(assignment, tried=(*assignment.tried, tried))
+
+
+@pytest.mark.parametrize("seam", SEAMS)
+def test_rules_propose_each_patch_of_a_seam_once(seam: Any) -> None:
+    assignment = dataclasses.replace(ASSIGNMENT, seams=(seam,))
+    found = drafts(Rules(Rules.Settings()), assignment)
+    assert {json.loads(d)["why"] for d in found} == {p.id for p in LIBRARY if p.seam == seam}
+    assert len(found) == len(set(found))
+    other = drafts(Rules(Rules.Settings()), dataclasses.replace(assignment, seed=8))
+    assert sorted(other) == sorted(found)
+
+
+def test_the_order_is_the_seeds() -> None:
+    orders = {
+        tuple(drafts(Rules(Rules.Settings()), dataclasses.replace(ASSIGNMENT, seed=seed)))
+        for seed in range(5)
+    }
+    assert len(orders) > 1
+
+
+def test_half_of_the_library_is_null_or_harmful_and_all_of_it_is_valid() -> None:
+    worthless = [p for p in LIBRARY if not p.note.startswith("help")]
+    assert len(worthless) >= len(LIBRARY) / 2
+    assert len({p.id for p in LIBRARY}) == len(LIBRARY)
+    for patch in LIBRARY:
+        draft = json.dumps({"seam": patch.seam, **patch.payload})
+        assert read_candidate(draft, SEAMS, {"guidance": ""}).seam == patch.seam
+
+
+def test_an_assignment_has_no_place_for_gold() -> None:
+    shown = {f.name for cls in (Assignment, Failure, Tried, Patch) for f in dataclasses.fields(cls)}
+    assert shown == {
+        "regime", "meaning", "seams", "failures", "fragments", "signals", "tried", "library",
+        "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "id", "note",
+    }  # fmt: skip
+
+
+def test_the_prompt_shows_the_failures_and_not_the_library() -> None:
+    tried = Tried(seam="score", payload={"expression": "recency"}, reason="confirm: too little")
+    user = AuthorCandidate().prompt(dataclasses.replace(ASSIGNMENT, tried=(tried,))).user
+    for text in (FAILED.question, FAILED.view, "assemble-internal", "confirm: too little"):
+        assert text in user
+    for patch in LIBRARY:
+        if patch.seam == "reader_prompt":
+            assert patch.payload["fragments"]["guidance"] not in user
+    untold = dataclasses.replace(ASSIGNMENT, regime="", meaning="", failures=())
+    assert "Why these failed: not told" in AuthorCandidate().prompt(untold).user
+
+
+def test_every_form_in_the_prompt_passes_the_static_gate() -> None:
+    user = AuthorCandidate().prompt(ASSIGNMENT).user
+    parsed = []
+    for line in user.splitlines():
+        for found in re.findall(r'\{"seam".*?\}(?=[.:])', line):
+            text = AuthorCandidate().parse(found, ASSIGNMENT)
+            parsed.append(read_candidate(text, SEAMS, {"guidance": ""}).seam)
+    assert parsed == list(SEAMS)
+    rules = {json.loads(r)["rule"] for r in re.findall(r'\{"rule"[^}]*\}', user)}
+    assert rules == set(RULES)
+    assert all(signal in user for signal in SIGNALS)
+
+
+def test_what_the_form_demands_and_the_seam_does_not_take_is_dropped() -> None:
+    answer = {
+        "seam": "assembly",
+        "expression": None,
+        "rules": [{"rule": "dedupe", "by": None, "order": None, "first": None, "overlap": 0.8,
+                   "distance": None, "most": None}],
+        "fragments": None,
+        "why": "w",
+    }  # fmt: skip
+    text = AuthorCandidate().parse(json.dumps(answer), ASSIGNMENT)
+    candidate = read_candidate(text, SEAMS, {"guidance": ""})
+    assert candidate.payload == {"rules": [{"rule": "dedupe", "overlap": 0.8}]}
+    assert AuthorCandidate().parse("no object", ASSIGNMENT) == "no object"
+
+
+def test_the_rule_based_draft_goes_by_the_words_of_the_questions() -> None:
+    draft = json.loads(AuthorCandidate().offline(ASSIGNMENT, Profile()))
+    assert draft["why"] == "count"
+    everything = tuple(Tried(seam=p.seam, payload=p.payload, reason="r") for p in LIBRARY)
+    tried = dataclasses.replace(ASSIGNMENT, tried=everything)
+    assert AuthorCandidate().offline(tried, Profile()) == ""
