@@ -69,6 +69,18 @@ def test_a_gate_that_fails_is_status_3(
     assert gate_of(beside[0])["passed"] is None
 
 
+def test_a_run_of_an_arm_with_another_embedder_serves_as_baseline(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r/theirs")
+    given = (*GATED, "arch=dense", "embedder.dimension=64", "gate.baseline=r/theirs")
+    done = run(capsys, *given, "hydra.run.dir=r/mine")
+    assert done.status in (0, 3), done.err
+    gate = gate_of(done.directory)
+    assert gate["passed"] is not None
+    assert load_plan(done.directory).label("arch") == "dense(embedder=hashing(dimension=64))"
+
+
 def test_a_baseline_beside_the_run_is_used_again(
     capsys: pytest.CaptureFixture[str], measured: Counter[str]
 ) -> None:

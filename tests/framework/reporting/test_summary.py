@@ -162,6 +162,26 @@ def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
     assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "instrument check"
 
 
+def test_an_arm_over_hashed_words_is_warned_of_and_others_name_no_embedder() -> None:
+    dense = trivial_plan(arch={"plugin": "dense"})
+    found = summarize(dense, [row("a", 1.0)], OPEN)
+    assert found["fairness"]["embedder"] == "hashing"
+    assert any("self-consistency check" in warning for warning in found["warnings"])
+    plain = summary([row("a", 1.0)])
+    assert "embedder" not in plain["fairness"]
+    assert not plain["warnings"]
+
+
+def test_what_a_searching_reader_retained_is_no_finding() -> None:
+    rows = [dataclasses.replace(row("a", None), axes={"retained": 1.0})]
+    kinds = {
+        reader: summarize(trivial_plan(reader={"plugin": reader}), rows, OPEN)["axes"]["retained"]
+        for reader in ("commit", "agentic")
+    }
+    assert kinds["commit"]["kind"] == "finding"
+    assert kinds["agentic"]["kind"] == "instrument check"
+
+
 def test_every_axis_has_a_plugin_and_a_declared_direction() -> None:
     for name, entry in axis_meta().items():
         assert entry["plugin"], name

@@ -49,6 +49,15 @@ def test_random_context_is_the_same_for_the_same_seed_and_draw() -> None:
     assert recall(opened(RandomContext, events, seed=2, draw=3)) != first
 
 
+def test_random_context_draws_anew_for_every_case_of_a_history() -> None:
+    arm = opened(RandomContext, EVENTS, seed=3)
+    seen = Counter("".join(ids(recall(arm, seed=case))) for case in range(600))
+    assert set(seen) == {"".join(p) for p in permutations("abc")}
+    assert all(60 < n < 140 for n in seen.values())
+    first = Counter(ids(recall(arm, seed=case, k=1))[0] for case in range(600))
+    assert all(140 < first[name] < 260 for name in "abc"), "mean 200, standard deviation 11.5"
+
+
 def test_random_context_draws_ten_times_unless_told() -> None:
     assert opened(RandomContext, []).draws == 10
     assert opened(RandomContext, [], RandomContextSettings(draws=3)).draws == 3
