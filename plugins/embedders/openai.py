@@ -13,8 +13,8 @@ from framework.errors import ModelError
 from framework.models.cache import Response
 from framework.models.client import book
 from framework.models.rehearsal import likely_tokens, rehearsing
-from framework.models.sdk import NO_KEY, failure, read
-from framework.models.transport import Served, ServedSettings
+from framework.models.sdk import ThroughSDK
+from framework.models.transport import ServedSettings
 from framework.records import Usage
 from framework.registry import register
 from framework.tokens import count_tokens
@@ -51,7 +51,7 @@ class OpenAIEmbedderSettings(ServedSettings):
 
 
 @register("embedder", "openai")
-class OpenAIEmbedder(Served[OpenAIEmbedderSettings], Embedder[OpenAIEmbedderSettings]):
+class OpenAIEmbedder(ThroughSDK[OpenAIEmbedderSettings], Embedder[OpenAIEmbedderSettings]):
     """OpenAI's embedding models, and any OpenAI-compatible server (`/embeddings`).
 
     Responses are cached, capped and tried again as a language model's are, and booked on the phase
@@ -65,7 +65,9 @@ class OpenAIEmbedder(Served[OpenAIEmbedderSettings], Embedder[OpenAIEmbedderSett
     group = "embedder"
     provider = "openai"
     Settings = OpenAIEmbedderSettings
-    _client: Any = None
+    sdk = "openai"
+    client = "AsyncOpenAI"
+    path = "/embeddings"
 
     @property
     def dimension(self) -> int:
@@ -126,49 +128,22 @@ class OpenAIEmbedder(Served[OpenAIEmbedderSettings], Embedder[OpenAIEmbedderSett
             )
         return vectors.reshape(len(texts), self.dimension).copy()
 
-    def connect(self) -> None:
-        if self._client is None:
-            import openai
+    def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
+        import numpy as np
 
-            self._client = openai.AsyncOpenAI(
-                api_key=self._key or NO_KEY,
-                base_url=self.settings.base_url,
-                timeout=self.settings.timeout_s,
-                max_retries=0,
-            )
-
-    async def send(self, request: Mapping[str, Any]) -> Response:
-        try:
-            answer = await self._client.post("/embeddings", cast_to=object, body=dict(request))
-        except Exception as error:
-            import openai
-
-            raise failure(error, openai) from None
-        return read(lambda given: _response(given, request), answer)
-
-    async def close(self) -> None:
-        await super().close()
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
-
-def _response(answer: Mapping[str, Any], request: Mapping[str, Any]) -> Response:
-    import numpy as np
-
-    texts = request["input"]
-    ordered = sorted(answer["data"], key=lambda entry: int(entry["index"]))
-    if [int(entry["index"]) for entry in ordered] != list(range(len(texts))):
-        raise ValueError("not one vector for each text")
-    vectors = np.array([entry["embedding"] for entry in ordered], dtype="<f4")
-    if vectors.ndim != 2 or not np.isfinite(vectors).all():
-        raise ValueError("no vectors of one length")
-    usage = answer.get("usage")  # a server that counts nothing: by our own counter
-    tokens = int(usage["prompt_tokens"]) if usage else sum(map(count_tokens, texts))
-    return Response(
-        text=base64.b64encode(vectors.tobytes()).decode(),
-        stop="end",
-        tokens_in=tokens,
-        tokens_out=0,
-        model=str(answer.get("model", "")),
-    )
+        texts = request["input"]
+        ordered = sorted(answer["data"], key=lambda entry: int(entry["index"]))
+        if [int(entry["index"]) for entry in ordered] != list(range(len(texts))):
+            raise ValueError("not one vector for each text")
+        vectors = np.array([entry["embedding"] for entry in ordered], dtype="<f4")
+        if vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise ValueError("no vectors of one length")
+        usage = answer.get("usage")  # a server that counts nothing: by our own counter
+        tokens = int(usage["prompt_tokens"]) if usage else sum(map(count_tokens, texts))
+        return Response(
+            text=base64.b64encode(vectors.tobytes()).decode(),
+            stop="end",
+            tokens_in=tokens,
+            tokens_out=0,
+            model=str(answer.get("model", "")),
+        )

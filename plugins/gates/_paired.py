@@ -1,12 +1,13 @@
-"""What the gates share: a case's value on an axis from its rows, and the gated comparison."""
+"""What paired gates share: a case's value on an axis from its rows, the comparison, the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
-from framework.contracts import GateOutcome
+from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest, plugins
@@ -72,15 +73,51 @@ class Judged:
         }
 
 
-def check_axes(settings: GateSettings) -> None:
-    """Raise UserError unless every gated axis exists and has a better direction."""
-    for axis in settings.axes:
-        _higher_is_better(axis)
+S = TypeVar("S", bound=GateSettings)
 
 
-def nothing_to_judge(name: str) -> GateOutcome:
-    """The outcome without a baseline."""
-    return GateOutcome(name=name, passed=None, reason="no baseline given, so no gate is judged")
+class PairedGate(Gate[S]):
+    """Passes when the paired comparison with the baseline holds on every gated axis.
+
+    claim : what is decided of each. Raises UserError for an axis that does not exist or has no
+    better direction.
+    """
+
+    Settings: ClassVar[type[Any]] = GateSettings
+    claim: ClassVar[Literal["not worse", "better"]]
+
+    def __init__(self, settings: S) -> None:
+        super().__init__(settings)
+        for axis in settings.axes:
+            _higher_is_better(axis)
+
+    @property
+    def baseline(self) -> str | None:
+        given: str | None = self.settings.baseline
+        return given
+
+    @abstractmethod
+    def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
+        """The decision on one axis."""
+
+    def decide(
+        self,
+        rows: Sequence[Row],
+        baseline: Sequence[Row],
+        seed: int,
+        floor: Sequence[Row] | None = None,
+    ) -> GateOutcome:
+        if self.settings.baseline is None:
+            return GateOutcome(
+                name=self.name, passed=None, reason="no baseline given, so no gate is judged"
+            )
+        judged = judge(rows, baseline, self.settings, self.holds, seed)
+        return GateOutcome(
+            name=self.name,
+            passed=all(j.decision.passed for j in judged),
+            findings=tuple(j.finding() for j in judged),
+            reason=_summary(judged, self.claim),
+        )
 
 
 def judge(
@@ -161,16 +198,9 @@ def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, flo
     return {case: sum(v) / len(v) if v else None for case, v in values.items()}
 
 
-def summary(judged: Sequence[Judged], word: Literal["not worse", "better"]) -> str:
+def _summary(judged: Sequence[Judged], word: Literal["not worse", "better"]) -> str:
     """One line: which axes passed, and why the others did not."""
     wrong = [j for j in judged if not j.decision.passed]
     if not wrong:
         return f"{word} on {', '.join(j.axis for j in judged)}"
     return "; ".join(f"{j.axis}: {j.decision.conclusion}, {j.decision.reason}" for j in wrong)
-
-
-def findings(
-    judged: Sequence[Judged], extra: Mapping[str, Mapping[str, Any]]
-) -> tuple[Mapping[str, Any], ...]:
-    """Findings by axis, with what else is known of each."""
-    return tuple({**j.finding(), **extra.get(j.axis, {})} for j in judged)

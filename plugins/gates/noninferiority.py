@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
-from framework import statistics
-from framework.contracts import Gate, GateOutcome
+from framework.contracts import GateOutcome
 from framework.records import Row
 from framework.registry import register
-from plugins.gates._paired import (
-    GateSettings,
-    check_axes,
-    findings,
-    judge,
-    nothing_to_judge,
-    summary,
-)
+from framework.statistics import Comparison, Decision, noninferiority, superiority
+from plugins.gates._paired import GateSettings, PairedGate, judge
 
 SENSITIVITY: Final = 2.0
 """The baseline's proven effect must be at least this many margins."""
@@ -37,7 +30,7 @@ class NoninferioritySettings(GateSettings):
 
 
 @register("gate", "noninferiority")
-class Noninferiority(Gate[NoninferioritySettings]):
+class Noninferiority(PairedGate[NoninferioritySettings]):
     """Passes when the run is not worse than its baseline by the margin, on every gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
@@ -53,14 +46,10 @@ class Noninferiority(Gate[NoninferioritySettings]):
     """
 
     Settings: ClassVar[type[Any]] = NoninferioritySettings
+    claim = "not worse"
 
-    def __init__(self, settings: NoninferioritySettings) -> None:
-        super().__init__(settings)
-        check_axes(settings)
-
-    @property
-    def baseline(self) -> str | None:
-        return self.settings.baseline
+    def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
+        return noninferiority(comparison, self._margin, lower_is_better=lower_is_better)
 
     def decide(
         self,
@@ -69,19 +58,12 @@ class Noninferiority(Gate[NoninferioritySettings]):
         seed: int,
         floor: Sequence[Row] | None = None,
     ) -> GateOutcome:
-        if self.settings.baseline is None:
-            return nothing_to_judge(self.name)
-        margin = -self.settings.threshold
-        judged = judge(
-            rows,
-            baseline,
-            self.settings,
-            lambda c, lower: statistics.noninferiority(c, margin, lower_is_better=lower),
-            seed,
-        )
-        sensitivity = self._sensitivity(baseline, floor, margin, seed)
+        outcome = super().decide(rows, baseline, seed, floor)
+        if outcome.passed is None:
+            return outcome
+        sensitivity = self._sensitivity(baseline, floor, seed)
         insensitive = [axis for axis, found in sensitivity.items() if found["sensitive"] is False]
-        reason = summary(judged, "not worse")
+        reason = outcome.reason
         if insensitive:
             reason += (
                 f"; {', '.join(insensitive)}: the baseline does not beat arch=none by "
@@ -89,29 +71,29 @@ class Noninferiority(Gate[NoninferioritySettings]):
             )
         if floor is None:
             reason += "; whether the baseline beats arch=none was not checked"
-        return GateOutcome(
-            name=self.name,
-            passed=all(j.decision.passed for j in judged) and not insensitive,
-            findings=findings(judged, sensitivity),
+        return replace(
+            outcome,
+            passed=outcome.passed and not insensitive,
+            findings=tuple({**found, **sensitivity[found["axis"]]} for found in outcome.findings),
             reason=reason,
         )
 
+    @property
+    def _margin(self) -> float:
+        return -float(self.settings.threshold)
+
     def _sensitivity(
-        self, baseline: Sequence[Row], floor: Sequence[Row] | None, margin: float, seed: int
+        self, baseline: Sequence[Row], floor: Sequence[Row] | None, seed: int
     ) -> dict[str, dict[str, Any]]:
         if floor is None:
-            return {
-                axis: {"sensitive": None, "sensitivity": "not checked"}
-                for axis in self.settings.axes
-            }
-        judged = judge(
-            baseline,
-            floor,
-            self.settings,
-            lambda c, lower: statistics.superiority(c, SENSITIVITY * margin, lower_is_better=lower),
-            seed,
-            label="sensitivity",
-        )
+            unknown = {"sensitive": None, "sensitivity": "not checked"}
+            return {axis: dict(unknown) for axis in self.settings.axes}
+
+        def beats(comparison: Comparison, lower_is_better: bool) -> Decision:
+            proven = SENSITIVITY * self._margin
+            return superiority(comparison, proven, lower_is_better=lower_is_better)
+
+        judged = judge(baseline, floor, self.settings, beats, seed, label="sensitivity")
         return {
             j.axis: {"sensitive": j.decision.passed, "sensitivity": j.decision.reason}
             for j in judged

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
-
-from framework import statistics
-from framework.contracts import Gate, GateOutcome
-from framework.records import Row
 from framework.registry import register
-from plugins.gates._paired import (
-    GateSettings,
-    check_axes,
-    findings,
-    judge,
-    nothing_to_judge,
-    summary,
-)
+from framework.statistics import Comparison, Decision, superiority
+from plugins.gates._paired import GateSettings, PairedGate
 
 
 @register("gate", "superiority")
-class Superiority(Gate[GateSettings]):
+class Superiority(PairedGate[GateSettings]):
     """Passes when the run is better than its baseline on every gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
@@ -28,36 +16,8 @@ class Superiority(Gate[GateSettings]):
     not needed: what beats the baseline is not excused by the baseline's weakness.
     """
 
-    Settings: ClassVar[type[Any]] = GateSettings
+    claim = "better"
 
-    def __init__(self, settings: GateSettings) -> None:
-        super().__init__(settings)
-        check_axes(settings)
-
-    @property
-    def baseline(self) -> str | None:
-        return self.settings.baseline
-
-    def decide(
-        self,
-        rows: Sequence[Row],
-        baseline: Sequence[Row],
-        seed: int,
-        floor: Sequence[Row] | None = None,
-    ) -> GateOutcome:
-        if self.settings.baseline is None:
-            return nothing_to_judge(self.name)
+    def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
         margin = max(self.settings.threshold, 0.0)
-        judged = judge(
-            rows,
-            baseline,
-            self.settings,
-            lambda c, lower: statistics.superiority(c, margin, lower_is_better=lower),
-            seed,
-        )
-        return GateOutcome(
-            name=self.name,
-            passed=all(j.decision.passed for j in judged),
-            findings=findings(judged, {}),
-            reason=summary(judged, "better"),
-        )
+        return superiority(comparison, margin, lower_is_better=lower_is_better)

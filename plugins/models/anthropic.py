@@ -10,7 +10,7 @@ from typing import Any, Literal
 from framework.contracts import Prompt
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
-from framework.models.sdk import NO_KEY, failure, is_closed, read
+from framework.models.sdk import ThroughSDK, is_closed
 from framework.registry import register
 
 _WORTH_KEEPING = 4096
@@ -37,7 +37,7 @@ class AnthropicSettings(LLMSettings):
 
 
 @register("model", "anthropic")
-class Anthropic(LLM[AnthropicSettings]):
+class Anthropic(ThroughSDK[AnthropicSettings], LLM[AnthropicSettings]):
     """Claude models by Anthropic's Messages API.
 
     Source: https://platform.claude.com/docs/en/api/messages.
@@ -45,7 +45,9 @@ class Anthropic(LLM[AnthropicSettings]):
 
     provider = "anthropic"
     Settings = AnthropicSettings
-    _client: Any = None
+    sdk = "anthropic"
+    client = "AsyncAnthropic"
+    path = "/v1/messages"
 
     def request(
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
@@ -69,32 +71,21 @@ class Anthropic(LLM[AnthropicSettings]):
             body["output_config"] = {"format": {"type": "json_schema", "schema": dict(schema)}}
         return body
 
-    def connect(self) -> None:
-        if self._client is None:
-            import anthropic
-
-            self._client = anthropic.AsyncAnthropic(
-                api_key=self._key or NO_KEY,
-                base_url=self.settings.base_url,
-                timeout=self.settings.timeout_s,
-                max_retries=0,
-            )
-
-    async def send(self, request: Mapping[str, Any]) -> Response:
-        # The SDK's typed method costs twice the time, and has dropped `temperature`.
-        try:
-            answer = await self._client.post("/v1/messages", cast_to=object, body=dict(request))
-        except Exception as error:
-            import anthropic
-
-            raise failure(error, anthropic) from None
-        return read(_response, answer)
-
-    async def close(self) -> None:
-        await super().close()
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+    def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
+        blocks, usage = answer["content"], answer["usage"]
+        tools = [block["input"] for block in blocks if block["type"] == "tool_use"]
+        texts = [block["text"] for block in blocks if block["type"] == "text"]
+        kept = usage.get("cache_read_input_tokens") or 0
+        written = usage.get("cache_creation_input_tokens") or 0
+        return Response(
+            text=json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts),
+            stop=_STOPS.get(answer["stop_reason"], "end"),
+            tokens_in=int(usage["input_tokens"]) + kept + written,
+            tokens_out=int(usage["output_tokens"]),
+            tokens_cached=kept,
+            tokens_written=written,
+            model=str(answer["model"]),
+        )
 
     def _content(self, prompt: Prompt) -> str | list[dict[str, Any]]:
         if not self.settings.prompt_caching or prompt.shared < _WORTH_KEEPING:
@@ -102,23 +93,6 @@ class Anthropic(LLM[AnthropicSettings]):
         shared, rest = prompt.user[: prompt.shared], prompt.user[prompt.shared :]
         kept = {"type": "text", "text": shared, "cache_control": {"type": "ephemeral"}}
         return [kept, {"type": "text", "text": rest}] if rest else [kept]
-
-
-def _response(message: Mapping[str, Any]) -> Response:
-    blocks, usage = message["content"], message["usage"]
-    tools = [block["input"] for block in blocks if block["type"] == "tool_use"]
-    texts = [block["text"] for block in blocks if block["type"] == "text"]
-    kept = usage.get("cache_read_input_tokens") or 0
-    written = usage.get("cache_creation_input_tokens") or 0
-    return Response(
-        text=json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts),
-        stop=_STOPS.get(message["stop_reason"], "end"),
-        tokens_in=int(usage["input_tokens"]) + kept + written,
-        tokens_out=int(usage["output_tokens"]),
-        tokens_cached=kept,
-        tokens_written=written,
-        model=str(message["model"]),
-    )
 
 
 _STOPS: Mapping[str | None, Literal["end", "length", "refused"]] = {

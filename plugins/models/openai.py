@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from framework.contracts import Prompt
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
-from framework.models.sdk import NO_KEY, failure, is_closed, read
+from framework.models.sdk import ThroughSDK, is_closed
 from framework.registry import register
 from framework.tokens import count_tokens
 
@@ -34,7 +34,7 @@ class OpenAISettings(LLMSettings):
 
 
 @register("model", "openai")
-class OpenAI(LLM[OpenAISettings]):
+class OpenAI(ThroughSDK[OpenAISettings], LLM[OpenAISettings]):
     """OpenAI's models, and any OpenAI-compatible server, by chat completions.
 
     Source: https://developers.openai.com/api/reference/resources/chat.
@@ -42,7 +42,9 @@ class OpenAI(LLM[OpenAISettings]):
 
     provider = "openai"
     Settings = OpenAISettings
-    _client: Any = None
+    sdk = "openai"
+    client = "AsyncOpenAI"
+    path = "/chat/completions"
 
     def request(
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
@@ -69,52 +71,22 @@ class OpenAI(LLM[OpenAISettings]):
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def connect(self) -> None:
-        if self._client is None:
-            import openai
-
-            self._client = openai.AsyncOpenAI(
-                api_key=self._key or NO_KEY,
-                base_url=self.settings.base_url,
-                timeout=self.settings.timeout_s,
-                max_retries=0,
-            )
-
-    async def send(self, request: Mapping[str, Any]) -> Response:
-        # The SDK's typed method costs twice the time.
-        try:
-            answer = await self._client.post(
-                "/chat/completions", cast_to=object, body=dict(request)
-            )
-        except Exception as error:
-            import openai
-
-            raise failure(error, openai) from None
-        return read(lambda given: _response(given, request), answer)
-
-    async def close(self) -> None:
-        await super().close()
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
-
-def _response(completion: Mapping[str, Any], request: Mapping[str, Any]) -> Response:
-    choice, usage = completion["choices"][0], completion.get("usage")
-    message, finish = choice["message"], choice.get("finish_reason")
-    text = message.get("content") or ""
-    refused = bool(message.get("refusal")) or finish == "content_filter"
-    if usage is None:  # a server that counts nothing: by our own counter, which prices nothing
-        tokens_in = sum(count_tokens(turn["content"]) for turn in request["messages"])
-        tokens_out, cached = count_tokens(text), 0
-    else:
-        tokens_in, tokens_out = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return Response(
-        text=text,
-        stop="refused" if refused else "length" if finish == "length" else "end",
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        tokens_cached=cached,
-        model=str(completion.get("model", "")),
-    )
+    def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
+        choice, usage = answer["choices"][0], answer.get("usage")
+        message, finish = choice["message"], choice.get("finish_reason")
+        text = message.get("content") or ""
+        refused = bool(message.get("refusal")) or finish == "content_filter"
+        if usage is None:  # a server that counts nothing: by our own counter, which prices nothing
+            tokens_in = sum(count_tokens(turn["content"]) for turn in request["messages"])
+            tokens_out, cached = count_tokens(text), 0
+        else:
+            tokens_in, tokens_out = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+            cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        return Response(
+            text=text,
+            stop="refused" if refused else "length" if finish == "length" else "end",
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            tokens_cached=cached,
+            model=str(answer.get("model", "")),
+        )
