@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,8 @@ from framework.testing.reader_conformance import check_reader
 from plugins.archs.bm25 import BM25
 from plugins.readers.agentic import Agentic, AgenticSettings
 from plugins.readers.commit import Commit
+from tests.framework.models.serving import BASE, of, server
+from tests.launching import read_json, run
 from tests.plugins.archs.helpers import event, opened, recall
 
 CHAIN = [
@@ -70,3 +74,23 @@ def test_it_answers_from_the_view_as_commit_does() -> None:
 def test_rounds_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match="rounds must be at least 1"):
         AgenticSettings(rounds=0)
+
+
+def test_a_language_model_proposes_the_queries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ("arch=bm25", "reader=agentic", "n_cases=2", "budget=moderate")
+    with server(*given) as running:
+        done = run(capsys, *BASE, *given, *of(running, "openai"))
+        asked = running.counts.calls
+    assert done.status == 0, done.err
+    summary = read_json(done.directory / "summary.json")
+    assert summary["errors"]["n"] == 0
+    assert summary["ledger"]["answer"]["calls"] == asked > 2
+    assert summary["fairness"]["max_view_tokens"] <= summary["fairness"]["budget_tokens"]
+    for line in (done.directory / "answers.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        assert 1 < len(record["queries"]) <= 3
+        asked_for = [p["operation"] for p in record["prompts"] if p["phase"] == "answer"]
+        assert asked_for == ["next_query"] * (len(record["queries"]) - 1) + ["decide"]
