@@ -21,8 +21,8 @@ from framework.operations import (
     rerank,
     summarize,
     synthesize_schema,
-    write_sql,
     take_note,
+    write_sql,
 )
 
 __all__ = [
@@ -44,6 +44,6 @@ __all__ = [
     "rerank",
     "summarize",
     "synthesize_schema",
-    "write_sql",
     "take_note",
+    "write_sql",
 ]

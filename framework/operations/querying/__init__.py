@@ -1,0 +1,1 @@
+"""How a rule-based reader turns a question into a query: schema, lexicon, filters, composition."""

@@ -1,0 +1,90 @@
+"""Write a query that answers a question, from the schema and what is known of the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from framework.contracts import Profile
+from framework.operations import _json
+from framework.operations.answering import AnsweringOperation
+from framework.operations.prompted import PromptedOperation
+from framework.operations.querying.compose import compose
+from framework.operations.querying.schema import read_schema
+from framework.operations.reading.clauses import clauses_in
+from framework.operations.reading.noise import mishap
+from framework.records import Answer, TaskCard
+from framework.registry import register
+
+__all__ = ["SCHEMA", "WriteSQL", "WriteSQLRequest", "WriteSQLResponse"]
+
+SCHEMA: Final = "schema"
+"""Key of `TaskCard.material` under which the statements that made the tables stand."""
+
+_FENCE: Final = re.compile(r"^\s*```(?:sql)?\s*|\s*```\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteSQLRequest:
+    """The question, the schema, how to answer, and the notes that the view holds."""
+
+    question: str
+    schema: str
+    instruction: str
+    view: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteSQLResponse:
+    """One query; empty where none could be written."""
+
+    sql: str
+
+
+@register("operation", "write_sql")
+class WriteSQL(
+    PromptedOperation[WriteSQLRequest, WriteSQLResponse],
+    AnsweringOperation[WriteSQLRequest, WriteSQLResponse],
+):
+    """Write one query for sqlite that answers a question.
+
+    The rule-based query is put together from the words of the question (`querying.compose`); it
+    follows the clauses of a closed grammar in the instruction and no other text of it.
+    """
+
+    slots = frozenset({"instruction", "schema", "record", "question"})
+
+    def request_of(self, task: TaskCard, view: str) -> WriteSQLRequest:
+        return WriteSQLRequest(
+            question=task.query,
+            schema=task.material.get(SCHEMA, ""),
+            instruction=task.instruction,
+            view=view,
+        )
+
+    def answer_of(self, response: WriteSQLResponse, task: TaskCard) -> Answer:
+        return Answer(text=response.sql)
+
+    def fill(self, request: WriteSQLRequest) -> Mapping[str, str]:
+        return {
+            "instruction": request.instruction,
+            "schema": request.schema,
+            "record": request.view,
+            "question": request.question,
+        }
+
+    def parse(self, text: str, request: WriteSQLRequest) -> WriteSQLResponse:
+        data = self.json_object(text)
+        _json.expect_keys(data, ("sql",))
+        sql = _FENCE.sub("", _json.text(data, "sql")).strip()
+        return WriteSQLResponse(sql=sql.removesuffix(";").strip())
+
+    def offline(self, request: WriteSQLRequest, profile: Profile) -> WriteSQLResponse:
+        # An example is two lines, so that what is missed is an entry and not a line of it.
+        entries = re.split(r"\n(?!SQL: )", request.view)
+        view = "\n".join(entry for entry in entries if mishap(entry, profile) != "miss")
+        force = clauses_in(request.instruction, self.name).in_force(request.question)
+        schema = read_schema(request.schema)
+        return WriteSQLResponse(sql=compose(request.question, schema, view, force))

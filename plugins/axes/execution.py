@@ -1,0 +1,38 @@
+"""Whether the query that answers a question gives the right rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import HIGHER, undefined
+
+NAMES = ("execution_correct", "executes")
+
+
+@register("axis", "execution")
+class Execution(Axis[NoSettings]):
+    """What executing the answer's query shows, as the domain checks it (`Domain.checks`).
+
+    Each value is 0 or 1, higher is better; None for a domain that executes no queries.
+
+    execution_correct : the rows are those of the reference query (execution accuracy; Yu et al.,
+        Spider, EMNLP 2018; Li et al., BIRD, NeurIPS 2023).
+    executes : the query runs within its limits, right or wrong.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
+
+    def score(self, scored: Scored) -> AxisScore:
+        if scored.answer is None:
+            return AxisScore(values=undefined(NAMES))
+        found = scored.domain.checks(scored.answer, scored.case)
+        values = {
+            name: None if (held := found.get(name)) is None else float(held) for name in NAMES
+        }
+        evidence = (f"query: {scored.answer.text}", f"reference: {scored.case.gold.answer}")
+        return AxisScore(values=values, evidence=evidence if None not in values.values() else ())

@@ -1,0 +1,140 @@
+"""Questions over a database with their reference queries, and notes on it, from a YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from framework.errors import DataError
+
+__all__ = ["Asked", "Note", "load"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What is known of the database beside its schema: a word's meaning, an example, a fact."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question. `ordered`: it asks for an order of rows. `notes`: ids it can't do without."""
+
+    id: str
+    template: str
+    kind: str
+    text: str
+    sql: str
+    ordered: bool
+    notes: tuple[str, ...]
+
+
+def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...]]:
+    """The notes and questions of a file (YAML, of which JSON is a part).
+
+    A file is a list of questions, or an object with `questions` and `notes`. A question has `id`,
+    `question` and `sql`, and may have `kind`, `ordered` and `notes`. Where it has `v`, a list, it
+    is a template: one question for each value, which takes the place of `{v}`; further lists of the
+    same length fill further slots, and `notes_by` names the notes of each.
+
+    Raises DataError naming file and record.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(path, None, "no such file") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(path, None, f"not readable as YAML: {error}") from None
+    if isinstance(data, list):
+        data = {"questions": data}
+    if not isinstance(data, dict) or not isinstance(data.get("questions"), list):
+        raise DataError(path, None, "a list of questions expected, or an object with `questions`")
+    try:
+        notes = tuple(_note(n, entry) for n, entry in enumerate(data.get("notes") or [], start=1))
+        known = {note.id for note in notes}
+        asked = tuple(
+            chain.from_iterable(
+                _questions(n, entry, known) for n, entry in enumerate(data["questions"], start=1)
+            )
+        )
+    except _BadRecordError as error:
+        raise DataError(path, None, str(error)) from None
+    for name, ids in (("note", [n.id for n in notes]), ("question", [a.id for a in asked])):
+        twice = next((id_ for id_ in ids if ids.count(id_) > 1), None)
+        if twice is not None:
+            raise DataError(path, None, f"two {name}s of the id {twice!r}")
+    if not asked:
+        raise DataError(path, None, "no questions")
+    return notes, asked
+
+
+class _BadRecordError(Exception):
+    """What is wrong with one record."""
+
+
+def _note(number: int, entry: Any) -> Note:
+    where = f"note {number}"
+    if not isinstance(entry, dict):
+        raise _BadRecordError(f"{where}: an object expected")
+    return Note(id=_text(entry, "id", where), text=_text(entry, "text", where))
+
+
+def _questions(number: int, entry: Any, known: set[str]) -> Iterator[Asked]:
+    if not isinstance(entry, dict):
+        raise _BadRecordError(f"question {number}: an object expected")
+    id_ = _text(entry, "id", f"question {number}")
+    where = f"question {number} (id {id_!r})"
+    question, sql = _text(entry, "question", where), _text(entry, "sql", where)
+    ordered = entry.get("ordered", False)
+    if not isinstance(ordered, bool):
+        raise _BadRecordError(f"{where}: ordered: true or false expected")
+    fillings = _fillings(entry, where)
+    notes_by = entry.get("notes_by", [entry.get("notes", [])] * len(fillings))
+    if not isinstance(notes_by, list) or len(notes_by) != len(fillings):
+        raise _BadRecordError(f"{where}: notes_by: {len(fillings)} lists expected")
+    for place, (slots, notes) in enumerate(zip(fillings, notes_by, strict=True), start=1):
+        strangers = sorted(set(map(str, notes)) - known)
+        if strangers:
+            raise _BadRecordError(f"{where}: no note {strangers[0]!r}")
+        yield Asked(
+            id=f"{id_}.{place}" if len(fillings) > 1 else id_,
+            template=id_,
+            kind=str(entry.get("kind", "all")),
+            text=_filled(question, slots),
+            sql=_filled(sql, slots),
+            ordered=ordered,
+            notes=tuple(map(str, notes)),
+        )
+
+
+def _fillings(entry: Mapping[str, Any], where: str) -> list[dict[str, str]]:
+    lists = {k: v for k, v in entry.items() if isinstance(v, list) and not k.startswith("notes")}
+    if not lists:
+        return [{}]
+    lengths = {len(values) for values in lists.values()}
+    if "v" not in lists or len(lengths) != 1 or 0 in lengths:
+        raise _BadRecordError(f"{where}: a list `v` and others of its length expected")
+    return [
+        {name: str(values[place]) for name, values in lists.items()}
+        for place in range(len(lists["v"]))
+    ]
+
+
+def _filled(text: str, slots: Mapping[str, str]) -> str:
+    for name, value in slots.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise _BadRecordError(f"{where}: {key}: text expected")
+    return value
