@@ -32,7 +32,9 @@ def draw(
     (for a structure that can be left unanswered). held_out : probability of the held-out wordings.
     """
     rng = random.Random(int(digest(["longmemeval", seed, index])[7:23], 16))
-    (name,) = rng.choices(list(shares), list(shares.values()))
+    # In an order of their own: a stored configuration may list the shares in another.
+    names = sorted(shares)
+    (name,) = rng.choices(names, [shares[name] for name in names])
     structure = STRUCTURES[name]
     abstains, form = rng.random() < abstention, int(rng.random() < held_out)
     why = rng.choice(structure.absences) if abstains and structure.absences else ""
