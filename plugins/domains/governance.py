@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
 from framework.records import Answer, Case, Event, FactField, Gold
 from framework.registry import register
-from plugins.domains._governance.content import Contents
-from plugins.domains._governance.edges import noisy
+from plugins.domains._governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
 from plugins.domains._governance.invariant import checks, complies
-from plugins.domains._governance.layout import Chain, Layout
-from plugins.domains._governance.leaks import leaks
 from plugins.domains._governance.lexicon import lexicon
 from plugins.domains._governance.measured import Drift, drift
 from plugins.domains._governance.settings import GovernanceSettings
-from plugins.domains._governance.tasks import card_of, gold_of
-from plugins.domains._governance.writing import Writer
 
 if TYPE_CHECKING:
     from plugins.domains._governance.measured import Embed
@@ -30,65 +22,6 @@ if TYPE_CHECKING:
 RECORD_TOKENS: Final = 113
 """Mean tokens of a record that is not scattered, as measured in the tests."""
 _ID: Final = re.compile(r"governance-s(-?\d+)-(\d{5,})")
-
-
-class Corpus:
-    """One corpus: its layout, contents and writer."""
-
-    def __init__(self, settings: GovernanceSettings, seed: int, block: int) -> None:
-        self.layout = Layout(settings, lexicon(), seed, block)
-        self.contents = Contents(self.layout)
-        self.writer = Writer(self.layout, self.contents)
-
-    def gold_chain(self, task: int) -> Chain:
-        """The chain that governs the task."""
-        return self.layout.chains[task]
-
-    def events(self) -> list[Event]:
-        """All events in order of arrival, which is that of their dates."""
-        records = range(self.layout.settings.items)
-        events = [event for record in records for event in self.writer.events(record)]
-        events.sort(key=lambda event: (event.time, event.id))
-        return events
-
-    def intact(self, chain: Chain) -> bool:
-        """Whether every link of the chain, replacements included, is an edge as it is stated."""
-        stated = [self.writer.tie(chain.start + k) for k in range(chain.depth)]
-        stated += [
-            (record, "older") for record in range(chain.head - chain.versions + 2, chain.head + 1)
-        ]
-        return all(
-            links[what] in noisy(self.layout, record, list(links.values()))
-            for record, what in stated
-            for links in (self.writer.links(record),)
-        )
-
-
-@lru_cache(maxsize=64)
-def _corpus(settings: GovernanceSettings, seed: int, block: int) -> Corpus:
-    """A corpus, kept for the arms that come after."""
-    return Corpus(settings, seed, block)
-
-
-class _Histories:
-    """Events of corpora made before, the last used of them, up to a number of events in all."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[tuple[GovernanceSettings, int, int], list[Event]] = OrderedDict()
-
-    def of(self, settings: GovernanceSettings, seed: int, block: int) -> list[Event]:
-        """The events of a corpus."""
-        key = (settings, seed, block)
-        if key not in self._kept:
-            self._kept[key] = _corpus(*key).events()
-            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
-
-
-_HISTORIES: Final = _Histories(most=120_000)
 
 
 @register("domain", "governance")
@@ -151,33 +84,11 @@ class Governance(Domain[GovernanceSettings]):
 
     def case(self, seed: int, index: int) -> Case:
         """The case of a seed and index, whatever came before it."""
-        block, task = divmod(index, self.settings.tasks_per_history)
-        corpus = self.corpus(seed, block)
-        chain = corpus.gold_chain(task)
-        layout, contents, writer = corpus.layout, corpus.contents, corpus.writer
-        history = self.history_id(seed, block)
-        case = Case(
-            id=f"{history}-{task:04d}",
-            history_id=history,
-            task=card_of(layout, contents, chain),
-            gold=gold_of(layout, contents, writer, chain),
-            stratum=f"d{chain.depth}",
-            cluster=history,
-        )
-        tags = {
-            "form": "held_out" if contents.of(chain).held_out else "development",
-            "leaks": "yes" if leaks(case) else "no",
-            "edges": self._edges(corpus, chain),
-        }
-        return replace(case, tags=tags)
-
-    def history_id(self, seed: int, block: int) -> str:
-        """The id from which a corpus is made again."""
-        return f"governance-s{seed}-{block:05d}"
+        return case_of(self.settings, seed, index)
 
     def history(self, history_id: str) -> Iterator[Event]:
         """The events in order of arrival. Raises UserError for an id that is not of this domain."""
-        yield from _HISTORIES.of(self.settings, *self._parse(history_id))
+        yield from events_of(self.settings, *self._parse(history_id))
 
     def digest(self) -> str:
         """Digest of the words that corpora are made from."""
@@ -204,21 +115,15 @@ class Governance(Domain[GovernanceSettings]):
 
     def drift(self, case: Case, embed: Embed | None = None) -> Drift:
         """The likeness of ticket and records along the case's chain; see `measured`."""
-        seed, block, task = self._place(case)
-        corpus = self.corpus(seed, block)
-        chain = corpus.gold_chain(task)
-        records = range(chain.start, chain.start + chain.depth + 1)
-        texts = [" ".join(corpus.writer.write(record).parts) for record in records]
-        return drift(case.task.query, texts, embed)
+        place = self._place(case)
+        if embed is None:
+            return word_drift(self.settings, *place)
+        seed, block, task = place
+        return drift(case.task.query, self.corpus(seed, block).texts(task), embed)
 
     def corpus(self, seed: int, block: int) -> Corpus:
         """A corpus before it is events: for tests and for studies of the generator itself."""
-        return _corpus(self.settings, seed, block)
-
-    def _edges(self, corpus: Corpus, chain: Chain) -> str:
-        if self.settings.capture != "linked":
-            return "none"
-        return "intact" if corpus.intact(chain) else "broken"
+        return corpus_of(self.settings, seed, block)
 
     def _place(self, case: Case) -> tuple[int, int, int]:
         """Seed, block and task of a case. Raises UserError for one that is not of this domain."""

@@ -7,6 +7,7 @@ content    what a chain is about: vocabulary that drifts, what its records const
 writing    records as sentences, sentences as events
 edges      typed edges, and noise on them
 tasks      tickets, plans, gold
+corpus     all of it together: events and cases
 invariant  the executable check of an edit
 measured   what a corpus really has of each knob; likeness of tasks
 leaks      which tasks could be answered without the corpus
