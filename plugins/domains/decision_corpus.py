@@ -104,13 +104,14 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         licence="as the file states",
         citation="as the file states",
     )
-    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention")
+    axes: ClassVar[tuple[str, ...]] = ("chain", "ranking", "retention")
     headline: ClassVar[tuple[str, ...]] = (
+        "recall",
+        "chain_recovery",
         "recall_at_5",
         "ndcg_at_10",
         "mrr",
-        "retained",
-        "p_ret",
+        "supersession",
     )
     protocols: ClassVar[tuple[str, ...]] = ("retrieve",)
     Settings: ClassVar[type[Any]] = DecisionCorpusSettings

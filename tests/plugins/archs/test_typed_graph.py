@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from framework.contracts import Arch
 from framework.records import Event
 from framework.registry import plugins
+from framework.statistics.intervals import wilson
 from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import TypedGraph
 from plugins.archs.bm25 import BM25
@@ -348,3 +349,21 @@ def test_the_edges_touched_do_not_depend_on_the_size_of_the_corpus(size: int) ->
 def test_settings_out_of_range_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be"):
         TypedGraphSettings(**bad)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("fidelity", [0.95, 0.8])
+def test_recall_over_edges_of_fidelity_q_is_q_to_the_depth(depth: int, fidelity: float) -> None:
+    """Depth, theorem 9: P_ret(d) = q^d, where each edge of a chain is missing with 1 - q."""
+    rng = random.Random(depth)
+    n, found = 400, 0
+    settings = TypedGraphSettings(seeds=1, hops=depth)
+    for _ in range(n):
+        events = [
+            replace(e, edges=tuple(edge for edge in e.edges if rng.random() < fidelity))
+            for e in line(depth)
+        ]
+        items = recall(opened(TypedGraphMemory, events, settings), "csv")
+        found += any(item.id == f"d{depth}" and "hop" in item.signals for item in items)
+    low, high = wilson(found, n, level=0.999)
+    assert low <= fidelity**depth <= high

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from framework.corpora import read_corpus, write_corpus
+from framework.corpora import RELATIONS, parse_corpus, read_corpus, write_corpus
 from framework.corpora.peps import convert_peps
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
@@ -17,6 +17,7 @@ from framework.testing.domain_conformance import check_domain
 from plugins.domains._corpus.links import components, hops_from, requirements, successors
 from plugins.domains._corpus.measure import measured
 from plugins.domains.decision_corpus import HISTORY, DecisionCorpus, DecisionCorpusSettings
+from tests.launching import framework
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"
 
@@ -170,3 +171,20 @@ def test_the_peps_keep_the_laws(data_dir: Path, tmp_path: Path, variant: str) ->
     assert report["edges_supersedes"] == 47
     assert report["edges_requires"] == 39
     assert report["depth_governs_now_max"] == 3
+
+
+def test_show_gives_the_report_without_a_case(capsys: pytest.CaptureFixture[str]) -> None:
+    done = framework(capsys, "show", "domain=decision_corpus", f"domain.path={FIXTURE}")
+    told = dict(line.split() for line in done.out.splitlines())
+    assert told["edges_supersedes"] == "4"
+    assert float(told["drift_governs_now"]) == pytest.approx(
+        opened().report()["drift_governs_now"], abs=1e-3
+    )
+
+
+def test_the_page_s_example_is_a_corpus() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "domains" / "decision-corpus.md").read_text()
+    example = page.partition("```json\n")[2].partition("```")[0]
+    corpus = parse_corpus(example.encode(), Path("page"))
+    assert list(corpus.nodes) == ["adr-4", "adr-1"]
+    assert all(f"| `{relation}` | {says} |" in page for relation, says in RELATIONS.items())
