@@ -54,6 +54,9 @@ class TypedGraph:
         associations not at all.
     decay : an edge's weight is multiplied by exp(-decay * age) of the event it leads to, where the
         age is 0 for the latest date of the corpus and 1 for the earliest (Depth 11.7, figure 27).
+
+    Counted: edges and dangling (given, and dropped), superseded (events with a newer one in their
+    place).
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class TypedGraph:
         self.dangling = self.edges - len(known)
         self._successors = self._newest_first((s, t) for s, r, t in known if r == SUPERSEDES)
         self._heads = {old: self._ends(old) for old in self._successors}
+        self.superseded = sum(self.is_superseded(old) for old in self._heads)
         fresh = _freshness(self._times, decay) if decay else None
         best: dict[str, dict[str, float]] = {}
         for source, relation, target in known:
@@ -95,11 +99,6 @@ class TypedGraph:
             ]
             for node, near in best.items()
         }
-
-    @property
-    def superseded(self) -> int:
-        """Number of events that have a newer one in their place."""
-        return sum(self.is_superseded(old) for old in self._heads)
 
     def is_superseded(self, node: str) -> bool:
         """Whether a newer event stands in the node's place."""

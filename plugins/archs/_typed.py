@@ -132,7 +132,9 @@ class TypedArm(Arch[S]):
             key=lambda n: (-reached[n].score, reached[n].hop, -scores[graph.position[n]]),
         )
         if len(order) < k:
-            rest = [self._events[int(i)].id for i in top(scores, len(scores))]
+            # So many that k of them are current and not reached, if there are as many.
+            places = top(scores, k + len(reached) + graph.superseded)
+            rest = [self._events[int(i)].id for i in places]
             order += [n for n in rest if n not in reached and not graph.is_superseded(n)]
             if self.settings.superseded == "demote":
                 order += [n for n in rest if graph.is_superseded(n)]

@@ -367,3 +367,13 @@ def test_recall_over_edges_of_fidelity_q_is_q_to_the_depth(depth: int, fidelity:
         found += any(item.id == f"d{depth}" and "hop" in item.signals for item in items)
     low, high = wilson(found, n, level=0.999)
     assert low <= fidelity**depth <= high
+
+
+@given(TEXTS, st.integers(0, 12), st.integers(0, 3))
+def test_the_first_k_are_the_start_of_all(texts: list[str], k: int, superseded: int) -> None:
+    events = [
+        event(str(i), text, *([("supersedes", str(i - 1))] if 0 < i <= superseded else []))
+        for i, text in enumerate(texts)
+    ]
+    arch = opened(TypedGraphMemory, events, TypedGraphSettings(seeds=1))
+    assert recall(arch, "csv law", k) == recall(arch, "csv law")[:k]
