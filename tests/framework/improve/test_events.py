@@ -1,0 +1,92 @@
+"""The event log: what it takes from a journal, what it compares, and what an event costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from framework.contracts import Bound
+from framework.errors import UserError
+from framework.improve.events import EventLog
+from framework.improve.plateau import Plateau, least_net_flips
+
+Event = tuple[str, Mapping[str, Any]]
+
+
+def log_of(recorded: list[Event], **more: Any) -> tuple[EventLog, list[Event]]:
+    written: list[Event] = []
+    bound = Bound(
+        parts={},
+        settings={},
+        seed=7,
+        note=lambda type_, payload: written.append((type_, payload)),
+        recorded=iter(recorded),
+        **more,
+    )
+    return EventLog(bound), written
+
+
+def test_what_is_recorded_is_compared_and_not_written_again() -> None:
+    log, written = log_of([("a.b", {"x": 1})])
+    assert log.emit("a.b", {"x": 1}) == {"x": 1}
+    assert written == []
+    log.emit("c.d", {"y": (1, 2)})
+    assert written == [("c.d", {"y": (1, 2)})]
+
+
+def test_another_payload_or_type_is_told() -> None:
+    log, _ = log_of([("a.b", {"x": 1})])
+    with pytest.raises(UserError, match=r"a\.b .* is not what the loop comes to"):
+        log.emit("a.b", {"x": 2})
+    log, _ = log_of([("a.b", {})])
+    with pytest.raises(UserError, match=r"the journal has a\.b where the loop comes to c\.d"):
+        log.emit("c.d", {})
+
+
+def test_a_forks_own_past_holds_as_it_is() -> None:
+    log, written = log_of([("a.b", {"x": 1}), ("a.b", {"x": 2})], forced=1)
+    assert log.emit("a.b", {"x": 9}) == {"x": 1}
+    with pytest.raises(UserError):
+        log.emit("a.b", {"x": 9})
+    assert written == []
+
+
+def test_a_replay_makes_nothing_new() -> None:
+    log, written = log_of([], live=False)
+    with pytest.raises(UserError, match=r"ends where the loop comes to a\.b"):
+        log.emit("a.b", {})
+    with pytest.raises(UserError):
+        log.take("a.b")
+    assert written == []
+
+
+def test_an_event_costs_the_same_however_many_came_before() -> None:
+    log, written = log_of([])
+    written_at: list[float] = []
+    for _ in range(20):
+        start = time.perf_counter()
+        for i in range(2_000):
+            log.emit("a.b", {"number": i})
+        written_at.append(time.perf_counter() - start)
+        written.clear()
+    first, last = sorted(written_at[:10])[5], sorted(written_at[10:])[5]
+    assert last < 3 * first
+
+
+@pytest.mark.parametrize(
+    ("discordant", "floor", "least"),
+    [(0, 2, 2), (0, 0, 0), (1, 0, 2), (4, 2, 4), (9, 2, 5), (16, 9, 9)],
+)
+def test_the_least_net_flips_follow_the_noise(discordant: int, floor: int, least: int) -> None:
+    assert least_net_flips(discordant, floor) == least
+
+
+def test_a_plateau_is_so_many_looks_in_a_row_without_a_gain() -> None:
+    plateau = Plateau(least=3, patience=2)
+    for net, reached in ((2, False), (3, False), (0, False), (-4, True)):
+        plateau.look(net)
+        assert plateau.reached is reached
+    assert not Plateau(least=3, patience=None, barren=99).reached
