@@ -2,16 +2,17 @@
 
 Names. Parameters: `arch` is the label of results, `arch.plugin` and `arch.k1` are what it stands
 for, `declared.sees_task` what the arm was told. Metrics: `frp`, `frp_ci_low`, `frp_ci_high`,
-`frp_n`; after a slash, which the page makes a section of, `strata/frp.open`,
-`ledger/total/tokens_in`, `fairness/mean_view_tokens`, `errors/n`.
+`frp_n`; after a slash, which the page makes a section of, `strata/frp.open`, `depth/frp` (a curve),
+`ledger/total/tokens_in`, `fairness/mean_view_tokens`, `gate/passed`, `errors/n`; of a sweep
+`difference/frp dpm - bm25 tight`.
 """
 
 from __future__ import annotations
 
 import json
-import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,8 @@ from framework.engine.directory import ANSWERS, CONFIG, ROWS, SUMMARY, SWEEP_PLA
 from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import UserError
 from framework.journal import FINISHED, JOURNAL, MANIFEST
+from framework.reporting.report import FIGURE_DIRECTORY, HTML, MARKDOWN
+from plugins.tracking._metrics import Metrics, run_metrics, setting, sweep_metrics, word
 
 LONGEST_PARAM: Final = 6_000
 """Characters of a parameter's value that MLflow keeps; it cuts the rest without a word."""
@@ -29,15 +32,16 @@ LONGEST_DATA_DIGEST: Final = 36
 LONGEST_DATA_NAME: Final = 500
 LARGEST_ARTIFACT: Final = 100 * 2**20
 """Bytes of a file that is still uploaded."""
-MOST_STRATA: Final = 200
-"""Values by stratum that are still uploaded."""
 NOTE: Final = "mlflow.note.content"
 """The tag that the page of a run shows as its description, in Markdown."""
 _RULE_BASED: Final = (
     "**Rule-based model: no language model was asked.** Findings were measured without any model; "
     "everything else is an instrument check and no evidence about language models."
 )
-_UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
+
+
+_OF_A_RUN: Final = (CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS, HTML, MARKDOWN)
+_OF_A_SWEEP: Final = (SWEEP, COMPARISON, SWEEP_PLAN, HTML, MARKDOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,44 +57,28 @@ class Data:
 class Upload:
     """One MLflow run: times are UTC in milliseconds, files are absolute paths.
 
-    `whole` is False for a sweep with jobs that have no result yet.
+    `pictures` go into a folder of their own. `whole` is False for a sweep with jobs that have no
+    result yet.
     """
 
     name: str
     started: int
     finished: int
     params: Mapping[str, str]
-    metrics: Mapping[str, float]
+    metrics: Metrics
     tags: Mapping[str, str]
     files: Sequence[Path]
+    pictures: Sequence[Path] = ()
     data: Data | None = None
     whole: bool = True
-
-
-@dataclass(slots=True)
-class Metrics:
-    """Metrics by a name that MLflow takes. Two sources of one name are kept apart."""
-
-    values: dict[str, float] = field(default_factory=dict)
-    _source: dict[str, str] = field(default_factory=dict)
-
-    def add(self, words: Sequence[str], value: object) -> None:
-        """Add a number under `a/b/c`; what is no number has no metric."""
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return
-        source = canonical_json(list(words))
-        name = "/".join(_word(word) for word in words)
-        if self._source.setdefault(name, source) != source:
-            name = f"{name}-{digest_bytes(source.encode())[7:13]}"
-        self.values[name] = float(value)
 
 
 def run_upload(directory: Path) -> Upload:
     """What of a finished run is uploaded. Raises UserError when the run is not finished."""
     started, finished = _ends(directory)
     summary = read_summary(directory)
-    files, left_out = _files(directory, (CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS))
-    metrics, strata_left_out = _run_metrics(summary)
+    files, left_out = _files(directory, _OF_A_RUN)
+    metrics, strata_left_out = run_metrics(summary)
     run = summary["run"]
     tags = {
         "head_hash": finished["hash"],
@@ -113,6 +101,7 @@ def run_upload(directory: Path) -> Upload:
         metrics=metrics,
         tags=tags,
         files=files,
+        pictures=_pictures(directory),
         data=_data(run["domain"], started["payload"]["data"]),
     )
 
@@ -125,19 +114,18 @@ def sweep_upload(directory: Path) -> Upload:
         raise UserError(f"{directory} has no {SWEEP}: no job of it is finished") from None
     jobs: list[Mapping[str, Any]] = sweep["jobs"]
     ends = [_ends(directory / job["directory"]) for job in jobs]
-    metrics = Metrics()
-    for job in jobs:
-        for axis in job["headline"]:
-            row = (_setting(job, jobs), job["axes"].get(axis, {}).get("mean"))
-            metrics.add((axis, row[0]), row[1])
-    files, left_out = _files(directory, (SWEEP, COMPARISON, SWEEP_PLAN))
+    metrics, pairs_left_out = sweep_metrics(sweep)
+    files, left_out = _files(directory, _OF_A_SWEEP)
     kinds = sorted({job["run"]["model_kind"] for job in jobs})
     tags = {
         "model_kind": ", ".join(kinds),
         "directory": directory.name,
         "fairness_flags": str(len(sweep["fairness_flags"])),
+        "baseline": str(sweep["baseline"]),
         NOTE: _sweep_note(sweep, jobs),
     }
+    if pairs_left_out:
+        tags["comparisons_left_out"] = "; ".join(pairs_left_out)
     if judged := sweep.get("prereg"):
         outcomes = (f"{v['hypothesis']['name']} {v['outcome']}" for v in judged["verdicts"])
         tags["prereg"] = f"{judged['plan']['name']}: {', '.join(outcomes) or 'not judged'}"
@@ -149,9 +137,10 @@ def sweep_upload(directory: Path) -> Upload:
         started=min(_milliseconds(first["time"]) for first, _ in ends),
         finished=max(_milliseconds(last["time"]) for _, last in ends),
         params=_common_params(jobs),
-        metrics=metrics.values,
+        metrics=metrics,
         tags=tags,
         files=files,
+        pictures=_pictures(directory),
         whole=not sweep["unfinished"],
     )
 
@@ -202,7 +191,7 @@ def _run_params(started: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[
     for name, value in summary["fairness"].items():
         if isinstance(value, (bool, str)):
             params[f"declared.{name}"] = _value(value)
-    return {"/".join(_word(w) for w in key.split("/")): v for key, v in params.items()}
+    return {"/".join(word(w) for w in key.split("/")): v for key, v in params.items()}
 
 
 def _common_params(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -226,53 +215,6 @@ def _cut(text: str) -> str:
     return f"{digest_bytes(text.encode())} ({len(text)} characters, in full in {CONFIG})"
 
 
-def _run_metrics(summary: Mapping[str, Any]) -> tuple[dict[str, float], list[str]]:
-    metrics = Metrics()
-    axes = summary["axes"]
-    # The page shows metrics in the order in which they came.
-    for axis in dict.fromkeys([*(a for a in summary["headline"] if a in axes), *axes]):
-        entry = axes[axis]
-        if entry["mean"] is not None:
-            metrics.add((axis,), entry["mean"])
-            for part in ("ci_low", "ci_high", "n"):
-                metrics.add((f"{axis}_{part}",), entry[part])
-    for name, value in summary["fairness"].items():
-        metrics.add(("fairness", name), value)
-    for phase, counts in summary["ledger"].items():
-        for name, value in counts.items():
-            metrics.add(("ledger", phase, name), value)
-    metrics.add(("errors", "n"), summary["errors"]["n"])
-    strata = _by_stratum(summary)
-    for words, number in strata[:MOST_STRATA]:
-        metrics.add(words, number)
-    more = len(strata) - MOST_STRATA
-    left_out = [f"{more} of {len(strata)} values by stratum: see {SUMMARY}"] if more > 0 else []
-    return metrics.values, left_out
-
-
-def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float | None]]:
-    """Mean and n of the headline by stratum; the cuts by tag are in summary.json."""
-    strata = {
-        name.removeprefix("stratum="): axes
-        for name, axes in summary["strata"].items()
-        if name.startswith("stratum=")
-    }
-    if len(strata) == 1:
-        return []
-    return [
-        (("strata", f"{axis}.{name}{suffix}"), axes[axis][part])
-        for axis in summary["headline"]
-        for name, axes in strata.items()
-        for suffix, part in (("", "mean"), ("_n", "n"))
-        if axis in axes
-    ]
-
-
-def _word(text: str) -> str:
-    """`text` in letters, digits and `_-. `: every other character is an underscore."""
-    return _UNSAFE.sub("_", text).strip(". ") or "_"
-
-
 def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]]:
     """The files that are there, and a line for each that is too large to go."""
     files, left_out = [], []
@@ -286,6 +228,11 @@ def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]
         else:
             left_out.append(f"{name} ({size / 2**20:.0f} MiB) is in the run directory only")
     return files, left_out
+
+
+def _pictures(directory: Path) -> list[Path]:
+    """The figures of a report, in order."""
+    return sorted(path.absolute() for path in (directory / FIGURE_DIRECTORY).glob("*.*g"))
 
 
 def _gate(gate: Mapping[str, Any]) -> str:
@@ -318,20 +265,19 @@ def _sweep_note(sweep: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> 
     lines += [f"| | {' | '.join(headline)} |", "|---" * (len(headline) + 1) + "|"]
     for job in jobs[:100]:
         values = [_number(job["axes"].get(axis, {}).get("mean")) for axis in headline]
-        lines.append(f"| {_setting(job, jobs)} | {' | '.join(values)} |")
+        lines.append(f"| {setting(job, jobs)} | {' | '.join(values)} |")
     if len(jobs) > 100:
         lines.append(f"\n{len(jobs) - 100} more in {SWEEP}.")
-    lines += ["", f"Paired comparisons on the same cases: {COMPARISON}."]
+    lines += ["", f"The report: {HTML}. Paired comparisons on the same cases: {_concluded(sweep)}"]
     lines += [f"Not the same room: {flag}." for flag in sweep["fairness_flags"][:20]]
     return "\n".join(lines)
 
 
-def _setting(job: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> str:
-    """Arm and budget, and what else differs between the jobs."""
-    run = job["run"]
-    groups = ("domain", "reader", "model", "judge", "protocol", "seed", "n_cases", "repeats")
-    also = [g for g in groups if len({str(other["run"][g]) for other in jobs}) > 1]
-    return " ".join(str(run[g]) for g in ("arch", "budget", *also))
+def _concluded(sweep: Mapping[str, Any]) -> str:
+    """How many comparisons came out how, and where each stands."""
+    found = Counter(row["conclusion"] for row in sweep["comparisons"])
+    said = ", ".join(f"{n} {conclusion}" for conclusion, n in sorted(found.items()))
+    return f"{said or 'none'}; each is in {COMPARISON}."
 
 
 def _number(value: float | None) -> str:

@@ -69,7 +69,12 @@ class Server:
         """Log all of an upload. Again changes nothing: every metric has the same time and step."""
         from mlflow.entities import Dataset, DatasetInput, Metric, Param, RunTag
 
-        metrics = [Metric(k, v, upload.finished, 0) for k, v in upload.metrics.items()]
+        metrics = [Metric(k, v, upload.finished, 0) for k, v in upload.metrics.values.items()]
+        metrics += [
+            Metric(name, value, upload.finished, step)
+            for name, curve in upload.metrics.curves.items()
+            for step, value in sorted(curve.items())
+        ]
         for part in _batches(metrics, _METRICS_A_CALL):
             self._client.log_batch(run_id, metrics=part)
         params = [Param(k, v) for k, v in upload.params.items()]
@@ -88,6 +93,8 @@ class Server:
             self._client.log_inputs(run_id, [DatasetInput(data, [])])
         for path in upload.files:
             self._client.log_artifact(run_id, str(path))
+        for path in upload.pictures:
+            self._client.log_artifact(run_id, str(path), path.parent.name)
 
     def end(self, run_id: str, finished: int, status: str) -> None:
         """Give a run its end time (UTC, milliseconds) and status."""

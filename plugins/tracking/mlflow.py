@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from framework.contracts import Tracker
 from framework.registry import register
+from framework.reporting.report import HTML
 from plugins.tracking._address import check_public, public, resolve
+from plugins.tracking._candidates import KEY, candidate_uploads, loop_files
 from plugins.tracking._content import Upload, run_upload, sweep_upload
-from plugins.tracking._record import Record, locked, read_record, write_record
+from plugins.tracking._record import TRACKING, Record, locked, read_record, write_record
 from plugins.tracking._server import PARENT, Server, connect
 
 FINISHED, FAILED = "FINISHED", "FAILED"
@@ -48,10 +51,12 @@ class Mlflow(Tracker[MlflowSettings]):
 
     def upload_run(self, directory: Path, sweep: Path | None) -> str:
         upload = run_upload(directory)
+        upload = dataclasses.replace(upload, files=(*upload.files, *loop_files(directory)))
         with connect(resolve(self.settings.uri), self.settings.experiment) as server:
             parent = _parent(server, sweep, upload.started) if sweep is not None else None
             with locked(directory):
-                run_id = _run(server, directory, upload, parent)
+                run_id = _run(server, directory, upload, parent, sweep)
+            _candidates(server, run_id, candidate_uploads(directory, upload))
         return self._told(server, run_id)
 
     def upload_sweep(self, directory: Path) -> str:
@@ -68,10 +73,14 @@ class Mlflow(Tracker[MlflowSettings]):
         return f"{public(server.uri)}: experiment {self.settings.experiment}, run {run_id}"
 
 
-def _run(server: Server, directory: Path, upload: Upload, parent: str | None) -> str:
+def _run(
+    server: Server, directory: Path, upload: Upload, parent: str | None, sweep: Path | None
+) -> str:
     """Make or find the run of a directory, log what may be missing, and end it."""
     known = read_record(directory)
     tags = {} if parent is None else {PARENT: parent}
+    if sweep is not None:
+        tags["sweep"] = sweep.name
     run = server.find(known, "head_hash", upload.tags["head_hash"])
     if run is None:
         run = server.create(upload.name, upload.started, {**upload.tags, **tags})
@@ -81,6 +90,7 @@ def _run(server: Server, directory: Path, upload: Upload, parent: str | None) ->
         and known.run_id == run.info.run_id
         and run.info.status == FINISHED
         and run.data.tags.get(PARENT) == parent
+        and not _reported_since(directory)
     ):
         return known.run_id
     run_id = str(run.info.run_id)
@@ -89,6 +99,25 @@ def _run(server: Server, directory: Path, upload: Upload, parent: str | None) ->
     server.end(run_id, upload.finished, FINISHED)
     _complete(directory)
     return run_id
+
+
+def _reported_since(directory: Path) -> bool:
+    """Whether the report was written, or written again, since the upload."""
+    report, upload = directory / HTML, directory / TRACKING
+    return report.is_file() and report.stat().st_mtime > upload.stat().st_mtime
+
+
+def _candidates(server: Server, run_id: str, uploads: Sequence[Upload]) -> None:
+    """Make or find the child run of each draft of a loop, and fill it."""
+    for upload in uploads:
+        tags = {PARENT: run_id}
+        run = server.find(None, KEY, upload.tags[KEY])
+        if run is None:
+            run = server.create(upload.name, upload.started, {**upload.tags, **tags})
+        if run.info.status != FINISHED:
+            child = str(run.info.run_id)
+            server.fill(child, upload, tags)
+            server.end(child, upload.finished, FINISHED)
 
 
 def _parent(server: Server, sweep: Path, started: int) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framework.reporting.recipes import find
+from framework.reporting.report import FIGURE_DIRECTORY
 from framework.reporting.report.blocks import Page, Text
 from framework.reporting.report.html import to_html
 from framework.reporting.report.markdown import to_markdown
-from framework.reporting.report.write import FIGURE_DIRECTORY, Gallery
+from framework.reporting.report.write import Gallery
 
 __all__ = ["write_recipe"]
 

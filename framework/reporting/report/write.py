@@ -10,17 +10,23 @@ from typing import Final
 from framework.reporting.evidence import Evidence, load
 from framework.reporting.figures import figure
 from framework.reporting.figures.style import Drawing, pixels, save
-from framework.reporting.report import behaviour, comparisons, conditions, judges, overview
+from framework.reporting.report import (
+    FIGURE_DIRECTORY,
+    HTML,
+    MARKDOWN,
+    behaviour,
+    comparisons,
+    conditions,
+    judges,
+    overview,
+)
 from framework.reporting.report.blocks import Block, Heading, Note, Page, Picture
 from framework.reporting.report.html import to_html
 from framework.reporting.report.markdown import to_markdown
 from framework.reporting.report.provenance import provenance
 
-__all__ = ["FIGURE_DIRECTORY", "HTML", "MARKDOWN", "Gallery", "page", "write_report"]
+__all__ = ["Gallery", "page", "write_report"]
 
-HTML: Final = "report.html"
-MARKDOWN: Final = "report.md"
-FIGURE_DIRECTORY: Final = "figures"
 _MOST_DRAWN: Final = 6
 """Settings that get figures: a sweep over many seeds would have hundreds."""
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.tracking._content import MOST_STRATA, Metrics, _run_metrics, _word
+from plugins.tracking._metrics import MOST_STRATA, Metrics, run_metrics, word
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=3))
@@ -20,10 +20,10 @@ def test_every_metric_has_a_name_that_mlflow_takes(words: list[str]) -> None:
 
 
 def test_names_stay_readable() -> None:
-    assert _word("bm25(k1=1.2)") == "bm25_k1_1.2_"
-    assert _word("typed_graph tight") == "typed_graph tight"
-    assert _word("a/b@c[d]") == "a_b_c_d_"
-    assert _word("..") == "_"
+    assert word("bm25(k1=1.2)") == "bm25_k1_1.2_"
+    assert word("typed_graph tight") == "typed_graph tight"
+    assert word("a/b@c[d]") == "a_b_c_d_"
+    assert word("..") == "_"
 
 
 def test_two_sources_of_one_name_are_kept_apart() -> None:
@@ -53,14 +53,15 @@ def _summary(strata: list[str]) -> dict[str, object]:
         "ledger": {"total": {"tokens_in": 7, "cost_usd": 0.5}},
         "fairness": {"budget_tokens": None, "exempt": True, "could_fill": 0.25},
         "errors": {"n": 1, "kinds": {}},
+        "gate": {"name": "open", "passed": None, "reason": "", "findings": []},
     }
 
 
 def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
-    metrics, left_out = _run_metrics(
+    metrics, left_out = run_metrics(
         _summary(["stratum=clean", "stratum=open", "form=one", "form=two"])
     )
-    assert metrics == {
+    assert metrics.values == {
         "frp": 0.5,
         "frp_ci_low": 0.25,
         "frp_ci_high": 0.75,
@@ -74,17 +75,45 @@ def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
         "ledger/total/cost_usd": 0.5,
         "errors/n": 1,
         "strata/frp.clean": 0.5,
+        "strata/frp.clean_ci_low": 0.25,
+        "strata/frp.clean_ci_high": 0.75,
         "strata/frp.clean_n": 4,
         "strata/frp.open": 0.5,
+        "strata/frp.open_ci_low": 0.25,
+        "strata/frp.open_ci_high": 0.75,
         "strata/frp.open_n": 4,
         "strata/kappa.clean_n": 0,
         "strata/kappa.open_n": 0,
     }
-    assert next(iter(metrics)) == "frp"
+    assert metrics.curves == {}
+    assert next(iter(metrics.values)) == "frp"
     assert left_out == []
 
 
 def test_strata_without_end_are_cut_and_said_to_be() -> None:
-    metrics, left_out = _run_metrics(_summary([f"stratum={i}" for i in range(100)]))
-    assert len([name for name in metrics if name.startswith("strata/")]) <= MOST_STRATA
-    assert left_out == ["200 of 400 values by stratum: see summary.json"]
+    metrics, left_out = run_metrics(_summary([f"stratum={i}" for i in range(100)]))
+    assert len([name for name in metrics.values if name.startswith("strata/")]) <= MOST_STRATA
+    assert left_out == ["400 of 800 values by stratum: see summary.json"]
+
+
+def test_depths_make_a_curve() -> None:
+    metrics, _ = run_metrics(_summary(["stratum=all", "depth=1", "depth=3", "depth=deep"]))
+    assert metrics.curves == {
+        "depth/frp": {1: 0.5, 3: 0.5},
+        "depth/frp_ci_low": {1: 0.25, 3: 0.25},
+        "depth/frp_ci_high": {1: 0.75, 3: 0.75},
+        "depth/frp_n": {1: 4, 3: 4},
+        "depth/kappa_n": {1: 0, 3: 0},
+    }
+
+
+def test_a_gate_that_judged_is_told_in_numbers() -> None:
+    finding = {"axis": "frp", "passed": False, "delta": -0.1, "bound": -0.2, "threshold": -0.05}
+    gate = {"name": "noninferiority", "passed": False, "reason": "", "findings": [finding]}
+    metrics, _ = run_metrics({**_summary([]), "gate": gate})
+    assert {k: v for k, v in metrics.values.items() if k.startswith("gate/")} == {
+        "gate/passed": 0,
+        "gate/frp_delta": -0.1,
+        "gate/frp_bound": -0.2,
+        "gate/frp_threshold": -0.05,
+    }

@@ -22,6 +22,7 @@ from framework.engine.directory import (
 from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import TrackingError, UserError
 from framework.journal import JOURNAL, MANIFEST, read, verify_run
+from framework.reporting.report.write import write_report
 from plugins.tracking import _content
 from tests.plugins.tracking.runs import (
     finished_run,
@@ -174,10 +175,46 @@ def test_a_sweep_folds_its_runs_under_one(
     assert parent.data.params["arch"] == "trivial, hostile"
     assert parent.data.params["domain"] == "trivial"
     by_name = {r.info.run_name: r.data.metrics["right"] for r in children}
-    assert parent.data.metrics == {f"right/{name}": mean for name, mean in by_name.items()}
+    sweep = json.loads((tmp_path / "sweep" / SWEEP).read_text())
+    metrics = parent.data.metrics
+    assert {k: v for k, v in metrics.items() if k.startswith("right/")} == {
+        f"right/{name}": mean for name, mean in by_name.items()
+    }
+    assert metrics["comparisons/n"] == len(sweep["comparisons"]) == 2
+    for row in sweep["comparisons"]:
+        name = f"difference/right hostile - trivial {row['budget']}"
+        assert metrics[name] == row["delta"]
+        assert metrics[f"{name}_ci_low"] == row["ci_low"]
+        assert metrics[f"{name}_holm_p"] == row["holm_p"]
+    assert {r.data.tags["sweep"] for r in children} == {"sweep"}
     assert {item.path for item in client.list_artifacts(parent.info.run_id)} == {
         SWEEP, COMPARISON, SWEEP_PLAN,
     }  # fmt: skip
+
+
+def test_a_report_and_its_figures_are_uploaded_whenever_they_are_written(
+    tmp_path: Path, uri: str, client: MlflowClient, stored: Stored
+) -> None:
+    runs = finished_sweep(tmp_path / "sweep", uri)
+    mlflow = tracker(planned(uri))
+    mlflow.upload_run(runs[0], tmp_path / "sweep")
+    for directory in (runs[0], tmp_path / "sweep"):
+        write_report(directory)
+    mlflow.upload_run(runs[0], tmp_path / "sweep")
+    mlflow.upload_sweep(tmp_path / "sweep")
+    found = stored()
+    assert len(found) == 2, "nothing is made twice"
+    for run in found:
+        here = runs[0] if "mlflow.parentRunId" in run.data.tags else tmp_path / "sweep"
+        run_id = run.info.run_id
+        names = {item.path for item in client.list_artifacts(run_id)}
+        assert {"report.html", "report.md"} <= names
+        copy = Path(client.download_artifacts(run_id, "report.html", str(tmp_path)))
+        assert copy.read_bytes() == (here / "report.html").read_bytes()
+        pictures = {item.path for item in client.list_artifacts(run_id, "figures")}
+        drawn = (here / "figures").glob("*") if (here / "figures").is_dir() else ()
+        assert pictures == {f"figures/{path.name}" for path in drawn}
+    assert any((tmp_path / "sweep" / "figures").iterdir())
 
 
 def test_a_sweep_with_a_job_missing_is_not_called_finished(
@@ -195,7 +232,8 @@ def test_a_sweep_with_a_job_missing_is_not_called_finished(
     mlflow.upload_sweep(tmp_path / "sweep")
     (parent,) = stored()
     assert parent.info.status == "FINISHED"
-    assert len(parent.data.metrics) == 4
+    means = [name for name in parent.data.metrics if name.startswith("right/")]
+    assert len(means) == 4
 
 
 def test_an_unfinished_run_is_refused(tmp_path: Path, uri: str, stored: Stored) -> None:
