@@ -14,7 +14,7 @@ from typing import Final
 from framework.canonical import digest
 from framework.operations.patching import apply, hunks_of
 from framework.sandbox import Limits, Sandbox
-from plugins.domains._codebase.corpus import test_sources
+from plugins.domains._codebase.corpus import sources_of_tests
 
 PACKAGE: Final = "project"
 """The package that holds service and tests in the sandbox."""
@@ -96,7 +96,7 @@ class Checker:
         return found
 
     def _run(self, tree: Mapping[str, str], target: str) -> Verdict:
-        key = digest([dict(tree), target, dict(test_sources())])
+        key = digest([dict(tree), target, dict(sources_of_tests())])
         if key not in _VERDICTS:
             _VERDICTS[key] = self._run_anew(tree, target)
         return _VERDICTS[key]
@@ -108,7 +108,7 @@ class Checker:
         changed: dict[str, list[int]] = {}
         for path, number, _ in self._added(tree):
             changed.setdefault(path, []).append(number)
-        files = {f"{PACKAGE}/{path}": text for path, text in {**tree, **test_sources()}.items()}
+        files = {f"{PACKAGE}/{path}": text for path, text in {**tree, **sources_of_tests()}.items()}
         asked = {"word": word, "target": target, "changed": changed}
         result = self._sandbox.run(["-m", f"{PACKAGE}.running"], files, stdin=json.dumps(asked))
         for line in result.stdout.splitlines():

@@ -192,7 +192,7 @@ def sources() -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=1)
-def test_sources() -> Mapping[str, str]:
+def sources_of_tests() -> Mapping[str, str]:
     """The text of what tests the service: its own tests, the invariants, and what runs them."""
     own = {path: text for path, text in _all_sources().items() if _is_test(path)}
     ours = ("__init__.py", "invariants.py", "running.py")
@@ -202,7 +202,7 @@ def test_sources() -> Mapping[str, str]:
 def data_digest() -> str:
     """Digest of decisions, talk, the service, and what tests it."""
     texts = {name: (HERE / name).read_text() for name in ("decisions.yaml", "chatter.yaml")}
-    return digest([texts, dict(sources()), dict(test_sources()), CHATTER_SEED])
+    return digest([texts, dict(sources()), dict(sources_of_tests()), CHATTER_SEED])
 
 
 @lru_cache(maxsize=1)
