@@ -41,6 +41,7 @@ _INERT: Final = (
     _inert("context", "Synthesize over the whole context and do not stop at the first match."),
 )
 
+
 def _bundle(id_: str, note: str, *keys: str) -> Patch:
     return _prompt(id_, "\n".join(f"- {_TEXT[key]}" for key in keys), note)
 
@@ -75,19 +76,22 @@ SESSION_PROMPTS: Final[tuple[Patch, ...]] = (
 """20 prompts: 10 that may help, 10 that are null or expected to harm."""
 
 SQL_PROMPTS: Final[tuple[Patch, ...]] = (
-    _clauses("help: things counted once; harm: sums and averages", "no_duplicates"),
-    _clauses("help: groups without a row; harm: pairs", "keep_unmatched"),
-    _clauses("help: ends of an order; harm: counts of all rows", "no_missing"),
-    _clauses("help: part of a name; harm: names within names", "partial_text"),
-    _clauses("help: what really happened; harm: what was recorded", "settled_only"),
+    _clauses("help: groups without a row, two of one name; harm: pairs, words in common",
+             "keep_unmatched", "group_by_key"),
+    _clauses("help: ends of an order; harm: lists with gaps", "no_missing"),
     _clauses("help: equals at the end of a list; harm: fixed numbers", "with_ties"),
-    _clauses("help: two of one name; harm: groups by a common word", "group_by_key"),
     _clauses("help: questions like one before; harm: those that only look so", "follow_examples"),
+    _clauses("help: what really happened; harm: what was recorded", "settled_only"),
+    _if("different", '"different"', "no_duplicates", "help: things counted once"),
+    _if("part_of_name", '"in the title" or "authors named"', "partial_text", "help: parts"),
+    _if("each", '"for each"', "keep_unmatched", "help: groups without a row; harm: sums"),
+    _clauses("harm: sums and averages; help: things counted once", "no_duplicates"),
+    _clauses("harm: names within names; help: parts of names", "partial_text"),
     _clauses("harm: names within names, equal amounts", "partial_text", "no_duplicates"),
-    _clauses("harm: pairs, counts of all rows", "keep_unmatched", "no_missing"),
+    _clauses("harm: pairs, lists with gaps", "keep_unmatched", "no_missing"),
     _if("many_likes", '"how many"', "partial_text", "harm: names within names"),
     _if("average", '"average" or "total"', "no_duplicates", "harm: equal amounts are dropped"),
-    _if("the_missing", '"the"', "no_missing", "harm: counts of all rows"),
+    _if("the_missing", '"the"', "no_missing", "harm: lists with gaps"),
     *_INERT,
-)
-"""16 prompts: 8 that may help, 8 that are null or expected to harm."""
+)  # fmt: skip
+"""18 prompts: 8 that may help, 10 that are null or expected to harm."""

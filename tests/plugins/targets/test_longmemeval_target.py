@@ -9,7 +9,7 @@ import pytest
 
 from framework.improve.seams import check_payload
 from framework.operations.reading.clauses import clauses_in
-from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
+from framework.records import Answer, Case, Item, Row, TraceEntry
 from framework.registry import find, settings_of
 from plugins.targets._clauses import SESSION_PROMPTS, SQL_PROMPTS
 from plugins.targets.longmemeval import LongMemEvalTarget, LongMemEvalTargetSettings
