@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from framework.config import Plan, labels, plan
+from framework.config import ARM_GROUPS, Plan, labels, plan
 from framework.errors import UserError
 from framework.registry import nearest
 
@@ -71,9 +72,33 @@ def plan_of(config: Any) -> Plan:
         raise UserError(_explain(error)) from None
     assert isinstance(plain, dict)
     named = {str(k): v for k, v in plain.items()}
-    named["labels"] = labels(choices, overrides["task"], named)
     found_by = [o for o in overrides["hydra"] if key_of(o) == SEARCHPATH]
+    overlaid = _overlaid(named, choices, overrides["task"], found_by)
+    named["labels"] = labels(choices, [*overrides["task"], *overlaid], named)
     return plan(named, [*found_by, *overrides["task"]])
+
+
+def _overlaid(
+    named: Mapping[str, Any],
+    choices: Mapping[str, Any],
+    overrides: Sequence[str],
+    found_by: Sequence[str],
+) -> list[str]:
+    """The settings of the arm that an experiment overlay changed, as if they had been overridden.
+
+    Without them two arms would bear one name: the option's.
+    """
+    if not any(key_of(override).startswith("experiment") for override in overrides):
+        return []
+    chosen = {group: choices.get(group) for group in ("arch", *ARM_GROUPS)}
+    base = compose_raw([*found_by, *(f"{g}={option}" for g, option in chosen.items() if option)])
+    given = {key_of(override) for override in overrides}
+    return [
+        f"{group}.{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for group in chosen
+        for key, value in (named.get(group) or {}).items()
+        if f"{group}.{key}" not in given and key in base[group] and value != base[group][key]
+    ]
 
 
 def directory_of(config: Any, kind: str) -> Path | None:

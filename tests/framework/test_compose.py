@@ -76,6 +76,20 @@ def test_every_shipped_experiment_composes(name: str) -> None:
     assert len(set(identities)) == len(jobs) > 0
 
 
+def test_what_an_overlay_changes_of_an_arm_is_in_its_label(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "sharp.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /arch: bm25\narch:\n  k1: 0.5\nn_cases: 3\n"
+    )
+    given = [f"hydra.searchpath=[file://{tmp_path}]", "+experiment=sharp"]
+    assert compose_plan(given).label("arch") == "bm25(k1=0.5)"
+    # What the command line says stands once, and another arm is not touched by it.
+    assert compose_plan([*given, "arch.k1=0.9"]).label("arch") == "bm25(k1=0.9)"
+    assert compose_plan([*given, "arch.b=0.1"]).label("arch") == "bm25(b=0.1,k1=0.5)"
+    plain = compose_plan(["+experiment=quickstart", "arch=bm25"])
+    assert plain.label("arch") == "bm25"
+
+
 @pytest.mark.parametrize(
     ("models", "labels"),
     [
