@@ -14,18 +14,18 @@ END: Final = "<!-- result table: end -->"
 
 
 def sweep_table(summary: Mapping[str, Any], budget: str | None = None) -> str:
-    """One Markdown table a budget and model: arms in rows, headline axes with 95% intervals.
+    """One Markdown table a domain, budget and model: an arm a row, headline axes with intervals.
 
     A dagger marks what went through a rule-based model. Raises UserError for an unknown budget.
     """
     jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
-    settings = dict.fromkeys((job["run"]["budget"], job["run"]["model"]) for job in jobs)
-    if budget is not None and budget not in {b for b, _ in settings}:
+    settings = dict.fromkeys(_setting(job) for job in jobs)
+    if budget is not None and budget not in {b for _, b, _ in settings}:
         raise UserError(f"no budget {budget!r} in the sweep")
     parts = [
-        _one([j for j in jobs if (j["run"]["budget"], j["run"]["model"]) == setting])
+        _one([job for job in jobs if _setting(job) == setting])
         for setting in settings
-        if budget in (None, setting[0])
+        if budget in (None, setting[1])
     ]
     return "\n\n".join(parts)
 
@@ -37,6 +37,11 @@ def put_between_markers(path: Path, text: str) -> None:
     if not begin or not end:
         raise UserError(f"{path} has no lines {BEGIN} and {END}")
     path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+def _setting(job: Mapping[str, Any]) -> tuple[str, str, str]:
+    run = job["run"]
+    return run["domain"], run["budget"], run["model"]
 
 
 def _one(jobs: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,61 @@
+"""Markdown tables of a sweep: one a setting, none mixed with another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from framework.errors import UserError
+from framework.reporting.markdown import sweep_table
+
+
+def job(domain: str, budget: str, arch: str, mean: float) -> dict[str, Any]:
+    axis = {"mean": mean, "ci_low": mean, "ci_high": mean, "kind": "finding"}
+    told = dict.fromkeys(("sees_task", "knows_schema", "gold_edges", "sees_gold"), False)
+    return {
+        "run": {
+            "domain": domain,
+            "budget": budget,
+            "arch": arch,
+            "model": "extractive",
+            "model_kind": "rule-based",
+            "reader": "commit",
+            "n_cases": 3,
+        },
+        "headline": ["recall"],
+        "axes": {"recall": axis},
+        "fairness": {
+            **told,
+            "exempt": False,
+            "query": "task",
+            "budget_at": "none",
+            "budget_tokens": 100,
+            "mean_view_tokens": 99.0,
+        },
+    }
+
+
+JOBS = [
+    job("plain", "tight", "bm25", 0.5),
+    job("masked", "tight", "bm25", 0.25),
+    job("plain", "loose", "bm25", 0.75),
+]
+
+
+def test_domains_and_budgets_have_a_table_each() -> None:
+    text = sweep_table({"jobs": JOBS})
+    titles = [line for line in text.splitlines() if line.startswith("**")]
+    assert [title.split(",")[0] for title in titles] == ["**plain", "**masked", "**plain"]
+    assert [line.split("|")[2].split()[0] for line in text.splitlines() if "| bm25" in line] == [
+        "0.50",
+        "0.25",
+        "0.75",
+    ]
+
+
+def test_one_budget_of_several() -> None:
+    text = sweep_table({"jobs": JOBS}, "tight")
+    assert text.count("**plain") == 1
+    with pytest.raises(UserError, match="no budget 'wide'"):
+        sweep_table({"jobs": JOBS}, "wide")
