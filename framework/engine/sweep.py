@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.canonical import digest
-from framework.compose import compose_plan
+from framework.compose import compose_plan, key_of
 from framework.config import Plan
 from framework.engine.account import new_account
 from framework.engine.directory import SWEEP_PLAN as SWEEP_PLAN
@@ -70,10 +70,19 @@ def start_sweep(
 
 
 def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
-    """The validated jobs. Raises UserError for the first that can't be run, or is there twice."""
+    """The validated jobs. Raises UserError for the first that can't be run, or is there twice.
+
+    Jobs that differ only in a part that their arm does not use are one, as the two of
+    `arch=bm25 embedder=hashing,minilm`.
+    """
     planned: list[Job] = []
+    known: dict[tuple[str, ...], Sequence[str]] = {}
     for overrides in jobs:
         plan = compose_plan(overrides)
+        unused = plan.parts.keys() - plan.used.keys()
+        effective = tuple(o for o in overrides if key_of(o).split(".")[0] not in unused)
+        if known.setdefault(effective, overrides) != overrides:
+            continue
         planned.append(Job(overrides=tuple(overrides), plan=plan, baselines=check_job(plan)))
     _check_distinct([job.plan for job in planned])
     arms = {job.plan.label("arch") for job in planned}

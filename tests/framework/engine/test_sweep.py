@@ -190,6 +190,22 @@ def test_the_order_of_jobs_does_not_matter(
     assert summaries[0]["correlation"] == summaries[1]["correlation"]
 
 
+def test_a_part_that_an_arm_does_not_use_makes_no_job_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("-m", *HOTPOT, "n_cases=1", "gate=open", "embedder.dimension=8,16")
+    done = run(capsys, *given, "arch=bm25,dense")
+    arms = [load_plan(path).label("arch") for path in job_directories(done.directory)]
+    assert sorted(arms) == [
+        "bm25",
+        "dense(embedder=hashing(dimension=16))",
+        "dense(embedder=hashing(dimension=8))",
+    ]
+    twice = run(capsys, *given[:-1], "arch=dense", "embedder.dimension=8,8")
+    assert twice.status == 2
+    assert "two jobs of the sweep are the same run" in twice.err
+
+
 def test_only_arms_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     """Another seed, number of cases or samples is another measurement, not another repeat."""
     for swept in ("seed=1,2", "n_cases=2,3", "repeats=1,2"):
