@@ -48,7 +48,7 @@ def cost_unit(group: Group) -> str:
     totals = [job.summary["ledger"].get("total", {}) for job in group.jobs]
     if any(total.get("cost_usd") for total in totals):
         return "usd"
-    return "tokens" if any(total.get("tokens_per_case") for total in totals) else "view"
+    return "tokens" if any(map(_tokens, totals)) else "view"
 
 
 def points(group: Group) -> tuple[str, list[Point]]:

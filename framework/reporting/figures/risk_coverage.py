@@ -30,9 +30,11 @@ class Curve:
 
 def curve_of(job: Job) -> Curve | None:
     """The curve of a job; None where no answer states a confidence."""
-    stated = job.confidences
     rows = [row for row in sorted(job.good, key=lambda r: r.key) if success_of(row) is not None]
-    if not rows or not any(row.key in stated for row in rows):
+    if not rows:
+        return None
+    stated = job.confidences
+    if not any(row.key in stated for row in rows):
         return None
     confidence = [stated.get(row.key) for row in rows]
     loss = [1.0 - (success_of(row) or 0.0) for row in rows]

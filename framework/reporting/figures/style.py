@@ -110,7 +110,7 @@ def marks(names: Sequence[str]) -> dict[str, Mark]:
             colour=_COLOURS[i % len(_COLOURS)],
             marker=_MARKERS[i % len(_MARKERS)],
             line=_LINES[i % len(_LINES)],
-            filled=(i // len(_COLOURS)) % 2 == 0,
+            filled=(i // len(_MARKERS)) % 2 == 0,
         )
         for i, name in enumerate(names)
     }
