@@ -126,6 +126,13 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
     add.set_defaults(command="coverage:coverage")
 
+    add = commands.add_parser("gates", help="simulate what each gate of the loop lets through")
+    add.add_argument("--loops", type=int, default=1000, help="a rule; default: %(default)s")
+    add.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    add.add_argument("--figure", metavar="FILE", help="draw it too, as SVG or PNG")
+    add.set_defaults(command="loops:gates")
+
     group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")
     actions = group.add_subparsers(required=True, metavar="ACTION")
     add = actions.add_parser("lock", help="write a file's digest and the time into the register")

@@ -1,4 +1,4 @@
-"""Commands on improvement loops: fork."""
+"""Commands on improvement loops: fork, gates."""
 
 from __future__ import annotations
 
@@ -18,3 +18,22 @@ def fork(args: argparse.Namespace) -> int:
     with composer(), one_domain():
         plan = begin(path, args.at, args.overrides, directory)
         return show_run(run_job(plan, directory, check_job(plan), sweep=None))
+
+
+def gates(args: argparse.Namespace) -> int:
+    """Simulate loops under each gate; print the table, or put it between a file's table markers."""
+    from framework.errors import UserError
+    from framework.reporting.markdown import put_between_markers
+    from framework.testing.gates import draw, markdown, simulate
+
+    if args.loops < 1:
+        raise UserError(f"--loops: {args.loops} given, at least 1 expected")
+    found = simulate(args.loops, args.seed)
+    text = f"{markdown(found)}\n\n{args.loops:,} loops a gate, seed {args.seed}."
+    if args.into is None:
+        print(text)
+    else:
+        put_between_markers(Path(args.into), text)
+    if args.figure:
+        draw(found, Path(args.figure))
+    return 0
