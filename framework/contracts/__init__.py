@@ -28,6 +28,7 @@ from framework.contracts.improve import (
 from framework.contracts.judge import Judge, Verdict
 from framework.contracts.measure import Axis, Scored
 from framework.contracts.model import Client, Model, Operation, Profile, Prompt, Reply, Req, Res
+from framework.contracts.operator import Operator
 from framework.contracts.reading import Budget, Reader
 from framework.contracts.run import (
     Bound,
@@ -59,6 +60,7 @@ __all__ = [
     "Judge",
     "Model",
     "Operation",
+    "Operator",
     "Outcome",
     "Patch",
     "Pipeline",

@@ -11,8 +11,9 @@ from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.clauses import clauses_in
+from framework.operations.reading.matching import Question
 from framework.operations.reading.noise import mishap
-from framework.operations.reading.recollect import Question, recollect
+from framework.operations.reading.recollect import recollect
 from framework.operations.reading.turns import date_of, statements_of
 from framework.records import ABSTAIN, Answer, TaskCard
 from framework.registry import register

@@ -1,0 +1,57 @@
+"""Where guarded operators fire, and where they fire wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from framework.contracts import Axis, Scored
+from framework.records import AxisScore
+from framework.registry import NoSettings, register
+from plugins.axes._answers import LOWER, succeeded, undefined
+
+_MARK: Final = "operator:"
+OPERATORS: Final = (
+    "count_entities_across_sessions",
+    "select_current_fact_under_supersession",
+    "verify_evidence_absence_before_abstention",
+    "resolve_relative_time_against_session_date",
+    "fallback_to_raw_span",
+)
+NAMES = (
+    "fired",
+    "fired_wrong",
+    *(f"{what}_{name}" for name in OPERATORS for what in ("fired", "wrong")),
+)
+
+
+@register("axis", "operators")
+class Operators(Axis[NoSettings]):
+    """Which operator of `reader=guarded` gave the answer, and whether the answer was wrong.
+
+    fired : 1 when one acted. No better direction.
+    fired_wrong : 1 when one acted and the case is no success; None when none acted. Lower is
+        better. Whether the reader had been right without it shows in a run without operators.
+    fired_NAME, wrong_NAME : the same of each operator of the paper.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        name: LOWER if "wrong" in name else None for name in NAMES
+    }
+
+    def score(self, scored: Scored) -> AxisScore:
+        answer = scored.answer
+        if answer is None:
+            return AxisScore(values=undefined(NAMES))
+        marked = (p for p in answer.provisions if p.startswith(_MARK))
+        acted = next(marked, "").removeprefix(_MARK)
+        wrong = float(not succeeded(scored, answer))
+        values: dict[str, float | None] = {
+            "fired": float(bool(acted)),
+            "fired_wrong": wrong if acted else None,
+        }
+        for name in OPERATORS:
+            values[f"fired_{name}"] = float(acted == name)
+            values[f"wrong_{name}"] = wrong if acted == name else None
+        return AxisScore(values=values, evidence=(f"acted: {acted}",) if acted else ())

@@ -1,0 +1,1 @@
+"""Guarded operators: what acts on an answer where its detector fires."""

@@ -1,0 +1,54 @@
+"""A reader whose answer passes through guarded operators (Regimes 8.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from framework.contracts import Client, Operator, Reader
+from framework.records import Answer, MemoryView, TaskCard
+from framework.registry import NoSettings, find, register, settings_of
+from plugins.readers.commit import Commit
+
+MARK: Final = "operator:"
+"""Before the name of the operator that acted, among the answer's provisions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedSettings:
+    """Settings of `reader=guarded`.
+
+    operators : names of the group `operator`, in the order in which they are asked; none by
+        default.
+    """
+
+    operators: tuple[str, ...] = ()
+
+
+@register("reader", "guarded")
+class Guarded(Reader[GuardedSettings]):
+    """Answers as `commit` does; the first operator whose detector fires gives the answer instead.
+
+    Which one acted stands among the answer's provisions (`operator:NAME`), so that where it fires
+    rightly and wrongly can be counted (axis `operators`). An operator is asked about tasks of its
+    own operation alone. Raises UserError for a name that is no operator's.
+    """
+
+    Settings = GuardedSettings
+
+    def __init__(self, settings: GuardedSettings) -> None:
+        super().__init__(settings)
+        self._commit = Commit(NoSettings())
+        self._operators: Sequence[Operator[Any]] = [
+            plugin.cls(settings_of(plugin, {}))
+            for plugin in (find("operator", name) for name in settings.operators)
+        ]
+
+    async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
+        answer = await self._commit.answer(task, view, client)
+        for operator in self._operators:
+            if operator.operation == task.operation and operator.detects(task, view, answer):
+                acted = operator.act(task, view, answer)
+                return replace(acted, provisions=(*acted.provisions, f"{MARK}{operator.name}"))
+        return answer
