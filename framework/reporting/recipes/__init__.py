@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hang", "Recipe", "find", "recipe", "recipes"]
 
-_MODULES: Final = ("longhorizon", "depth", "regimes")
+_MODULES: Final = ("longhorizon", "depth", "depth_curves", "regimes")
 
 
 class Hang(Protocol):

@@ -6,7 +6,7 @@ from framework.published import printed_number
 from framework.reanalysis.tables import Cell as Published
 from framework.reporting.report.blocks import NOTHING, Cell
 
-__all__ = ["beside"]
+__all__ = ["against", "beside"]
 
 
 def beside(cell: Published) -> Cell:
@@ -25,3 +25,9 @@ def beside(cell: Published) -> Cell:
         digits = max(2, len(cell.printed.partition(".")[2])) if "." in cell.printed else 0
         under += f" ({cell.value - number:+.{digits}f})"
     return Cell(text=text, under=under, value=cell.value)
+
+
+def against(value: float | None, printed: str, digits: int = 3) -> Cell:
+    """A measured number, and under it what is printed with the difference."""
+    text = "" if value is None else f"{value:.{digits}f}"
+    return beside(Published(value=value, text=text, printed=printed))
