@@ -3,12 +3,14 @@
 Ours renders, keys, looks up, holds, throttles, calls, stores, settles, parses and books; the bare
 loop awaits the same requests of the same SDK, 64 at a time. Both call a server on this machine that
 answers after 20 ms, in a process of its own, in turn; the best round of each counts, as whatever
-else the machine does only adds.
+else the machine does only adds. Where inspect_ai is installed, its figure for the same calls, once,
+stands beside them: a task of as many samples, each one generated answer, with its log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import subprocess
 import sys
@@ -113,6 +115,38 @@ async def bare(url: str, place: Path) -> None:
     await client.close()
 
 
+def inspect_ai(url: str) -> tuple[float, float]:
+    """Wall and CPU seconds of inspect_ai."""
+    from inspect_ai import Task, eval  # type: ignore[import-not-found]
+    from inspect_ai.dataset import Sample  # type: ignore[import-not-found]
+    from inspect_ai.model import GenerateConfig, get_model  # type: ignore[import-not-found]
+    from inspect_ai.solver import generate  # type: ignore[import-not-found]
+
+    config = GenerateConfig(
+        max_connections=CONNECTIONS,
+        temperature=0.0,
+        seed=0,
+        system_message=Ask().prompt(0).system,
+    )
+    model = get_model(
+        "openai/local", base_url=url, api_key="none", responses_api=False, config=config
+    )
+    samples = [Sample(input=Ask().prompt(i).user, id=i) for i in range(CALLS)]
+    with tempfile.TemporaryDirectory() as scratch:
+        wall, cpu = time.perf_counter(), time.process_time()
+        (log,) = eval(
+            Task(dataset=samples, solver=[generate()]),
+            model=model,
+            max_samples=CONNECTIONS,
+            log_dir=scratch,
+            display="none",
+        )
+        taken = time.perf_counter() - wall, time.process_time() - cpu
+        assert log.status == "success"
+        assert len(log.samples) == CALLS
+    return taken
+
+
 def timed(run: Callable[[str, Path], Awaitable[None]], url: str) -> tuple[float, float]:
     """Wall seconds, and CPU seconds of this process."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -128,6 +162,8 @@ def main() -> None:
         for _ in range(ROUNDS):
             theirs.append(timed(bare, url))
             mine.append(timed(ours, url))
+        installed = importlib.util.find_spec("inspect_ai") is not None
+        other = inspect_ai(url) if installed else None
     wall, cpu = (min(column) for column in zip(*mine, strict=True))
     bare_wall, bare_cpu = (min(column) for column in zip(*theirs, strict=True))
     ratio, added = wall / bare_wall, (cpu - bare_cpu) * 1000 / CALLS
@@ -137,6 +173,10 @@ def main() -> None:
     print(f"  {'':<22} {'wall s':>8} {'CPU s':>8}")
     print(f"  {'ours':<22} {wall:8.2f} {cpu:8.2f}")
     print(f"  {'bare loop, same SDK':<22} {bare_wall:8.2f} {bare_cpu:8.2f}")
+    if other is None:
+        print("  inspect_ai is not installed: no figure of it")
+    else:
+        print(f"  {'inspect_ai':<22} {other[0]:8.2f} {other[1]:8.2f}")
     print(f"  wall ratio {ratio:.2f} (target {TARGET_RATIO}): {_met(ratio <= TARGET_RATIO)}")
     print(f"  CPU ms added a call {added:.2f} (target {TARGET_MS}): {_met(added < TARGET_MS)}")
     result = {
@@ -148,6 +188,7 @@ def main() -> None:
         "unit": "s for 1000 calls",
         "n": CALLS,
         "cpu_ms_added_a_call": round(added, 3),
+        "inspect_ai_s": None if other is None else round(other[0], 3),
     }
     print(json.dumps(result))
 
