@@ -133,6 +133,7 @@ def _panel(
         panel.axhline(i - 0.5, color="#eeeeee", lw=0.6, zorder=0)
     panel.set_title(axis if higher else f"{axis} (less is better)")
     panel.margins(x=0.06)
+    panel.locator_params(axis="x", nbins=5)
     panel.tick_params(axis="x", colors=GREY)
 
 

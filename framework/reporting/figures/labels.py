@@ -54,5 +54,6 @@ def under(group: Group) -> str:
         words.append("retrieval alone, no reader")
     else:
         words += [f"reader {run['reader']}", f"model {run['model']} ({run['model_kind']})"]
-    more = [word for word in group.differs.split(", ") if word]
-    return ", ".join([*words, *(w for w in more if w not in words)])
+    said = ("domain ", "n_cases ", "reader ", "model ")
+    more = [word for word in group.differs.split(", ") if word and not word.startswith(said)]
+    return ", ".join([*words, *more])

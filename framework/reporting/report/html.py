@@ -44,7 +44,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; pad
 .box { overflow-x: auto; width: fit-content; max-width: 100%; margin: .75rem 0;
   border: 1px solid var(--line); }
 .box:focus-visible { outline: 2px solid var(--link); }
-table { border-collapse: collapse; font-size: .82rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: separate; border-spacing: 0; font-size: .82rem;
+  font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding: .4rem .5rem; color: var(--quiet); caption-side: top; }
 caption span { display: inline-block; position: sticky; left: .5rem;
   max-width: min(46rem, calc(100vw - 4rem)); }
@@ -54,7 +55,7 @@ th, td { padding: .25rem .5rem; border-top: 1px solid var(--line); text-align: r
 td.long { white-space: normal; min-width: 16rem; text-align: left; }
 thead th { background: var(--soft); vertical-align: bottom; white-space: normal; }
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--paper);
-  max-width: 14rem; overflow: hidden; text-overflow: ellipsis; }
+  min-width: 7.5rem; max-width: min(16rem, 45vw); white-space: normal; overflow-wrap: anywhere; }
 thead th:first-child { background: var(--soft); }
 small { color: var(--quiet); display: block; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }

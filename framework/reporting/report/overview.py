@@ -26,6 +26,7 @@ LABELS = (
     "instrument works and is no evidence about language models.",
     "Measured with an LLM is what a language model answered or judged.",
     "Intervals are at 95%, over cases (over clusters of cases where they are not independent).",
+    "Where fewer than 10 clusters of cases are independent, no interval is claimed and none drawn.",
     "A dash is a value that is undefined, never a 0.",
 )
 

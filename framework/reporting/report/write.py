@@ -19,6 +19,7 @@ from framework.reporting.report import (
     conditions,
     judges,
     overview,
+    robustness,
 )
 from framework.reporting.report.blocks import Block, Heading, Note, Page, Picture
 from framework.reporting.report.html import to_html
@@ -99,7 +100,9 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
         if isinstance(block, Heading):
             for group in drawn:
                 yield from gallery.hang(figure("forest")(group))
+    yield from robustness.published(evidence)
     yield from comparisons.scorecard(evidence)
+    yield from robustness.agreement(evidence)
     for title, anchor, names, tables in (
         ("Retention and use", "retention", ("decomposition", "failures"), behaviour.retention),
         ("Commitment and abstention", "abstention", ("car", "risk_coverage"),
@@ -126,5 +129,6 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
     yield from conditions.capabilities(evidence)
     yield from conditions.gates(evidence)
     yield from conditions.predictions(evidence)
+    yield from robustness.treatment(evidence)
     yield from conditions.correlation(evidence)
     yield from provenance(evidence)

@@ -275,12 +275,23 @@ def test_judges_of_the_same_answers_stand_side_by_side(sweep: Path) -> None:
 
 def test_predictions_are_shown_with_their_flags() -> None:
     hypothesis: dict[str, Any] = {
-        "name": "H1", "role": "primary", "claim": "a holds", "arm": "a",
-        "against": ["b"], "axis": "frp", "budget": "tight",
+        "name": "H1",
+        "role": "primary",
+        "claim": "a holds",
+        "arm": "a",
+        "against": ["b"],
+        "axis": "frp",
+        "budget": "tight",
     }
     verdict = {
-        "hypothesis": hypothesis, "outcome": "reversed", "estimate": -0.2, "low": -0.3,
-        "high": -0.1, "p": 0.01, "n": 40, "reason": "the opposite holds",
+        "hypothesis": hypothesis,
+        "outcome": "reversed",
+        "estimate": -0.2,
+        "low": -0.3,
+        "high": -0.1,
+        "p": 0.01,
+        "n": 40,
+        "reason": "the opposite holds",
     }
     found = {"verdicts": [verdict], "flags": ["locked twice"]}
     evidence = Evidence(path=Path(), jobs=[], sweep={"prereg": found}, plan={})
@@ -293,3 +304,33 @@ def summary_of(sweep: Path, arm: str, budget: str) -> dict[str, Any]:
     (path,) = sweep.glob(f"loan-{arm}-{budget}-*/summary.json")
     found: dict[str, Any] = read_json(path)
     return found
+
+
+def test_models_twins_and_a_published_convention_have_their_sections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ("domain=loan", "domain.twins=protected", "arch=none,bm25", "n_cases=6")
+    models = "model=extractive,extractive_blind"
+    done = run(capsys, "-m", *given, models, "tracking=none", "compat=longhorizon")
+    assert done.status == 0
+    assert "report:" not in done.err
+    page = ElementTree.fromstring((done.directory / "report.html").read_text(encoding="utf-8"))
+    stored = read_json(done.directory / "sweep.json")
+    for row, entry in zip(table(page, "models-table"), stored["reader_agreement"], strict=True):
+        assert text(row["axis"]) == entry["axis"]
+        assert value(row["ordered"]) == entry["ordered_pairs"]
+        assert value(row["surviving"]) == len(entry["surviving"])
+    published = table(page, "published-table")
+    for row, entry in zip(published, stored["compat"]["comparisons"], strict=True):
+        assert value(row["difference"]) == entry["delta"]
+    for number in (0, 1):
+        assert any(t.get("id") == f"comparisons-table-{number}" for t in page.iter("table"))
+        (row,) = (
+            row
+            for row in table(page, f"treatment-table-{number}")
+            if (text(row["arm"]), text(row["attribute"])) == ("bm25", "all")
+        )
+        assert value(row["pairs"]) == 3
+    ids = [e.attrib["id"] for e in page.iter() if "id" in e.attrib]
+    assert len(ids) == len(set(ids))
