@@ -403,7 +403,8 @@ class Pipeline:
 
     async def _recall(self, memory: _Memory, query: Query, k: int | None) -> Sequence[Item]:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
-        most = k if k is not None else (2**31 if self.limit is None else self.limit)
+        # An exempt arm gives everything: a cutoff would make another arm of it.
+        most = 2**31 if self.limit is None else (self.limit if k is None else k)
         items: Sequence[Item] = list(await _settled(memory.arch.recall(query, most)))[:most]
         if self.traces_sources and (self.seams.score or self.seams.assembly):
             items = [_sourced(item, memory.sources) for item in items]

@@ -156,3 +156,24 @@ def test_repeats_and_draws_are_rows_of_their_own() -> None:
     plan = trivial_plan(n_cases=2, repeats=2, arch={"plugin": "random_context", "draws": 3})
     keys = {(row.case_id, row.variant, row.sample) for row in run(plan)}
     assert len(keys) == 2 * 2 * 3
+
+
+def test_a_cutoff_does_not_cut_an_exempt_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = trivial_plan(n_cases=1, arch={"plugin": "spy"})
+    path = pipeline_of(plan)
+    (case,) = path.domain.cases(1, 7)
+
+    def asked() -> list[int]:
+        Spy.seen.clear()
+
+        async def collect() -> None:
+            async for _ in path.rows([case], frozenset(), answer=True, k=3):
+                pass
+
+        asyncio.run(collect())
+        return [most for kind, *_, most in Spy.seen if kind == "query"]
+
+    assert asked() == [3]
+    monkeypatch.setattr(Spy, "exempt", True)
+    (most,) = asked()
+    assert most > 10**9
