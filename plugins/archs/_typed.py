@@ -23,7 +23,8 @@ from plugins.archs._items import event_item, recency
 class GraphSettings:
     """Settings of the typed graphs, however their seeds are found.
 
-    seeds : events from which the search starts, at least 1.
+    seeds : events from which the search starts, at least 1. Depth 5.3 starts from the one most
+        relevant node (`arch=typed_graph_one_seed`).
     hops : most edges between a seed and what it leads to, at least 0; 3 in Depth 5.3. Null walks on
         as long as there is anything to reach, and the budget alone cuts it off.
     relations : weight of each relation, in [0, 1]: the share of a node's score that its neighbour

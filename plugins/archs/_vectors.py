@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from plugins.archs._bm25 import top
+
 
 class Vectors:
     """Rows by number, in order of arrival; a removed row is never found again."""
@@ -34,7 +36,7 @@ class Vectors:
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
         """Numbers and inner products of the `k` nearest rows, ties in order of arrival."""
-        live = np.flatnonzero(self._live[: self._n])
-        scores = self._rows[live] @ vector
-        order = np.argsort(-scores, kind="stable")[: max(0, k)]
-        return [(int(live[i]), float(scores[i])) for i in order]
+        live = self._live[: self._n]
+        scores = np.where(live, self._rows[: self._n] @ vector, -np.inf).astype(np.float64)
+        order = top(scores, min(k, int(live.sum())))
+        return [(int(i), float(scores[i])) for i in order]
