@@ -9,6 +9,7 @@ from framework.records import Gold, GoldItem, Retired, Span, TaskCard
 from plugins.domains._governance.content import Contents, Planned
 from plugins.domains._governance.invariant import invariant_of
 from plugins.domains._governance.layout import Chain, Layout
+from plugins.domains._governance.lexicon import Setting, Value
 from plugins.domains._governance.writing import Writer, Written
 
 INSTRUCTION: Final = (
@@ -63,10 +64,11 @@ def gold_of(layout: Layout, contents: Contents, writer: Writer, chain: Chain) ->
         chain_ids.append(_id(layout, record, written, "topic"))
     head = writer.write(chain.head)
     fixing = ["constraint", *(what for what in head.said if what.startswith("mark:"))]
-    items += _decision(layout, chain.head, head, fixing)
+    governed, required = content.governed, content.fixed[-1][1]
+    stated = (governed.label, *_values(governed, required))
+    items += _decision(layout, chain.head, head, fixing, stated)
     governing = tuple(dict.fromkeys(_id(layout, chain.head, head, what) for what in fixing))
     chain_ids[-1] = governing[0]
-    required = content.fixed[-1][1]
     retired = [
         Retired(
             key=content.governed.key,
@@ -128,11 +130,33 @@ def _right(planned: Planned, governed: str, option: str, low: int) -> str:
     return option or str(low)
 
 
-def _decision(layout: Layout, record: int, written: Written, fixing: list[str]) -> list[GoldItem]:
-    """The governing constraint: one span, or what follows from one span in each part."""
+def _values(setting: Setting, value: Value) -> tuple[str, ...]:
+    """The values that a statement of what is fixed must have, however it is worded."""
+    if value.option:
+        return (value.option,)
+    ends = (value.low, value.high) if value.low < value.high else (value.low,)
+    return (*map(str, ends[:-1]), f"{ends[-1]} {setting.unit}")
+
+
+def _decision(
+    layout: Layout, record: int, written: Written, fixing: list[str], stated: tuple[str, ...]
+) -> list[GoldItem]:
+    """The governing constraint: one span, or what follows from one span in each part.
+
+    In one piece it also counts where another sentence with the record's name has all of `stated`.
+    """
     if len(fixing) == 1:
         span = _span(layout, record, written, fixing[0])
-        return [GoldItem(id="decision", kind="rule", key="decision", spans=(span,), critical=True)]
+        return [
+            GoldItem(
+                id="decision",
+                kind="rule",
+                key=layout.name(record),
+                anchors=stated,
+                spans=(span,),
+                critical=True,
+            )
+        ]
     parts = [
         GoldItem(
             id=f"part:{i}",

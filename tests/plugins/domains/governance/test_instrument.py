@@ -119,3 +119,19 @@ def test_an_edited_value_moves_the_answer() -> None:
         lines = [other if text == governed else text for text in spans]
         complied = made.checks(answer(case, lines), case)["compliance"]
         assert complied == (case.tags["leaks"] == "yes")
+
+
+def test_a_decision_in_other_words_is_retained_and_half_of_one_is_not() -> None:
+    made = domain(depth=1, forms="development")
+    for case in made.cases(20, 7):
+        item = case.gold.items[-1]
+        label, *values = item.anchors
+        words = f"{item.key}: {label} = {' - '.join(values)}"
+        for text, held in (
+            (words, True),
+            (words.replace(label, "limit"), False),
+            (f"{item.key}: {label}", False),
+            (words.replace(item.key, "Somebody"), False),
+        ):
+            view = pack([Item(id="note", text=text)], None, "whole")
+            assert retained(case.gold, view)["decision"] is held, text
