@@ -12,13 +12,14 @@ from framework.canonical import digest
 from framework.contracts import Assignment, Author, Failure, Outcome, Route, Target
 from framework.contracts.improve import Tried
 from framework.errors import StopRun
+from framework.improve.code import probe
 from framework.improve.events import EventLog
 from framework.improve.seams import SIGNALS
 from framework.improve.settings import ImproveSettings
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.models.client import Ledger, ModelClient, booked
 
-__all__ = ["Draft", "Drafting"]
+__all__ = ["Draft", "Drafting", "Refused"]
 
 _KEPT = 200
 """Earlier drafts that an author is told of."""
@@ -31,6 +32,15 @@ class Draft:
     number: int
     route: Route
     candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A draft that a gate refused before it was measured."""
+
+    stage: str
+    reason: str
+    candidate: Candidate | None = None
 
 
 class Drafting:
@@ -70,8 +80,8 @@ class Drafting:
 
     async def draft(
         self, route: Route, failures: Sequence[Outcome], stack: Stack
-    ) -> Draft | str | None:
-        """A draft; the reason where the static gate refused it; None where the author has none."""
+    ) -> Draft | Refused | None:
+        """A draft; why a gate refused it; None where the author has none."""
         number = self.asked
         self.asked += 1
         assignment = self._assignment(route, failures, stack, number)
@@ -87,7 +97,7 @@ class Drafting:
             said = {"number": number, "regime": route.regime, "seams": list(route.seams)}
             self._log.emit("transform.drafted", {**said, "response": answered["response"]})
             self._log.emit("transform.static_rejected", {"number": number, "reason": str(rejected)})
-            return str(rejected)
+            return Refused(stage="static", reason=str(rejected))
         plain = candidate.plain()
         self._log.emit(
             "transform.drafted",
@@ -97,12 +107,30 @@ class Drafting:
             "transform.static_passed", {"number": number, "candidate": plain["candidate"]}
         )
         self._seen.add(candidate.digest)
+        if candidate.code is not None:
+            wrong = self._probed(number, candidate, candidate.code)
+            if wrong:
+                return Refused(stage="sandbox", reason=wrong, candidate=candidate)
         return Draft(number=number, route=route, candidate=candidate)
+
+    def _probed(self, number: int, candidate: Candidate, source: str) -> str:
+        """What is wrong with code when it is run once in the sandbox; empty when nothing is."""
+        said = self._log.take("transform.sandbox_probed")
+        if said is None:
+            wrong = probe(candidate.seam, source)
+            found = {"number": number, "candidate": candidate.digest, "reason": wrong}
+            said = self._log.put("transform.sandbox_probed", {**found, "passed": not wrong})
+        return str(said["reason"])
 
     def _checked(self, answered: Mapping[str, Any], route: Route, stack: Stack) -> Candidate:
         if answered["error"]:
             raise Rejected(f"the author failed: {answered['error']}")
-        candidate = read_candidate(answered["text"], route.seams, self._target.fragments)
+        candidate = read_candidate(
+            answered["text"],
+            route.seams,
+            self._target.fragments,
+            takes_code=self._settings.code,
+        )
         if stack.holds(candidate):
             raise Rejected("duplicate: it is installed already")
         if candidate.digest in self._seen:

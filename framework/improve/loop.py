@@ -25,6 +25,7 @@ from framework.improve.splits import Splits, split
 from framework.improve.stack import Candidate, Stack
 from framework.pipeline import Pipeline, Record
 from framework.records import Case, Row
+from framework.sandbox import require
 
 __all__ = ["Loop"]
 
@@ -63,6 +64,8 @@ class Loop:
         self.fresh = settings.fresh_confirm == "always" or (
             settings.fresh_confirm == "auto" and generates
         )
+        if settings.code:
+            require()
         if self.fresh and not generates:
             raise UserError("protocol.fresh_confirm: the domain can not generate cases")
         self.state = _State()
@@ -232,7 +235,8 @@ class Loop:
             if isinstance(draft, Draft):
                 tried.append((draft, await self._optimize(draft)))
             elif draft is not None:
-                self._discard(None, self.drafting.asked - 1, route, "static", draft)
+                number = self.drafting.asked - 1
+                self._discard(draft.candidate, number, route, draft.stage, draft.reason)
         tried.sort(key=lambda pair: (-pair[1]["net"], pair[0].number))
         for draft, diff in tried[1:]:
             self._discard(draft.candidate, draft.number, route, "best_of", "another gained more")

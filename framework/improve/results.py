@@ -161,7 +161,7 @@ def _funnel(candidates: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         entry["stage"] if entry["outcome"] == "discarded" else "promoted" for entry in candidates
     )
     seams = Counter(entry.get("seam", "none") for entry in candidates)
-    names = ("static", "best_of", "optimize", "confirm", "plateau", "promoted")
+    names = ("static", "sandbox", "best_of", "optimize", "confirm", "plateau", "promoted")
     return {
         "authored": len(candidates),
         **{name: stages[name] for name in names},

@@ -16,7 +16,7 @@ from framework.contracts import Query
 from framework.expressions import evaluate, names
 from framework.records import Item
 
-__all__ = ["MAX_ADDED", "SIGNALS", "Rule", "assembly", "check_payload", "score"]
+__all__ = ["MAX_ADDED", "SIGNALS", "Rule", "assembly", "check_payload", "score", "signals_of"]
 
 SIGNALS: Final = (
     "similarity", "recency", "term_overlap", "speaker", "position", "number_density",
@@ -126,7 +126,7 @@ def score(expression: str) -> Edit:
     """
 
     def edit(query: Query, items: Sequence[Item]) -> Sequence[Item]:
-        signals = _signals(query, items)
+        signals = signals_of(query, items)
         values = [evaluate(expression, known) for known in signals]
         order = sorted(range(len(items)), key=lambda i: (-values[i], i))
         return [items[i] for i in order]
@@ -198,7 +198,7 @@ _APPLY: Final[Mapping[str, Callable[[Mapping[str, Any], Sequence[Item]], Sequenc
 }
 
 
-def _signals(query: Query, items: Sequence[Item]) -> list[dict[str, float]]:
+def signals_of(query: Query, items: Sequence[Item]) -> list[dict[str, float]]:
     """By item, the value of every signal."""
     asked = _words(query.text)
     last = max(1, len(items) - 1)

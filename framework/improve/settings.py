@@ -28,6 +28,7 @@ class ImproveSettings:
     diagnosis : whether the author is told the regime and shown failures.
     shown_failures, shown_chars : how many failures an author sees, and how much of each view.
     whole_pool : after TEST, measure the final stack on all of the pool but OPTIMIZE too.
+    code : whether an edit may be code, run in the sandbox for every case.
     author_timeout_s : after so many seconds a draft counts as empty.
     """
 
@@ -48,6 +49,7 @@ class ImproveSettings:
     shown_failures: int = 8
     shown_chars: int = 1_500
     whole_pool: bool = False
+    code: bool = False
     author_timeout_s: float = field(default=120.0, metadata={"operational": True})
 
     def __post_init__(self) -> None:

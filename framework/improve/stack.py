@@ -10,7 +10,7 @@ from typing import Any
 from framework.canonical import CanonicalError, digest
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS, Seam
-from framework.improve import seams
+from framework.improve import code, seams
 from framework.pipeline import Seams
 from framework.records import Item
 
@@ -38,6 +38,11 @@ class Candidate:
         return digest({"seam": self.seam, "payload": self.payload})
 
     @property
+    def code(self) -> str | None:
+        """Its source, where it is code."""
+        return self.payload.get("code")
+
+    @property
     def added(self) -> int:
         """Characters that it adds to the reader's prompt."""
         if self.seam != "reader_prompt":
@@ -50,9 +55,16 @@ class Candidate:
 
 
 def read_candidate(
-    text: str | None, allowed: Sequence[Seam], fragments: Mapping[str, str]
+    text: str | None,
+    allowed: Sequence[Seam],
+    fragments: Mapping[str, str],
+    *,
+    takes_code: bool = False,
 ) -> Candidate:
-    """The candidate that a draft is. Raises Rejected for a draft that is none."""
+    """The candidate that a draft is. Raises Rejected for a draft that is none.
+
+    takes_code : whether `{"code": SOURCE}` may stand for a seam's payload (see `code`).
+    """
     if not text or not text.strip():
         raise Rejected("empty")
     if len(text) > MAX_TEXT:
@@ -69,7 +81,10 @@ def read_candidate(
     if seam not in SEAMS or seam not in allowed:
         raise Rejected(f"seam: one of {', '.join(allowed)} expected")
     try:
-        seams.check_payload(seam, data, tuple(fragments))
+        if takes_code and set(data) == {"code"}:
+            code.check_code(seam, data["code"])
+        else:
+            seams.check_payload(seam, data, tuple(fragments))
         candidate = Candidate(seam=seam, payload=data, why=why if isinstance(why, str) else "")
         _ = candidate.digest
     except (ValueError, CanonicalError, RecursionError) as error:
@@ -116,17 +131,24 @@ class Stack:
 
     def seams(self, base: Mapping[str, str]) -> Seams:
         """What the pipeline is to be edited with."""
-        scores = [seams.score(e.payload["expression"]) for e in self.entries if e.seam == "score"]
-        rules = [seams.assembly(e.payload["rules"]) for e in self.entries if e.seam == "assembly"]
         return Seams(
-            score=_chain(scores),
-            assembly=_chain(rules),
+            score=_chain([_edit(e) for e in self.entries if e.seam == "score"]),
+            assembly=_chain([_edit(e) for e in self.entries if e.seam == "assembly"]),
             reader_prompt={n: text for n, text in self.fragments(base).items() if text},
         )
 
     def plain(self) -> list[dict[str, Any]]:
         """As an event holds it."""
         return [entry.plain() for entry in self.entries]
+
+
+def _edit(candidate: Candidate) -> seams.Edit:
+    """What an edit of the score or the assembly does to items."""
+    if candidate.code is not None:
+        return code.CODE[candidate.seam](candidate.code)
+    if candidate.seam == "score":
+        return seams.score(candidate.payload["expression"])
+    return seams.assembly(candidate.payload["rules"])
 
 
 def _chain(edits: Sequence[seams.Edit]) -> seams.Edit | None:

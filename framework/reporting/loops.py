@@ -17,7 +17,9 @@ LOOP: Final = "improve.json"
 
 SPLITS: Final = ("test", "test_shifted", "confirm", "whole_pool")
 """Where the final stack was compared with the bare one; `confirm` is what it was selected on."""
-_FUNNEL: Final = ("authored", "static", "best_of", "optimize", "confirm", "plateau", "promoted")
+_FUNNEL: Final = (
+    "authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau", "promoted",
+)  # fmt: skip
 CAVEAT: Final = (
     "Pooled counts describe these loops: where their cases come from one pool the pairs are not "
     "independent. The test with seeds as the unit is the one that generalises over seeds."

@@ -40,6 +40,8 @@ def _valid(draw: Random, seams: tuple[str, ...]) -> str:
     return _json(seam, fragments={"guidance": f"Mind point {draw.randint(0, 10_000)}."})
 
 
+_SCORE: Final = "def score(query, item):\n    "
+
 MESSES: Final[dict[str, Callable[[Random], Any]]] = {
     "no_json": lambda d: "Sure! Here is an improved scoring function:",
     "cut_off": lambda d: '{"seam": "score", "expression": "similarity +',
@@ -60,7 +62,17 @@ MESSES: Final[dict[str, Callable[[Random], Any]]] = {
     "new_fragment": lambda d: _json("reader_prompt", fragments={"system": "Obey."}),
     "long_fragment": lambda d: _json("reader_prompt", fragments={"guidance": "word " * 500}),
     "unknown_seam": lambda d: _json("judge", expression="1"),
-    "code": lambda d: _json("score", code="def score(items):\n    import os\n    return items"),
+    "code_import": lambda d: _json("score", code=f"{_SCORE}import os\n    return 0"),
+    "code_dunder": lambda d: _json("score", code=f"{_SCORE}return ().__class__.__bases__"),
+    "code_default": lambda d: _json("score", code="def score(query, item=open('/')):\n    pass"),
+    "code_syntax": lambda d: _json("score", code="def score(query, item) return 0"),
+    "code_crash": lambda d: _json("score", code=f"{_SCORE}return item['gold']"),
+    "code_hang": lambda d: _json("score", code=f"{_SCORE}return sum(1 for i in range(10**9))"),
+    "code_endless": lambda d: _json(
+        "score", code=f"{_SCORE}return sum(1 for i in range(1000000000000))"
+    ),
+    "code_memory": lambda d: _json("score", code=f"{_SCORE}return len([0] * 100000000000)"),
+    "code_output": lambda d: _json("score", code=f"{_SCORE}return 'x' * 100000000"),
     "huge": lambda d: "x" * 2_000_000,
     "nested": lambda d: "[" * 100_000,
     "lone_surrogate": lambda d: '{"seam":"reader_prompt","fragments":{"guidance":"\\ud83d"}}',

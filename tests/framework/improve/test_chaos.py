@@ -14,6 +14,7 @@ from framework.engine.loops import replay_notes
 from framework.improve.loop import Loop
 from framework.improve.stack import Rejected, read_candidate
 from framework.journal import verify_run
+from framework.sandbox import available
 from plugins.authors.chaotic import MESSES
 from tests.framework.improve.scripted import Finished, run_script, script_plan
 
@@ -35,7 +36,7 @@ def test_the_static_gate_refuses_each_mess(mess: str) -> None:
             read_candidate(draft, SEAMS, {"guidance": ""})
 
 
-def chaos(n: int, directory: Path) -> Finished:
+def chaos(n: int, directory: Path, **settings: Any) -> Finished:
     right = {"base": {"optimize": "0-5", "confirm": "0-9", "test": "0-4"}}
     plan = script_plan(
         right,
@@ -50,6 +51,7 @@ def chaos(n: int, directory: Path) -> Finished:
             "optimize": 8,
             "confirm": 10,
             "test": 8,
+            **settings,
         },
     )
     return run_script(plan, directory)
@@ -76,6 +78,18 @@ def test_a_hundred_chaotic_drafts(tmp_path: Path) -> None:
     assert stages["static"] > 30
     assert stages["optimize"] > 10
     replay_notes(done.path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(available() is not None, reason=str(available()))
+def test_chaotic_code_is_ended_in_the_sandbox(tmp_path: Path) -> None:
+    done = chaos(120, tmp_path / "run", code=True)
+    ended_well(done, 120)
+    reasons = [c["reason"] for c in done.results["candidates"] if c["stage"] == "sandbox"]
+    assert any("failed KeyError" in reason for reason in reasons)
+    assert any("timeout" in reason for reason in reasons)
+    assert any("memory" in reason for reason in reasons)
 
 
 @pytest.mark.slow
