@@ -238,7 +238,11 @@ def _supervise(job: Any, proc: int) -> dict[str, Any]:
     texts = {out_read: bytearray(), err_read: bytearray(), end_read: bytearray()}
     open_ones = set(texts)
     status = ""
+    asker = select.poll()
+    asker.register(0, 0)
     while open_ones and not status:
+        if asker.poll(0):  # whoever asked has hung up: init dies with this process
+            os._exit(1)
         left = start + limits["wall_seconds"] - time.monotonic()
         if left <= 0:
             status = "timeout"

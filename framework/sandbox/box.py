@@ -197,6 +197,8 @@ class _Worker:
         if self._owner == os.getpid():
             self._process.kill()
             self._process.wait()
+        else:
+            self._process.poll()  # which finds that it is no child of this process, and lets it be
 
 
 @lru_cache(maxsize=1)
