@@ -6,9 +6,10 @@ it names no target, author, routing or gate.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from framework.canonical import digest
 from framework.contracts import Bound, Diagnosis, Gate, Outcome, Route, Routing, RowKey, Target
@@ -16,10 +17,12 @@ from framework.errors import UserError
 from framework.improve.drafting import Draft, Drafting
 from framework.improve.events import EventLog
 from framework.improve.flips import Flips, flips, judge_optimize
+from framework.improve.looks import Looks
 from framework.improve.measure import Bench, Task
 from framework.improve.plateau import Plateau, least_net_flips
 from framework.improve.regimes import histogram
-from framework.improve.results import Results, paired
+from framework.improve.results import Results
+from framework.improve.sealed import Sealed
 from framework.improve.settings import ImproveSettings
 from framework.improve.splits import Splits, split
 from framework.improve.stack import Candidate, Stack
@@ -28,9 +31,6 @@ from framework.records import Case, Row
 from framework.sandbox import require
 
 __all__ = ["Loop"]
-
-CORRECT: Final = "correct"
-"""The axis of the rows that the gate gets."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,7 +42,6 @@ class _State:
     confirm: tuple[Outcome, ...] = ()
     attempts: dict[str, int] = field(default_factory=dict)
     promotions: int = 0
-    looks: int = 0
 
 
 class Loop:
@@ -61,13 +60,14 @@ class Loop:
             bound.parts["author"], self.target, pipeline.client, self.log, settings, bound.seed
         )
         generates = self.target.generates(self.domain)
-        self.fresh = settings.fresh_confirm == "always" or (
+        fresh = settings.fresh_confirm == "always" or (
             settings.fresh_confirm == "auto" and generates
         )
         if settings.code:
             require()
-        if self.fresh and not generates:
+        if fresh and not generates:
             raise UserError("protocol.fresh_confirm: the domain can not generate cases")
+        self.looks = Looks(self.bench, self.gate, self.domain, fresh=fresh, seed=bound.seed)
         self.state = _State()
         self.results = Results(self.target.taxonomy, self.target.variants)
 
@@ -83,8 +83,13 @@ class Loop:
         if self.state.stack.entries:
             final = await self._evaluate("final", self.state.stack, "confirm", splits.confirm)
         self.results.pairs("confirm", flips(self.state.confirm, final), self.bound.seed)
-        async for row, record in self._test(splits, done):
+        stack = self.state.stack
+        sealed = Sealed(self.bench, self.log, self.target, self.results, self.bound.seed)
+        async for row, record in sealed.open(stack, splits, done):
             yield row, record
+        if self.settings.whole_pool:
+            await sealed.rest(stack, splits)
+        await sealed.shifted(stack, self.domain, self.settings.test)
 
     # ------------------------------------------------------------------------------------ the start
 
@@ -104,7 +109,7 @@ class Loop:
                 "seams": list(self.target.seams),
                 "fragments": dict(self.target.fragments),
                 "library": digest([[p.id, p.seam, p.payload] for p in self.target.library]),
-                "fresh_confirm": self.fresh,
+                "fresh_confirm": self.looks.fresh,
             },
         )
         splits = self._split()
@@ -137,20 +142,13 @@ class Loop:
 
     def _split(self) -> Splits[Case]:
         pool = list(self.domain.cases(self.settings.pool, self.bound.seed))
-        strata = [(self.target.kind(c), self.target.abstains(c)) for c in pool]
+        kinds = [self.target.kind(c) + "/abstain" * self.target.abstains(c) for c in pool]
         s = self.settings
         try:
-            parts = split(pool, strata, (s.optimize, s.confirm, s.test), self.bound.seed)
+            parts = split(pool, kinds, (s.optimize, s.confirm, s.test), self.bound.seed)
         except ValueError as error:
             raise UserError(f"protocol: the domain's pool is too small: {error}") from None
-
-        def counts(cases: Sequence[Case]) -> dict[str, int]:
-            found: dict[str, int] = {}
-            for case in cases:
-                kind = self.target.kind(case) + ("/abstain" if self.target.abstains(case) else "")
-                found[kind] = found.get(kind, 0) + 1
-            return dict(sorted(found.items()))
-
+        kind_of = dict(zip((case.id for case in pool), kinds, strict=True))
         named = {"optimize": parts.optimize, "confirm": parts.confirm, "test": parts.test}
         self.log.emit(
             "split.made",
@@ -159,7 +157,7 @@ class Loop:
                 "optimize": [c.id for c in parts.optimize],
                 "confirm": [c.id for c in parts.confirm],
                 "test": {"n": len(parts.test), "digest": digest([c.id for c in parts.test])},
-                "strata": {name: counts(cases) for name, cases in named.items()},
+                "strata": {n: Counter(kind_of[c.id] for c in p) for n, p in named.items()},
             },
         )
         return parts
@@ -273,8 +271,8 @@ class Loop:
         """A look at CONFIRM: stack and stack with the candidate, both measured now."""
         state = self.state
         stack = state.stack.plus(draft.candidate)
-        pairs, clusters = await self._look(state.stack, stack)
-        judged = self._judged(pairs, clusters)
+        pairs, clusters = await self.looks.look(state.stack, stack, self.splits.confirm)
+        judged = self.looks.judged(pairs, clusters)
         # An open gate judges nothing: flips that it does not look at can not stop the loop either.
         enough = not judged["judged"] or self.plateau.enough(pairs.net)
         passed = judged["gate_passed"] and enough
@@ -290,7 +288,6 @@ class Loop:
                 "regime": draft.route.regime,
                 "before": state.stack.digest,
                 "after": stack.digest,
-                "look": state.looks,
                 "fixed": pairs.fixed,
                 "broken": pairs.broken,
                 "net": pairs.net,
@@ -336,7 +333,7 @@ class Loop:
         state.attempts.clear()
         self.drafting.forget()
         after = pairs.after
-        if self.fresh:
+        if self.looks.fresh:
             after = await self._evaluate("trajectory", stack, "confirm", self.splits.confirm)
         self.results.promoted(draft, flips(state.confirm, after))
         state.optimize = await self._diagnose(self.splits)
@@ -350,7 +347,8 @@ class Loop:
             optimize = flips(state.optimize, after)
             net = None
             if optimize.net >= 0:
-                net = (await self._look(state.stack, without))[0].net
+                pairs, _ = await self.looks.look(state.stack, without, splits.confirm)
+                net = pairs.net
             said = self.log.emit(
                 "stack.consolidated",
                 {
@@ -365,51 +363,6 @@ class Loop:
             if said["removed"]:
                 state.stack, state.optimize = without, after
                 self.results.removed(entry)
-
-    # ---------------------------------------------------------------------------------------- TEST
-
-    async def _test(
-        self, splits: Splits[Case], done: frozenset[RowKey]
-    ) -> AsyncIterator[tuple[Row, Record]]:
-        """Open TEST: the bare pipeline and the final stack, rows of the latter."""
-        stack, bare = self.state.stack, Stack()
-        ids = digest([case.id for case in splits.test])
-        self.log.emit(
-            "test.opened",
-            {"stack": stack.digest, "n": len(splits.test), "digest": ids, "looks": 1},
-        )
-        before: tuple[Outcome, ...] = ()
-        if stack.entries:
-            before = await self._evaluate("test", bare, "test", splits.test)
-        after: list[Outcome] = []
-        task = Task(purpose="test", stack=stack, split="test", cases=splits.test)
-        async for outcome, row, record in self.bench.measured(task):
-            after.append(outcome)
-            if row is not None and row.key not in done:
-                yield row, record
-        self._tested("test", flips(before or after, after))
-        if self.settings.whole_pool:
-            rest = (*splits.confirm, *splits.test, *splits.rest)
-            await self._compare_on("whole_pool", rest)
-        shifted = self.target.shifted(self.domain)
-        if shifted is not None:
-            self.bench.on(shifted)
-            cases = list(shifted.cases(self.settings.test, self._seed("shifted")))
-            await self._compare_on("test_shifted", cases)
-
-    async def _compare_on(self, name: str, cases: Sequence[Case]) -> None:
-        before = await self._evaluate("test", Stack(), name, cases)
-        after = before
-        if self.state.stack.entries:
-            after = await self._evaluate("test", self.state.stack, name, cases)
-        self._tested(name, flips(before, after))
-
-    def _tested(self, name: str, pairs: Flips) -> None:
-        said = self.log.emit(
-            "test.recorded",
-            {"split": name, **paired(pairs, self.target.taxonomy, self.bound.seed, name)},
-        )
-        self.results.tested(name, said)
 
     # -------------------------------------------------------------------------------------- helpers
 
@@ -430,42 +383,6 @@ class Loop:
                 shown=self.settings.shown_chars,
             )
         )
-
-    async def _look(self, before: Stack, after: Stack) -> tuple[Flips, dict[str, str]]:
-        """Two stacks on CONFIRM, measured anew: on cases of this look alone where there are any.
-
-        With the cluster of each case.
-        """
-        self.state.looks += 1
-        look = self.state.looks
-        cases: Sequence[Case] = self.splits.confirm
-        name = "confirm"
-        if self.fresh:
-            name = f"confirm_{look}"
-            cases = list(self.domain.cases(self.settings.confirm, self._seed(name)))
-        sample = 0 if self.fresh else look + 1
-        pairs = flips(
-            await self._evaluate("confirm", before, name, cases, sample),
-            await self._evaluate("confirm", after, name, cases, sample),
-        )
-        return pairs, {case.id: case.cluster for case in cases}
-
-    def _judged(self, pairs: Flips, clusters: Mapping[str, str]) -> dict[str, Any]:
-        """What the gate says of a look."""
-        gate = self.gate.at_look(self.state.looks, fresh=self.fresh)
-        after, before = (_rows(side, clusters) for side in (pairs.after, pairs.before))
-        decided = gate.decide(after, before, self._seed("gate"))
-        found = dict(decided.findings[0]) if decided.findings else {}
-        return {
-            "gate": decided.name,
-            "gate_passed": bool(decided.passed),
-            "judged": bool(decided.findings),
-            "delta": pairs.net / max(1, len(pairs.before)),
-            "bound": found.get("bound"),
-            "alpha": found.get("alpha"),
-            "threshold": found.get("threshold"),
-            "reason": decided.reason,
-        }
 
     def _discard(
         self, candidate: Candidate | None, number: int, route: Route, stage: str, reason: str
@@ -498,29 +415,12 @@ class Loop:
             "asked": self.drafting.asked,
             "drafts": self.drafting.drafted,
             "promotions": state.promotions,
-            "looks": state.looks,
+            "looks": self.looks.count,
         }
 
     def _seams(self, regime: str) -> tuple[str, ...]:
         return tuple(s for s in self.target.taxonomy.seams_of(regime) if s in self.target.seams)
 
-    def _seed(self, name: str) -> int:
-        """A seed of its own for each further draw of cases."""
-        return int(digest([self.bound.seed, name])[7:15], 16)
-
 
 def _accuracy(outcomes: Sequence[Outcome]) -> float:
     return sum(o.correct for o in outcomes) / max(1, len(outcomes))
-
-
-def _rows(outcomes: Sequence[Outcome], clusters: Mapping[str, str]) -> list[Row]:
-    return [
-        Row(
-            case_id=o.case_id,
-            arm="",
-            stratum=o.kind,
-            cluster=clusters[o.case_id],
-            axes={CORRECT: float(o.correct)},
-        )
-        for o in outcomes
-    ]
