@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 OURS = [p for p in plugins("target") if p.cls.__module__.startswith("plugins.")]
 SMALL = (
     *("protocol=improve", "tracking=none", "routing=none", "author=scripted"),
-    *("protocol.pool=45", "protocol.optimize=15", "protocol.confirm=10", "protocol.test=10"),
+    *("protocol.pool=60", "protocol.optimize=40", "protocol.confirm=10", "protocol.test=10"),
     *("protocol.max_candidates=4", "report=false"),
     "author.drafts=[no draft,{seam: judge},{seam: score, expression: similarity},"
     "{seam: score, expression: gold}]",
