@@ -15,6 +15,7 @@ from framework.operations._card import card_text
 from framework.operations.answering import UNDETERMINED, AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading import Reading, read
+from framework.operations.reading.clauses import clauses_in
 from framework.operations.reading.facts import Facts
 from framework.operations.reading.outcome import Outcome, condition_holds
 from framework.operations.reading.policy import Condition, Rule
@@ -69,7 +70,8 @@ class Decide(
     """Decide a case from a view under the card's rules.
 
     The rule-based answer is three-valued logic over admissible completions (see
-    `reading.outcome`); an LLM is asked for the same as JSON.
+    `reading.outcome`) and follows the clauses of `reading.clauses` in the card's instruction; an
+    LLM is asked for the same as JSON.
     """
 
     slots = frozenset({"task", "record", "decisions", "notice"})
@@ -138,7 +140,8 @@ class Decide(
     def offline(self, request: DecideRequest, profile: Profile) -> DecideResponse:
         task = request.task
         reading = read(request.view, task, profile)
-        outcome = reading.outcome()
+        force = clauses_in(task.instruction, self.name).in_force(task.query)
+        outcome = _under(force, reading.outcome(), task)
         obeyed = profile.gullible and bool(reading.injected)
         if obeyed:
             outcome = Outcome(decision=reading.injected, rules=outcome.rules)
@@ -157,6 +160,18 @@ class Decide(
             return response
         notice = _notice(task, response, tuple(rule.text for rule in outcome.fired))
         return dataclasses.replace(response, notice=notice)
+
+
+def _under(force: frozenset[str], outcome: Outcome, task: TaskCard) -> Outcome:
+    """The outcome as the clauses in force have it (`reading.clauses`)."""
+    decision = outcome.decision
+    if not decision and "apply_known" in force:
+        decision = next((rule.decision for rule, fires in outcome.rules if fires), "")
+    elif not decision and "refer_open" in force:
+        decision = ABSTAIN
+    elif decision == ABSTAIN and "never_refer" in force:
+        decision = task.default_decision
+    return dataclasses.replace(outcome, decision=decision)
 
 
 def _decisions(task: TaskCard) -> tuple[str, ...]:

@@ -219,7 +219,29 @@ _SQL: Final = _group(
     ),
 )
 
-CLAUSES: Final[tuple[Clause, ...]] = (*_SESSIONS, *_SQL)
+_DECISIONS: Final = _group(
+    "decide",
+    (
+        "refer_open",
+        "referral",
+        "Refer the case when nothing settles the decision.",
+        "what is left undetermined is referred instead of decided by default",
+    ),
+    (
+        "apply_known",
+        "referral",
+        "Apply a rule that is known to hold even when other facts are missing.",
+        "what is left undetermined is decided by the first rule that fires for certain",
+    ),
+    (
+        "never_refer",
+        "referral",
+        "Never refer a case: decide it.",
+        "a referral that the policy demands becomes the default decision",
+    ),
+)
+
+CLAUSES: Final[tuple[Clause, ...]] = (*_SESSIONS, *_SQL, *_DECISIONS)
 """Every clause that a rule-based reader knows."""
 
 _BULLET: Final = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")

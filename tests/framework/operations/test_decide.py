@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from framework.contracts import Profile
 from framework.operations.answering import UNDETERMINED
 from framework.operations.decide import Decide, DecideRequest, DecideResponse
+from framework.operations.reading.clauses import CLAUSES
 from framework.records import ABSTAIN, TaskCard
 
 SCHEMA, BLIND = Profile(), Profile(style="blind")
@@ -399,3 +400,47 @@ def test_offline_is_total_and_deterministic(text: str) -> None:
     task = TaskCard(instruction="", query="", decisions=("A",), verbs={"A": "approve"})
     for profile in (SCHEMA, BLIND, Profile(style="noisy", miss_rate=0.5, confuse_rate=0.5)):
         assert decide(task, text, profile) == decide(task, text, profile)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "plain", "refer_open", "apply_known", "never_refer"),
+    [
+        # Every fact is there: no clause has anything to change.
+        ("score is 702", "score is 602", "DENY", "DENY", "DENY", "DENY"),
+        # Nothing settles it, and no rule is known to hold.
+        ("score is 702", "score is fine", UNDETERMINED, ABSTAIN, UNDETERMINED, UNDETERMINED),
+        # A rule that refers is known to hold; one that denies and goes before it is open.
+        (
+            "The credit score is 702. Thank you for your business.\n2026-03-09 | Appraisal report "
+            "| Mills Appraisals\nWe inspected the home and report an appraised value of $350,000 "
+            "for it.",
+            "Occupancy is now recorded. The occupancy is seasonal.",
+            UNDETERMINED, ABSTAIN, ABSTAIN, UNDETERMINED,
+        ),
+        # The policy itself refers.
+        ("Occupancy: owner-occupied", "Occupancy: seasonal", ABSTAIN, ABSTAIN, ABSTAIN, "DENY"),
+    ],
+)  # fmt: skip
+def test_clauses_of_the_instruction_settle_what_is_open_or_referred(
+    loan: TaskCard,
+    loan_view: str,
+    old: str,
+    new: str,
+    plain: str,
+    refer_open: str,
+    apply_known: str,
+    never_refer: str,
+) -> None:
+    view = edited(loan_view, old, new)
+    if "seasonal" in new and "recorded" in new:
+        view = edited(view, "Occupancy: owner-occupied\n", "")
+    expected = {
+        "": plain,
+        "refer_open": refer_open,
+        "apply_known": apply_known,
+        "never_refer": never_refer,
+    }
+    texts = {clause.key: clause.text for clause in CLAUSES} | {"": "Be thorough."}
+    for key, decision in expected.items():
+        card = replace(loan, instruction=f"{loan.instruction}\n{texts[key]}")
+        assert decide(card, view).decision == decision, key
