@@ -186,6 +186,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--out", metavar="FILE", help="default: RUN-labels.csv")
     add.add_argument("--read", metavar="FILE", help="compare a filled sheet with the judge")
     add.add_argument("--json", action="store_true", help="as JSON, with --read")
+    add.add_argument("--regimes", action="store_true", help="of a loop: its failures' regimes")
     add.set_defaults(command="judging:label")
     return parser
 

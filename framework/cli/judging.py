@@ -70,6 +70,8 @@ def label(args: argparse.Namespace) -> int:
     from framework.cli.runs import run_directories
     from framework.reporting.labelling import compare_labels, read_labels, sheet, verdicts_of
 
+    if args.regimes:
+        return _regimes(args)
     run = Path(args.run)
     verdicts = verdicts_of(run_directories([run]))
     if args.read:
@@ -91,6 +93,32 @@ def label(args: argparse.Namespace) -> int:
     n = sheet(verdicts, args.n, args.seed, out)
     print(f"{n} of {len(verdicts)} verdicts; write yes or no into the column label, then")
     print(f"python -m framework label {run} --read {out}")
+    print(f"sheet: {out}")
+    return 0
+
+
+def _regimes(args: argparse.Namespace) -> int:
+    """The same for the regimes of a loop's failures (Regimes, table 2)."""
+    from framework.reporting.regime_labels import compare, failures_of, read_labels, write_sheet
+
+    run = Path(args.run)
+    failures, meanings = failures_of(run)
+    if args.read:
+        table = compare(failures, read_labels(Path(args.read), meanings))
+        if args.json:
+            print(json.dumps(table, indent=2))
+        else:
+            _print(_table("the predicates beside the labels", table))
+        return 0
+    if args.n < 1:
+        raise UserError(f"--n: {args.n} given, at least 1 expected")
+    out = Path(args.out or f"{run.name}-regimes.csv")
+    n = write_sheet(failures, args.n, args.seed, out)
+    print("the regimes, of which one goes into the column label:")
+    for name, meaning in meanings.items():
+        print(f"  {name}: {meaning}")
+    print(f"{n} of {len(failures)} failures; then")
+    print(f"python -m framework label {run} --regimes --read {out}")
     print(f"sheet: {out}")
     return 0
 

@@ -78,6 +78,11 @@ def go_on_with_sweep(path: Path, stored: Mapping[str, Any]) -> int:
 def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
     """The plan of a run under another judge, without its gate."""
     state, stored = load_state(old), load_plan(old)
+    if stored.parts["protocol"].plugin.cls.groups:
+        name = stored.label("protocol")
+        raise UserError(
+            f"{old}: protocol={name} decides by its own judge; run it anew with another"
+        )
     if state.finished is None:
         raise UserError(f"{old} is not finished; go on with it by resume={old}")
     if not stored.parts["protocol"].create().answers:
