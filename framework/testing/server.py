@@ -72,9 +72,11 @@ class Faults:
 class Counts:
     """What was served: answers that were sent whole, those lost on the way, and those turned away.
 
+    begun : requests that came, answered yet or not.
     requests : whole answers by request; one that is above 1 was paid for twice.
     """
 
+    begun: int = 0
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -213,6 +215,7 @@ class ModelServer:
         request = hashlib.sha256(data).hexdigest()
         fault = self.faults.of(request, self._attempts[request])
         self._attempts[request] += 1
+        self.counts.begun += 1
         if fault:
             self.counts.faults[fault] += 1
         await asyncio.sleep(self.delay_s + (self.faults.late_s if fault == "late" else 0.0))

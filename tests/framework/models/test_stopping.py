@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,12 @@ def start(*argv: str) -> subprocess.Popen[str]:
 
 
 def wait_for_calls(running: ModelServer, n: int) -> None:
+    wait_until(lambda: running.counts.calls >= n)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
     until = time.monotonic() + 60
-    while running.counts.calls < n:
+    while not true():
         assert time.monotonic() < until
         time.sleep(0.02)
 
@@ -69,7 +74,10 @@ def test_the_second_ctrl_c_stops_at_once_and_counts_what_it_lost() -> None:
         process = start(*BASE, *given, *sent_to, "hydra.run.dir=r")
         wait_for_calls(running, 4)
         running.delay_s = 30.0
-        time.sleep(0.5)
+        # Four of them are then under way for good: those before were answered at once.
+        wait_until(lambda: running.counts.begun == running.counts.calls + 4)
+        time.sleep(0.2)
+        wait_until(lambda: running.counts.begun == running.counts.calls + 4)
         begun = time.monotonic()
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
