@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from framework.contracts import Profile
 from framework.errors import DataError, UserError
+from framework.operations.answer_question import AnswerQuestion
 from framework.records import Answer, Case
 from framework.registry import plugins, settings_of
 from framework.tokens import count_tokens
@@ -232,3 +234,16 @@ def test_normalisation_keeps_articles_inside_words() -> None:
 
 def _plugin() -> Any:
     return next(p for p in plugins("domain") if p.name == "hotpotqa")
+
+
+def test_the_questions_can_be_answered_too() -> None:
+    assert HotpotQA.protocols == ("retrieve", "evaluate")
+    domain = opened()
+    case = by_id(domain)["fx01"]
+    assert case.task.operation == "answer_question"
+    assert "answer" in HotpotQA.axes
+    operation = AnswerQuestion()
+    request = operation.request_of(case.task, "\n".join(e.text for e in domain.history(POOL)))
+    answer = operation.answer_of(operation.offline(request, Profile()), case.task)
+    assert answer.text
+    assert domain.success(Answer(text=case.gold.answer), case.gold)
