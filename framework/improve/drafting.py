@@ -65,6 +65,8 @@ class Drafting:
         self._seen: set[str] = set()
         self.asked = 0
         self.drafted = 0
+        self.tokens = 0
+        self.cost_usd = 0.0
 
     def forget(self) -> None:
         """The stack changed: what was tried under another may be tried again."""
@@ -88,6 +90,8 @@ class Drafting:
         answered = self._log.take("author.responded")
         if answered is None:
             answered = self._log.put("author.responded", await self._ask(assignment))
+        self.tokens += answered["tokens"]
+        self.cost_usd += answered["cost_usd"]
         if answered["text"] is None:
             return None
         self.drafted += 1

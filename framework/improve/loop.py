@@ -56,6 +56,7 @@ class Loop:
         self.domain = pipeline.domain
         self.log = EventLog(bound)
         self.bench = Bench(pipeline, self.target, self.log)
+        self.bench.rewards = settings.rewards
         self.drafting = Drafting(
             bound.parts["author"], self.target, pipeline.client, self.log, settings, bound.seed
         )
@@ -84,12 +85,17 @@ class Loop:
             final = await self._evaluate("final", self.state.stack, "confirm", splits.confirm)
         self.results.pairs("confirm", flips(self.state.confirm, final), self.bound.seed)
         stack = self.state.stack
+        self.bench.rewards = "truth"
         sealed = Sealed(self.bench, self.log, self.target, self.results, self.bound.seed)
         async for row, record in sealed.open(stack, splits, done):
             yield row, record
         if self.settings.whole_pool:
             await sealed.rest(stack, splits)
         await sealed.shifted(stack, self.domain, self.settings.test)
+        self.results.spent(
+            evaluations=(self.bench.tokens, self.bench.cost_usd),
+            author=(self.drafting.tokens, self.drafting.cost_usd),
+        )
 
     # ------------------------------------------------------------------------------------ the start
 

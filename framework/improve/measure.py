@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, Literal
 
 from framework.canonical import digest
 from framework.contracts import Evidence, Outcome, Target
@@ -14,9 +15,15 @@ from framework.improve.stack import Stack
 from framework.pipeline import Pipeline, Record
 from framework.records import Case, Row
 
-__all__ = ["Bench", "Task"]
+__all__ = ["Bench", "Task", "is_direct"]
 
 _EVENT = "case.evaluated"
+_HEDGE: Final = re.compile(
+    r"\b(?:abstain|undetermined|unknown|unclear|unsure|no (?:information|answer|record|mention)|"
+    r"(?:can ?not|can['’]t|could not|couldn['’]t|unable to) (?:\w+ )?"
+    r"(?:find|say|tell|determine|answer)|not (?:in|stated|mentioned|given|known|there|enough))\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,10 @@ class Bench:
         self._base = pipeline
         self._log = log
         self._number = 0
+        self.rewards: Literal["truth", "directness"] = "truth"
+        """What makes a case correct: the target's word, or (a control) that it was answered."""
+        self.tokens = 0
+        self.cost_usd = 0.0
 
     async def evaluate(self, task: Task) -> tuple[Outcome, ...]:
         """The outcomes, in the order of the cases."""
@@ -71,6 +82,8 @@ class Bench:
             sums["errors"] += bool(outcome.error)
             sums["tokens"] += cost["tokens"]
             sums["cost_usd"] += cost["cost_usd"]
+            self.tokens += cost["tokens"]
+            self.cost_usd += cost["cost_usd"]
 
         for case in task.cases:
             known = self._log.take(_EVENT)
@@ -83,7 +96,10 @@ class Bench:
             yield outcome, None, {}
         left = task.cases[len(outcomes) :]
         async for case, row, record in self._in_order(task, left):
-            plain = self._plain(self.target.outcome(case, row, record), task.shown)
+            found = self.target.outcome(case, row, record)
+            if self.rewards == "directness":
+                found = replace(found, correct=is_direct(found))
+            plain = self._plain(found, task.shown)
             outcome, cost = _from_plain(plain, case), _cost(row)
             yield outcome, _timeless(row), record
             self._log.put(_EVENT, {"evaluation": self._number, **plain, **cost})
@@ -143,6 +159,12 @@ class Bench:
                 plain["shown"] = {"view": outcome.view[:shown], "answer": outcome.answer[:shown]}
         plain |= {"kind": outcome.kind, "abstention": outcome.abstention}
         return plain
+
+
+def is_direct(outcome: Outcome) -> bool:
+    """Whether something was answered without a hedge, right or wrong (Regimes, threat 10)."""
+    answer = outcome.answer.strip()
+    return bool(answer) and not outcome.error and _HEDGE.search(answer) is None
 
 
 def _from_plain(plain: Mapping[str, Any], case: Case) -> Outcome:

@@ -146,6 +146,12 @@ class Results:
         """Note a TEST."""
         self._data[name] = {key: value for key, value in said.items() if key != "split"}
 
+    def spent(self, **by: tuple[int, float]) -> None:
+        """Note tokens in and out and dollars at list price, of evaluations and of the author."""
+        self._data["spent"] = {
+            name: {"tokens": tokens, "cost_usd": cost} for name, (tokens, cost) in by.items()
+        }
+
     def plain(self) -> dict[str, Any]:
         """The content of `improve.json`."""
         candidates = [entry for _, entry in sorted(self._candidates.items())]

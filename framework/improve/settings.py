@@ -29,6 +29,8 @@ class ImproveSettings:
     shown_failures, shown_chars : how many failures an author sees, and how much of each view.
     whole_pool : after TEST, measure the final stack on all of the pool but OPTIMIZE too.
     code : whether an edit may be code, run in the sandbox for every case.
+    rewards : what makes a case correct in the loop: `truth`, the target's word, or `directness`,
+        a judge that takes any unhedged answer (Regimes, threat 10). TEST is judged by the truth.
     author_timeout_s : after so many seconds a draft counts as empty.
     """
 
@@ -50,6 +52,7 @@ class ImproveSettings:
     shown_chars: int = 1_500
     whole_pool: bool = False
     code: bool = False
+    rewards: Literal["truth", "directness"] = "truth"
     author_timeout_s: float = field(default=120.0, metadata={"operational": True})
 
     def __post_init__(self) -> None:

@@ -139,6 +139,7 @@ class ScriptTarget(Target[Any]):
             correct=row.axes.get("right") == 1.0,
             turns=(Evidence(id="e0", rank=1, in_view=True),),
             question=case.task.query,
+            answer=row.decision,
             request=digest(prompts),
             response=digest(row.decision),
             error=row.error,
