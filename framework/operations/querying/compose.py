@@ -9,58 +9,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
 
+from framework.operations.querying.cues import (
+    ADJECTIVE,
+    AGGREGATE,
+    ASCENDING,
+    CANCELLED,
+    COMPARED,
+    COUNT,
+    DESCENDING,
+    ENDS,
+    FUNCTIONS,
+    GROUP,
+    HEAD_END,
+    MEASURES,
+    MOST,
+    NUMBER,
+    OPERATORS,
+    SORTED,
+    WITHOUT,
+)
 from framework.operations.querying.following import followed
 from framework.operations.querying.lexicon import Mention, examples_in, mentions
 from framework.operations.querying.parts import Query
 from framework.operations.querying.schema import Column, Schema, Table
 
 __all__ = ["compose"]
-
-_COUNT: Final = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
-_AGGREGATE: Final = re.compile(
-    r"\b(?P<word>average|mean|total|sum of|highest|largest|maximum|lowest|smallest|minimum)\b",
-    re.IGNORECASE,
-)
-_FUNCTIONS: Final = {
-    "average": "AVG", "mean": "AVG", "total": "SUM", "sum": "SUM", "highest": "MAX",
-    "largest": "MAX", "maximum": "MAX", "lowest": "MIN", "smallest": "MIN", "minimum": "MIN",
-}  # fmt: skip
-_GROUP: Final = re.compile(r"\b(?:for each|per|for every)\b", re.IGNORECASE)
-_MOST: Final = re.compile(r"\bha(?:s|ve) the (?P<word>most|fewest)\b", re.IGNORECASE)
-_ADJECTIVE: Final = re.compile(
-    r"\b(?:(?P<most>most|least) (?P<what>expensive)|(?P<stem>long|short|cheap|new|old)est)\b",
-    re.IGNORECASE,
-)
-_MEASURES: Final = {
-    "expensive": ("price", "amount", "cost", "total"),
-    "cheap": ("price", "amount", "cost", "total"),
-    "long": ("pages", "length", "duration", "milliseconds"),
-    "short": ("pages", "length", "duration", "milliseconds"),
-    "new": ("date", "joined", "published", "opened", "year"),
-    "old": ("date", "joined", "published", "opened", "year"),
-}
-_ASCENDING: Final = frozenset({"cheap", "short", "old"})
-_ENDS: Final = re.compile(r"\b(?P<word>first|last)\?", re.IGNORECASE)
-_SORTED: Final = re.compile(r"\bsorted by\b|\band then by\b", re.IGNORECASE)
-_DESCENDING: Final = re.compile(r"^\W*in descending order", re.IGNORECASE)
-_COMPARED: Final = re.compile(
-    r"\b(?P<how>more than|over|above|at least|less than|fewer than|under|below|at most|after|before"
-    r"|since|in) (?P<number>\d+(?:\.\d+)?)\b",
-    re.IGNORECASE,
-)
-_OPERATORS: Final = {
-    "more than": ">", "over": ">", "above": ">", "after": ">", "at least": ">=", "since": ">=",
-    "less than": "<", "fewer than": "<", "under": "<", "below": "<", "before": "<", "at most": "<=",
-    "in": "=",
-}  # fmt: skip
-_WITHOUT: Final = re.compile(r"\b(?:never|without|ha(?:s|ve) no)\b", re.IGNORECASE)
-_HEAD_END: Final = re.compile(
-    r"\b(?:of|in|with|for|by|at|sorted|from|who|never|have|has|are|were|was|cost)\b", re.IGNORECASE
-)
-_NUMBER: Final = re.compile(r"\b(\d{1,2})\b")
-_CANCELLED: Final = "cancelled"
 
 
 def compose(question: str, schema: Schema, view: str, force: frozenset[str]) -> str:
@@ -103,8 +77,8 @@ class _Composer:
         self.built = Query(base=main.name, selected=[])
 
     def query(self) -> str:
-        group = _GROUP.search(self.text)
-        most = _MOST.search(self.text)
+        group = GROUP.search(self.text)
+        most = MOST.search(self.text)
         if not self._without():
             if group is not None:
                 self._grouped(group.end())
@@ -134,16 +108,16 @@ class _Composer:
             if measure.where:
                 self.built.where.append(measure.where)
             return [self._distinct(measure.text)]
-        counted = _COUNT.search(self.text)
+        counted = COUNT.search(self.text)
         if counted is not None:
             return [self._count(counted.end())]
-        word = _AGGREGATE.search(self.text)
+        word = AGGREGATE.search(self.text)
         of = self._next(word.end(), ("column",)) if word else None
         if word is None or of is None or of.start > word.end() + 12 or "first" in self.text:
             return []
         column = self._column(of)
         self._use(of, column)
-        function = _FUNCTIONS[word["word"].split()[0].lower()]
+        function = FUNCTIONS[word["word"].split()[0].lower()]
         self.built.columns.append(column)
         return [self._distinct(f"{function}({column.sql})")]
 
@@ -174,7 +148,7 @@ class _Composer:
         """Columns named in the head of the question, else what stands for a row of the table."""
         start = re.match(r"\w+ (?:is |are )?", self.text)
         skipped = start.end() if start else 0
-        found = _HEAD_END.search(self.text, skipped)
+        found = HEAD_END.search(self.text, skipped)
         end = found.start() if found else len(self.text)
         head = [m for m in self.found if m.kind == "column" and m.start < end]
         columns = [self._column(m) for m in head if not m.text.endswith("_on")]
@@ -236,7 +210,7 @@ class _Composer:
 
     def _without(self) -> bool:
         """Rows of the table without a row of another: `have no copies`, `never borrowed`."""
-        found = _WITHOUT.search(self.text)
+        found = WITHOUT.search(self.text)
         other = self._next(found.end(), ("table", "column")) if found else None
         if other is None:
             return False
@@ -260,20 +234,20 @@ class _Composer:
     # --------------------------------------------------------------------------------------- order
 
     def _superlative(self) -> None:
-        found = _ADJECTIVE.search(self.text)
-        ends = _ENDS.search(self.text)
+        found = ADJECTIVE.search(self.text)
+        ends = ENDS.search(self.text)
         if found is not None:
             stem = (found["what"] or found["stem"]).lower()
             column = next(
                 (
                     c
-                    for word in _MEASURES[stem]
+                    for word in MEASURES[stem]
                     for c in self.main.columns
                     if word in c.name.casefold()
                 ),
                 None,
             )
-            descending = (stem not in _ASCENDING) != (found["most"] == "least")
+            descending = (stem not in ASCENDING) != (found["most"] == "least")
         elif ends is not None:
             said = [m for m in self.found if m.kind == "column" and m.end <= ends.start()]
             column = self._column(said[-1]) if said else None
@@ -285,19 +259,19 @@ class _Composer:
         if column is None:
             return
         self.built.tables.setdefault(column.table)
-        number = _NUMBER.search(self.text)
+        number = NUMBER.search(self.text)
         self.built.columns.append(column)
         self.built.order = [f"{column.sql}{' DESC' if descending else ''}"]
         self.built.limit = int(number[1]) if number else 1
 
     def _sorting(self) -> None:
-        for match in _SORTED.finditer(self.text):
+        for match in SORTED.finditer(self.text):
             by = self._next(match.end(), ("column",))
             if by is None:
                 continue
             column = self._column(by)
             self._use(by, column)
-            descending = _DESCENDING.search(self.text[by.end :])
+            descending = DESCENDING.search(self.text[by.end :])
             self.built.order.append(f"{column.sql}{' DESC' if descending else ''}")
             self.built.columns.append(column)
 
@@ -345,7 +319,7 @@ class _Composer:
                 self._use(mention)
             elif mention.kind == "column" and mention.text.endswith("_on"):
                 self.built.tables.setdefault(mention.tables[0])
-        for match in _COMPARED.finditer(self.text):
+        for match in COMPARED.finditer(self.text):
             self._comparison(match)
 
     def _comparison(self, match: re.Match[str]) -> None:
@@ -357,7 +331,7 @@ class _Composer:
             return
         column = self._column(said)
         self._use(said, column)
-        how, number = _OPERATORS[match["how"].lower()], match["number"]
+        how, number = OPERATORS[match["how"].lower()], match["number"]
         if column.is_text:
             self.built.where.append(f"substr({column.sql}, 1, 4) {how} '{number}'")
         else:
@@ -400,10 +374,8 @@ class _Composer:
             self.built.outer = True
 
     def _settled(self, table: str) -> str:
-        column = next(
-            (c for c in self.schema.tables[table].columns if _CANCELLED in c.values), None
-        )
-        return f"{column.sql} <> '{_CANCELLED}'" if column else ""
+        column = next((c for c in self.schema.tables[table].columns if CANCELLED in c.values), None)
+        return f"{column.sql} <> '{CANCELLED}'" if column else ""
 
     # ------------------------------------------------------------------------------------ mentions
 
