@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,7 +142,19 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
             for place, node in enumerate(ordered)
         }
         self._texts = {node.id: self._shown(self._text_of(node)) for node in ordered}
-        self._events = {node.id: self._event(node) for node in ordered}
+        edges: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for edge in self._corpus.edges:
+            edges[edge.source].append((edge.relation, self._names[edge.target]))
+        self._events = {
+            node.id: Event(
+                id=self._names[node.id],
+                text=self._texts[node.id],
+                time=node.date,
+                kind=node.kind,
+                edges=tuple(edges.get(node.id, ())),
+            )
+            for node in ordered
+        }
         self._nominal_tokens = sum(count_tokens(text) for text in self._texts.values())
         self._clusters = components(self._corpus)
 
@@ -183,19 +196,6 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     def _text_of(self, node: Node) -> str:
         body = node.text if self.settings.text == "whole" else _abstract(node)
         return f"{node.title}\n{body}"
-
-    def _event(self, node: Node) -> Event:
-        return Event(
-            id=self._names[node.id],
-            text=self._texts[node.id],
-            time=node.date,
-            kind=node.kind,
-            edges=tuple(
-                (edge.relation, self._names[edge.target])
-                for edge in self._corpus.edges
-                if edge.source == node.id
-            ),
-        )
 
     def _passage(self, name: str) -> str:
         """What of a document must be in the view, so that it is retained."""
