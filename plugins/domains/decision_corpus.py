@@ -89,11 +89,11 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     requires : from the abstract of a document, all that it requires, transitively. A requirement
         that was superseded itself is asked for as it was declared.
 
-    Gold: a critical `passage` for each of these, the first sentence of its abstract, `governing` and `evidence` their ids, `entry` the
-    document asked of (which is in the corpus too), `chain` what lies between, `retired` the
-    superseded ones of a chain. Cases come in order of the file; the seed plays no part. Stratum:
-    the task; tag `depth`: edges to the farthest answer; cluster: the documents that edges tie
-    together.
+    Gold: a critical `passage` for each of these, the first sentence of its abstract; `governing`
+    and `evidence` their ids; `entry` the document asked of (which is in the corpus too); `chain`
+    what lies between; `retired` the superseded ones of a chain. Cases come in order of the file;
+    the seed plays no part. Stratum: the task; tag `depth`: edges to the farthest answer; cluster:
+    the documents that edges tie together.
 
     Raises UserError when no path is given or the corpus has no such task, DataError naming file and
     line when the file breaks the schema.
