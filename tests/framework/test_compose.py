@@ -23,7 +23,10 @@ from framework.config import GROUPS, PROTOCOL_GROUPS
 from framework.errors import UserError
 from tests.launching import HOTPOT
 
-EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
+EXPERIMENTS = sorted(
+    str(path.relative_to(CONF / "experiment").with_suffix(""))
+    for path in (CONF / "experiment").rglob("*.yaml")
+)
 OPTIONS = sorted(
     (path.parent.name, path.stem) for group in GROUPS for path in (CONF / group).glob("*.yaml")
 )
