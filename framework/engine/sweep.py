@@ -205,7 +205,7 @@ def problems_of(path: Path) -> list[str]:
 
     with tempfile.TemporaryDirectory() as scratch:
         expected = _compared(
-            all_directories(path),
+            _jobs_of(path),
             stored.get("baseline"),
             predicted,
             smallest_effect=stored.get("smallest_effect"),
@@ -301,9 +301,14 @@ def job_directories(path: Path) -> list[Path]:
 
 def all_directories(path: Path) -> list[Path]:
     """The directories of a sweep's jobs, run or not, then of the baselines beside them."""
-    jobs = [path / known["name"] for known in _stored_jobs(path)]
+    jobs = _jobs_of(path)
     beside = sorted(found.parent for found in path.glob(f"*/{JOURNAL}"))
     return list(dict.fromkeys([*jobs, *beside]))
+
+
+def _jobs_of(path: Path) -> list[Path]:
+    """The directories of a sweep's jobs, run or not; a gate's baselines beside them are none."""
+    return [path / known["name"] for known in _stored_jobs(path)]
 
 
 def _stored_jobs(path: Path) -> list[dict[str, Any]]:

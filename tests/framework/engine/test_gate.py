@@ -12,7 +12,7 @@ import pytest
 from framework.engine.directory import load_plan, load_state
 from framework.pipeline import Pipeline
 from framework.records import Case
-from tests.launching import HOTPOT, LOAN, everything_in, read_json, run
+from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 GATED = (*HOTPOT, "gate.axes=[mrr,both_facts]")
 """Six cases: too few to pass by a margin of .05, whatever is compared."""
@@ -248,3 +248,14 @@ def test_a_baseline_that_stops_fails_the_job_and_not_the_sweep(
         "none",
         "bm25",
     }
+
+
+def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    given = ("-m", *GATED, "gate.baseline=bm25", "arch=random_context", "hydra.sweep.dir=s")
+    assert run(capsys, *given).status == 3
+    assert len(list((place / "s").glob("*/journal.jsonl"))) == 3
+    checked = framework(capsys, "verify", "s")
+    assert checked.status == 0, checked.out
+    assert checked.out.count(": ok: ") == 3
