@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from framework.engine.directory import read_summary
+from framework.engine.sweep import SWEEP
 from framework.engine.sync import sync
+from framework.reporting.report.write import write_report
 from tests.plugins.tracking.runs import finished_sweep
 from tests.plugins.tracking.serving import Serving
 
@@ -39,6 +41,7 @@ class Site:
     summaries: dict[str, dict[str, Any]]
     ids: dict[str, str]
     files: set[str]
+    sweep: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     place = tmp_path_factory.mktemp("ui")
     database = place / "mlruns" / "mlflow.db"
     runs = finished_sweep(place / "a-sweep", f"sqlite:///{database}")
+    write_report(place / "a-sweep")
     sync(place / "a-sweep")
     summaries, ids = {}, {}
     for run in runs:
@@ -62,6 +66,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             parent=parent["run_id"],
             summaries=summaries,
             ids=ids,
+            sweep=json.loads((place / "a-sweep" / SWEEP).read_text()),
             files={path.name for path in runs[0].iterdir()} - {"tracking.json"},
         )
 
@@ -171,10 +176,16 @@ def test_the_run_list_shows_names_and_values(browser: Chrome, site: Site) -> Non
     _wait(browser, lambda: _all(browser, "input[placeholder='Search columns']")).pop().send_keys(
         "right"
     )
-    leaf = _wait(
-        browser, lambda: [e for e in _all(browser, "[title], strong") if e.text == "right"]
-    )
-    node = leaf[0].find_element("xpath", "ancestor::*[contains(@class, 'treenode')]")
+
+    def leaves() -> list[WebElement]:
+        """The entries of the tree that are called so and no more: others hold the word too."""
+        words = [e for e in _all(browser, "[title], strong") if e.text == "right"]
+        nodes = [
+            e.find_element("xpath", "ancestor::*[contains(@class, 'treenode')]") for e in words
+        ]
+        return [node for node in nodes if node.text.strip() == "right"]
+
+    node = _wait(browser, leaves)[0]
     node.find_element("css selector", "[class*=tree-checkbox]").click()
     chooser.click()
     values = _wait(browser, lambda: column("metrics.`right`"))
@@ -233,3 +244,33 @@ def test_the_sweep_page_links_its_runs(browser: Chrome, site: Site) -> None:
     metrics = _table(browser, "Metrics (")
     for name, summary in site.summaries.items():
         assert _shown(summary["axes"]["right"]["mean"], metrics[f"right/{name}"][0])
+    composed = site.sweep["comparisons"]
+    assert _shown(len(composed), metrics["comparisons/n"][0])
+    for row in composed:
+        name = f"difference/right {row['arm_a']} - {row['arm_b']} {row['budget']}"
+        for key, part in (("", "delta"), ("_ci_low", "ci_low"), ("_holm_p", "holm_p")):
+            assert _shown(row[part], metrics[f"{name}{key}"][0])
+
+
+def test_the_sweep_page_holds_its_report_and_figures(browser: Chrome, site: Site) -> None:
+    page = f"{site.url}/#/experiments/{site.experiment}/runs/{site.parent}/artifacts"
+    _open(browser, page)
+    wanted = {"report.html", "report.md", "figures", "sweep.json", "comparison.csv"}
+    _wait(browser, lambda: wanted <= set(browser.find_element("tag name", "body").text.split()))
+    _open(browser, f"{page}/report.html")
+    frames = _wait(browser, lambda: _all(browser, "iframe"))
+    browser.switch_to.frame(frames[0])
+    try:
+        title = _wait(browser, lambda: browser.find_element("tag name", "h1").text)
+        assert title == "Sweep a-sweep"
+        rows = _all(browser, "#results-0-0 tbody tr")
+        for row in rows:
+            arm, mean = (cell.text for cell in row.find_elements("css selector", "th, td")[:2])
+            entry = site.summaries[f"{arm} tight"]["axes"]["right"]
+            assert mean.split("\n")[0] == f"{entry['mean']:.3f}†"
+        assert len(rows) == 2
+    finally:
+        browser.switch_to.default_content()
+    drawn = "forest-0.png"
+    _open(browser, f"{page}/figures/{drawn}")
+    _wait(browser, lambda: [i for i in _all(browser, "img") if i.size["width"] > 300])
