@@ -33,10 +33,11 @@ class EventLog:
         """Whether the journal's own events are used up, so that what comes now is new."""
         return self._next is None
 
-    def emit(self, type_: str, payload: Payload) -> Payload:
+    def emit(self, type_: str, payload: Payload, *, given: bool = False) -> Payload:
         """Write an event, or find it in the journal; what the loop goes on with is returned.
 
         That is `payload`, except in a fork: of the events taken over, the recorded one holds.
+        given : it says what the loop works on, which a fork can't change either.
         Raises UserError where the journal holds another event here.
         """
         known = self.take(type_)
@@ -44,7 +45,7 @@ class EventLog:
             self._bound.note(type_, payload)
             self.count += 1
             return payload
-        if self.count > self._bound.forced and digest(known) != digest(payload):
+        if (given or self.count > self._bound.forced) and digest(known) != digest(payload):
             raise UserError(
                 f"the journal's {type_} (event {self.count} of the loop) is not what the loop comes"
                 " to now: its code, data or settings have changed"

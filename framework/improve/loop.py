@@ -165,6 +165,7 @@ class Loop:
                 "test": {"n": len(parts.test), "digest": digest([c.id for c in parts.test])},
                 "strata": {n: Counter(kind_of[c.id] for c in p) for n, p in named.items()},
             },
+            given=True,
         )
         return parts
 

@@ -1,0 +1,68 @@
+"""`fork` and `replay` as a user types them, on a loop that was composed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framework.cli import main
+from framework.compose import compose_plan, composer
+from framework.engine.run import execute, one_domain
+from framework.journal import verify_run
+from tests.framework.improve.scripted import Finished, finished
+
+SMALL = (
+    *("protocol=improve", "domain=loan", "arch=bm25", "tracking=none", "report=false"),
+    *("protocol.pool=24", "protocol.optimize=8", "protocol.confirm=8", "protocol.test=8"),
+    *("protocol.max_candidates=2", "author=scripted"),
+    "author.drafts=[{seam: score, expression: similarity + recency},no draft]",
+    "routing=none",
+)
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    directory = tmp_path_factory.mktemp("loops") / "run"
+    with composer(), one_domain():
+        execute(compose_plan(SMALL), directory)
+    return finished(directory)
+
+
+def test_a_loop_is_replayed_and_forked(
+    loop: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(loop.path)]) == 0
+    assert f"same: {len(loop.events)} events" in capsys.readouterr().out
+    at = next(e.seq for e in loop.events if e.type == "noise.recorded")
+    fork = tmp_path / "fork"
+    drafts = "author.drafts=[{seam: score, expression: -similarity}]"
+    status = main(["fork", str(loop.path), drafts, "--at", str(at), "--out", str(fork)])
+    assert status == 0
+    out = capsys.readouterr().out
+    assert "why" in out  # the table of drafts
+    assert f"run: {fork}" in out
+    done = finished(fork)
+    assert done.results["candidates"][0]["payload"] == {"expression": "-similarity"}
+    assert main(["replay", str(fork)]) == 0
+    assert not verify_run(fork).problems
+
+
+@pytest.mark.parametrize(
+    ("at", "override", "said"),
+    [
+        ("99999", "gate=open", "TEST was opened"),
+        ("3", "seed=8", "split.made .* is not what the loop comes to"),
+    ],
+)
+def test_a_fork_that_can_not_be_is_told(
+    loop: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str], at: str, override: str,
+    said: str,
+) -> None:  # fmt: skip
+    import re
+
+    status = main(["fork", str(loop.path), override, "--at", at, "--out", str(tmp_path / "f")])
+    assert status == 2
+    error = capsys.readouterr().err
+    assert re.search(said, error)
+    assert error.count("\n") == 1
