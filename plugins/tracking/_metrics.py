@@ -10,6 +10,7 @@ from typing import Any, Final
 from framework.canonical import canonical_json, digest_bytes
 from framework.engine.directory import SUMMARY
 from framework.engine.sweep import COMPARISON
+from framework.reporting.depths import depth_of
 
 __all__ = [
     "MOST_PAIRS",
@@ -26,7 +27,6 @@ MOST_STRATA: Final = 400
 MOST_PAIRS: Final = 250
 """Paired comparisons that are still uploaded."""
 _PARTS: Final = ("mean", "ci_low", "ci_high", "n")
-_DEPTH: Final = "depth="
 _UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
 
 
@@ -135,13 +135,13 @@ def _add_gate(metrics: Metrics, gate: Mapping[str, Any]) -> None:
 def _add_depths(metrics: Metrics, summary: Mapping[str, Any]) -> None:
     """The headline by whole depths, a curve an axis."""
     for name, axes in summary["strata"].items():
-        depth = name.removeprefix(_DEPTH)
-        if not name.startswith(_DEPTH) or not depth.isdecimal():
+        depth = depth_of(name)
+        if depth is None:
             continue
         for axis in summary["headline"]:
             for part in _PARTS:
                 suffix = "" if part == "mean" else f"_{part}"
-                metrics.add(("depth", f"{axis}{suffix}"), axes.get(axis, {}).get(part), int(depth))
+                metrics.add(("depth", f"{axis}{suffix}"), axes.get(axis, {}).get(part), depth)
 
 
 def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float | None]]:

@@ -18,7 +18,7 @@ def draw(group: Group) -> Drawing | None:
     look = marks(group.arms)
     told = []
     budgets = group.budgets
-    width = 1.0 + 2.9 * len(budgets)
+    width = max(5.0, 1.0 + 2.9 * len(budgets))
     height = 3.4 + legend_height(width, group.arms)
     with canvas(width, height, 1, len(budgets), sharey=True, sharex=True) as (figure, panels):
         for panel, budget in zip(panels[0], budgets, strict=True):

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
+from framework.reporting.depths import depth_of
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures.labels import label_of, under
-from framework.reporting.figures.style import Drawing, canvas, handles, legend, marks
+from framework.reporting.figures.style import (
+    Drawing,
+    Mark,
+    canvas,
+    handles,
+    legend,
+    legend_height,
+    marks,
+)
 
-__all__ = ["axis_of", "depths", "draw"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-TAG: Final = "depth="
+__all__ = ["axis_of", "depths", "draw", "entry"]
+
+_MOST_TOGETHER: Final = 7
+"""Curves in a panel that can still be told apart."""
+_COLUMNS: Final = 4
+_WIDTH: Final = 6.4
 
 
-def depths(group: Group) -> list[float]:
-    """The depths that cases are tagged with, ascending; fewer than two make no curve."""
-    found = {
-        float(name.removeprefix(TAG))
-        for job in group.jobs
-        for name in job.summary["strata"]
-        if name.startswith(TAG) and _is_number(name.removeprefix(TAG))
-    }
-    return sorted(found)
+def depths(group: Group) -> list[int]:
+    """The depths of the cases, ascending; fewer than two make no curve."""
+    found = {depth_of(name) for job in group.jobs for name in job.summary["strata"]}
+    return sorted(depth for depth in found if depth is not None)
 
 
 def axis_of(group: Group) -> str | None:
@@ -35,56 +45,88 @@ def axis_of(group: Group) -> str | None:
 
 
 def draw(group: Group) -> Drawing | None:
-    """One panel a budget, one curve an arm; arms stand a little apart so that intervals show."""
+    """One panel a budget with a curve an arm; of many arms, one panel an arm, a curve a budget."""
     levels, axis = depths(group), axis_of(group)
     if len(levels) < 2 or axis is None:
         return None
-    look = marks(group.arms)
-    gap = min(b - a for a, b in pairwise(levels))
-    told = []
-    budgets = group.budgets
-    with canvas(1.0 + 3.1 * len(budgets), 3.9, 1, len(budgets), sharey=True) as (figure, panels):
-        for panel, budget in zip(panels[0], budgets, strict=True):
-            for i, arm in enumerate(group.arms):
-                job, mark = group.job(arm, budget), look[arm]
-                off = (i - (len(group.arms) - 1) / 2) * 0.5 * gap / max(1, len(group.arms))
-                found = [(d, e) for d in levels if job is not None and (e := entry(job, d, axis))]
-                for depth, one in found:
-                    if one["ci_low"] is not None:
-                        panel.plot([depth + off] * 2, [one["ci_low"], one["ci_high"]], lw=0.9,
-                                   color=mark.colour, alpha=0.6)  # fmt: skip
-                panel.plot([d + off for d, _ in found], [e["mean"] for _, e in found], lw=1.3,
-                           color=mark.colour, ls=mark.line, marker=mark.marker,
-                           mfc=mark.face)  # fmt: skip
-                told += [f"{arm} at {budget}, depth {d:g}: {e['mean']:.2f}" for d, e in found]
-            panel.set(title=f"budget {budget}", xticks=levels, xlabel="depth (hops)")
-        panels[0][0].set_ylabel(axis)
-        legend(figure, handles(look.values(), line=True), list(look))
+    one = _together if len(group.arms) <= _MOST_TOGETHER else _apart
+    behind = "" if one is _together else " In grey, every other arm."
+    told = [
+        f"{job.arm} at {job.budget}, depth {level}: {found['mean']:.2f}"
+        for job in group.jobs
+        for level in levels
+        if (found := entry(job, level, axis)) is not None
+    ]
     return Drawing(
         name=f"depth-{group.index}",
         title=f"{axis} by depth",
         caption=(
             f"{axis} against the depth of the chain that the case needs, with 95% intervals "
-            f"({under(group)}). {label_of(group, [axis])}"
+            f"({under(group)}).{behind} {label_of(group, [axis])}"
         ),
         alt=f"Curves of {axis} by depth. " + "; ".join(told),
-        figure=figure,
+        figure=one(group, levels, axis),
     )
 
 
-def entry(job: Job, depth: float, axis: str) -> Mapping[str, Any] | None:
+def _together(group: Group, levels: Sequence[int], axis: str) -> Figure:
+    look, budgets = marks(group.arms), group.budgets
+    width = max(_WIDTH, 1.0 + 3.1 * len(budgets))
+    height = 3.3 + legend_height(width, group.arms)
+    with canvas(width, height, 1, len(budgets), sharey=True) as (figure, panels):
+        for panel, budget in zip(panels[0], budgets, strict=True):
+            for i, arm in enumerate(group.arms):
+                # A little apart, so that intervals show.
+                off = (i - (len(group.arms) - 1) / 2) * 0.5 / len(group.arms)
+                _curve(panel, group.job(arm, budget), levels, axis, look[arm], off)
+            panel.set(title=f"budget {budget}", xticks=levels, xlabel="depth (hops)")
+        panels[0][0].set_ylabel(axis)
+        legend(figure, handles(look.values(), line=True), list(look))
+    return figure
+
+
+def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
+    look, arms = marks(group.budgets), group.arms
+    down = -(-len(arms) // _COLUMNS)
+    with canvas(9.4, 0.7 + 1.75 * down, down, _COLUMNS, sharex=True, sharey=True) as (
+        figure,
+        panels,
+    ):
+        flat = [panel for row in panels for panel in row]
+        for panel, arm in zip(flat, arms, strict=False):
+            for job in group.jobs:
+                found = [(d, e) for d in levels if (e := entry(job, d, axis))]
+                panel.plot([d for d, _ in found], [e["mean"] for _, e in found], color="#dddddd",
+                           lw=0.8, zorder=1)  # fmt: skip
+            for i, (budget, mark) in enumerate(look.items()):
+                off = (i - (len(look) - 1) / 2) * 0.3 / len(look)
+                _curve(panel, group.job(arm, budget), levels, axis, mark, off)
+            panel.set(title=arm, xticks=levels)
+        for panel in flat[len(arms) :]:
+            panel.set_visible(False)
+        for row in panels:
+            row[0].set_ylabel(axis)
+        names = [f"budget {budget}" for budget in look]
+        legend(figure, handles(look.values(), line=True), names)
+    return figure
+
+
+def _curve(
+    panel: Axes, job: Job | None, levels: Sequence[int], axis: str, mark: Mark, off: float
+) -> None:
+    found = [(d, e) for d in levels if job is not None and (e := entry(job, d, axis))]
+    for depth, one in found:
+        if one["ci_low"] is not None:
+            panel.plot([depth + off] * 2, [one["ci_low"], one["ci_high"]], lw=0.9, alpha=0.6,
+                       color=mark.colour)  # fmt: skip
+    panel.plot([d + off for d, _ in found], [e["mean"] for _, e in found], lw=1.3, zorder=3,
+               color=mark.colour, ls=mark.line, marker=mark.marker, mfc=mark.face)  # fmt: skip
+
+
+def entry(job: Job, depth: int, axis: str) -> Mapping[str, Any] | None:
     """The axis of a job at a depth; None where it has no mean there."""
     for name, axes in job.summary["strata"].items():
-        value = name.removeprefix(TAG)
-        if name.startswith(TAG) and _is_number(value) and float(value) == depth:
+        if depth_of(name) == depth:
             found: Mapping[str, Any] | None = axes.get(axis)
             return None if found is None or found["mean"] is None else found
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -82,6 +82,7 @@ def _diagram(panel: Any, found: CriticalDifference) -> None:
     panel.plot([low, high], [0, 0], color="#222222", lw=1.0)
     for rank in range(1, k + 1):
         panel.plot([rank, rank], [0, 0.18], color="#222222", lw=1.0)
+    for rank in range(1, k + 1, 1 + k // 12):
         panel.text(rank, 0.3, str(rank), ha="center", va="bottom", fontsize=8)
     width = found.critical_difference
     if width < high - low:

@@ -10,7 +10,7 @@ import numpy as np
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.outcomes import success_of
-from framework.reporting.figures.style import Drawing, canvas, handles, legend, marks
+from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks
 from framework.statistics.bootstrap import FloatArray
 from framework.statistics.selective import RiskCoverage, risk_coverage, risk_limits
 
@@ -54,7 +54,9 @@ def draw(group: Group) -> Drawing | None:
     look = marks(group.arms)
     budgets = group.budgets
     told = []
-    with canvas(1.0 + 2.9 * len(budgets), 3.8, 1, len(budgets), sharey=True) as (figure, panels):
+    width = max(5.0, 1.0 + 2.9 * len(budgets))
+    height = 3.2 + legend_height(width, group.arms)
+    with canvas(width, height, 1, len(budgets), sharey=True) as (figure, panels):
         for panel, budget in zip(panels[0], budgets, strict=True):
             for arm in group.arms:
                 job = group.job(arm, budget)

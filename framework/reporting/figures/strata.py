@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+from framework.reporting.depths import depth_of
 from framework.reporting.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
@@ -25,12 +26,12 @@ _COLUMNS: Final = 3
 
 
 def strata(group: Group) -> list[str]:
-    """Names of the primary strata, in order."""
+    """Names of the primary strata, in order; depths are a curve of their own (`depth`)."""
     found = dict.fromkeys(
         name.removeprefix(TAG)
         for job in group.jobs
         for name in job.summary["strata"]
-        if name.startswith(TAG)
+        if name.startswith(TAG) and depth_of(name) is None
     )
     return list(found)
 

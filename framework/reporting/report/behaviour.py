@@ -163,7 +163,7 @@ def by_case(group: Group) -> Iterator[Block]:
         yield Table(
             anchor=f"depth-table-{group.index}",
             caption=titled(f"{axis_} by depth in hops", group),
-            columns=["arm", "budget", *(f"{level:g}" for level in levels)],
+            columns=["arm", "budget", *(str(level) for level in levels)],
             rows=[
                 [
                     job.arm,

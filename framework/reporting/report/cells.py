@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from framework.reporting.report.blocks import NOTHING, Cell
-from framework.reporting.tables import DAGGER, interval, number, p_value, signed
+from framework.reporting.spelling import DAGGER, interval, number, p_value, signed
 from framework.statistics.intervals import Interval
 
 __all__ = [

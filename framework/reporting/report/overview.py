@@ -16,7 +16,7 @@ from framework.reporting.report.blocks import (
     Text,
 )
 from framework.reporting.report.cells import count, entry_cell
-from framework.reporting.tables import DAGGER, told
+from framework.reporting.spelling import DAGGER, told
 
 __all__ = ["beginning", "results", "title", "titled"]
 

@@ -28,7 +28,7 @@ from framework.reporting.report.provenance import provenance
 
 __all__ = ["Gallery", "page", "write_report"]
 
-_MOST_DRAWN: Final = 6
+_MOST_DRAWN: Final = 4
 """Settings that get figures: a sweep over many seeds would have hundreds."""
 
 

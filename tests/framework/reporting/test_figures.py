@@ -119,6 +119,15 @@ def test_without_its_data_there_is_no_figure(name: str) -> None:
     assert figure(name)(group_of(bare)) is None
 
 
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in NEED_MORE])
+def test_many_arms_fit(name: str, tmp_path: Path) -> None:
+    """Where panels, names and legend leave no room, matplotlib warns; here a warning is an error."""
+    arms = [f"an_arm_with_a_long_name_{i}" for i in range(24)]
+    group = group_of(*(job_of(arm, rows_of(arm, i / 24, 0.8)) for i, arm in enumerate(arms)))
+    svg, _ = save(drawn(name, group), tmp_path)
+    assert svg.stat().st_size > 10_000
+
+
 def test_marks_differ_without_colour() -> None:
     looks = marks([f"arm{i}" for i in range(22)])
     assert len({(m.marker, m.filled) for m in looks.values()}) == 22
@@ -190,7 +199,7 @@ def test_ranks_are_over_the_cases_that_all_arms_have(three: Group) -> None:
 
 
 def test_depths_come_from_the_tag(three: Group) -> None:
-    assert depths(three) == [1.0, 2.0, 3.0, 4.0]
+    assert depths(three) == [1, 2, 3, 4]
     made = drawn("depth", three)
     for depth in (1, 4):
         entry = three.jobs[0].summary["strata"][f"depth={depth}"]["p_ret"]
