@@ -42,6 +42,8 @@ class _State:
     confirm: tuple[Outcome, ...] = ()
     attempts: dict[str, int] = field(default_factory=dict)
     promotions: int = 0
+    silent: int = 0
+    """Times in a row that the author had nothing to propose."""
 
 
 class Loop:
@@ -197,6 +199,8 @@ class Loop:
                 return "max_promotions"
             if self.drafting.asked >= s.max_candidates:
                 return "max_candidates"
+            if open_ and state.silent >= 2 * len(open_):  # a regime has two seams at most in turn
+                return "author_has_nothing_more"
             route = self.routing.choose(
                 Diagnosis(
                     taxonomy=self.target.taxonomy,
@@ -237,6 +241,7 @@ class Loop:
         tried: list[tuple[Draft, Mapping[str, Any]]] = []
         for each in routes:
             draft = await self.drafting.draft(each, failures, state.stack)
+            state.silent = state.silent + 1 if draft is None else 0
             if isinstance(draft, Draft):
                 tried.append((draft, await self._optimize(draft)))
             elif draft is not None:

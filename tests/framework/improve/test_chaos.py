@@ -24,6 +24,7 @@ STOPS = {
     "plateau",
     "max_candidates",
     "max_promotions",
+    "author_has_nothing_more",
 }
 PASSES_STATIC = {"crash_later", "regression", "null"}
 

@@ -186,6 +186,15 @@ def test_stop_reasons_are_named_truthfully(tmp_path: Path) -> None:
     assert (stopped["asked"], stopped["drafts"]) == (5, 3)
 
 
+def test_an_author_without_a_draft_ends_the_loop_under_its_own_name(tmp_path: Path) -> None:
+    right = {"base": {"optimize": "0-7", "confirm": "0-9", "test": "0-4"}}
+    done = run_script(script_plan(right, [prompt("x")]), tmp_path / "run")
+    stopped = done.results["stopped"]
+    assert stopped["reason"] == "author_has_nothing_more"
+    assert stopped["exhausted"] == []
+    assert (stopped["asked"], stopped["drafts"]) == (3, 1)
+
+
 def test_consolidation_drops_an_entry_that_a_later_one_made_useless(tmp_path: Path) -> None:
     confirm = {"base": set(range(60)), "a": set(range(70)), "b": set(range(85))}
     right = {
