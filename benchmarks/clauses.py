@@ -22,7 +22,7 @@ from framework.pipeline import Pipeline, Seams
 from framework.records import Case
 from framework.registry import find, plugins, settings_of
 
-CASES = 2_000
+CASES = 500
 SEED = 90_210
 TARGETS = (
     ("longmemeval_synthetic", "answer_from_sessions", "answer", "answer_correct"),
