@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from framework.errors import DataError, UserError
 
 if TYPE_CHECKING:
-    from framework.prereg import Measured
+    from framework.prereg import Measured, Preregistration
 
 
 def lock(args: argparse.Namespace) -> int:
@@ -47,7 +47,7 @@ def judge(args: argparse.Namespace) -> int:
         entries, damage = prereg.locks(Path(args.register)), []
     except DataError as error:
         entries, damage = [], [f"the register is damaged: {error}"]
-    measured = _measured([Path(p) for p in args.runs])
+    measured = _measured([Path(p) for p in args.runs], plan)
     found = prereg.judge(plan, measured, entries)
     found = dataclasses.replace(found, flags=(*damage, *found.flags))
     plain = as_plain(found)
@@ -55,7 +55,7 @@ def judge(args: argparse.Namespace) -> int:
     return 1 if found.flags else 0
 
 
-def _measured(paths: Sequence[Path]) -> Measured:
+def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
     from framework.cli.runs import run_directories
     from framework.engine.sweep import comparable
     from framework.reporting.predicted import measured_in
@@ -66,9 +66,9 @@ def _measured(paths: Sequence[Path]) -> Measured:
             raise UserError("recorded rows are judged alone: give one file")
         return _recorded(recorded[0])
     directories = run_directories(list(paths))
-    if len(directories) > 1:
+    if len(directories) > 1 and not plan.base:
         comparable(directories)
-    return measured_in(directories)
+    return measured_in(directories, plan)
 
 
 def _recorded(path: Path) -> Measured:

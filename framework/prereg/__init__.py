@@ -5,7 +5,7 @@ from __future__ import annotations
 from framework.prereg.flags import RunInfo
 from framework.prereg.judge import Judgement, Measured, Verdict, judge
 from framework.prereg.plan import Hypothesis, Preregistration, parse, read_file
-from framework.prereg.register import REGISTER, Lock, as_lock, check_locked, lock, locks
+from framework.prereg.register import REGISTER, Lock, as_lock, check_locked, lock, locks, registered
 
 __all__ = [
     "REGISTER",
@@ -23,4 +23,5 @@ __all__ = [
     "locks",
     "parse",
     "read_file",
+    "registered",
 ]

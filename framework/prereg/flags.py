@@ -66,7 +66,7 @@ def _differences(locked: Preregistration, now: Preregistration) -> Iterator[str]
     for name in before:
         if name not in after:
             yield f"hypothesis {name} was dropped after the lock"
-    for key in ("stop", "adjust", "seed", "data_digest"):
+    for key in ("stop", "adjust", "seed", "data_digest", "base"):
         if getattr(locked, key) != getattr(now, key):
             yield f"{key} changed: {getattr(locked, key)} -> {getattr(now, key)}"
 

@@ -28,6 +28,7 @@ class Measured:
     A row that failed has `error` true: on an axis in [0, 1] its case counts as the worst for the
     claim, elsewhere as undefined. With `common_cases` arms are compared on the cases that all of a
     comparison have, as where one arm was measured on fewer; else different cases are an error.
+    Rows to be told apart by setting have the configuration of their run as `config`.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -103,9 +104,9 @@ def judge(
         resamples: of the bootstrap and the permutations.
 
     Raises:
-        UserError: an arm, axis or budget that no row has, or arms on different cases.
+        UserError: an arm, axis, budget or setting that no row has, or arms on different cases.
     """
-    tests = {h.name: _tester(h, measured, seed, resamples) for h in plan.hypotheses}
+    tests = {h.name: _tester(plan, h, measured, seed, resamples) for h in plan.hypotheses}
     verdicts: dict[str, Verdict] = {}
     waiting = [h for h in plan.hypotheses if h.role == "primary"]
     while waiting:
@@ -130,16 +131,23 @@ def judge(
 
 
 def _tester(
-    h: Hypothesis, measured: Measured, seed: int, resamples: int
+    plan: Preregistration, h: Hypothesis, measured: Measured, seed: int, resamples: int
 ) -> Callable[[float], Verdict]:
-    """A function from a two-sided alpha to the verdict at it."""
+    """A function from a two-sided alpha to the verdict at it.
+
+    Cases are paired by id, at two settings too: where the generator makes another case of an id
+    there, partners have nothing in common, which leaves the test right and gains it nothing.
+    """
     rows = [row for row in measured.rows if row.get("budget") == h.budget]
     if not rows:
         known = sorted({str(row.get("budget")) for row in measured.rows})
         raise UserError(f"{h.name}: no row at budget {h.budget!r}; measured: {', '.join(known)}")
-    columns = {arm: _column(h, rows, arm) for arm in (h.arm, *h.against)}
+    own = _column(h, _at(h.name, rows, plan.base, h.setting), h.arm, mine=True)
+    others = _at(h.name, rows, plan.base, h.against_setting)
+    columns = {rival: _column(h, others, rival, mine=False) for rival in h.against}
     if measured.common_cases:
-        shared = set.intersection(*(set(column) for column in columns.values()))
+        shared = set.intersection(set(own), *(set(column) for column in columns.values()))
+        own = {c: v for c, v in own.items() if c in shared}
         columns = {a: {c: v for c, v in col.items() if c in shared} for a, col in columns.items()}
     clusters = case_means(rows).clusters
     lower = h.direction == "lower"
@@ -147,7 +155,7 @@ def _tester(
     def test(alpha: float) -> Verdict:
         compared = []
         for rival in h.against:
-            a, b = (columns[rival], columns[h.arm]) if lower else (columns[h.arm], columns[rival])
+            a, b = (columns[rival], own) if lower else (own, columns[rival])
             names = ("prereg", h.budget, h.axis, *sorted((h.arm, rival)))
             compared.append(
                 compare(a, b, clusters, seed=seed, names=names, resamples=resamples, alpha=alpha)
@@ -157,7 +165,33 @@ def _tester(
     return test
 
 
-def _column(h: Hypothesis, rows: Sequence[Mapping[str, Any]], arm: str) -> dict[str, float | None]:
+def _at(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    base: Mapping[str, Any],
+    setting: Mapping[str, Any],
+) -> Sequence[Mapping[str, Any]]:
+    """The rows measured at the setting; all of them where the file has no base."""
+    wanted = {**base, **setting}
+    found = [row for row in rows if all(_value(row, k) == v for k, v in wanted.items())]
+    if not found:
+        said = ", ".join(f"{key}={value}" for key, value in wanted.items())
+        raise UserError(f"{name}: no row was measured at {said}")
+    return found
+
+
+def _value(row: Mapping[str, Any], key: str) -> Any:
+    found: Any = row.get("config")
+    for part in key.split("."):
+        if not isinstance(found, Mapping) or part not in found:
+            raise UserError(f"base: the runs have no configuration key {key}")
+        found = found[part]
+    return found
+
+
+def _column(
+    h: Hypothesis, rows: Sequence[Mapping[str, Any]], arm: str, *, mine: bool
+) -> dict[str, float | None]:
     own = [row for row in rows if row["arm"] == arm]
     if not own:
         known = sorted({str(row["arm"]) for row in rows})
@@ -166,7 +200,7 @@ def _column(h: Hypothesis, rows: Sequence[Mapping[str, Any]], arm: str) -> dict[
         known = sorted({axis for row in own for axis in row["axes"]})
         raise UserError(f"{h.name}: no axis {h.axis!r} of arm {arm}; measured: {', '.join(known)}")
     # The worst for the claim: the arm at the bad end of [0, 1], its rivals at the good end.
-    worst: float | None = float((h.direction == "higher") != (arm == h.arm))
+    worst: float | None = float((h.direction == "higher") != mine)
     failed = {str(row["case_id"]) for row in own if row.get("error")}
     (means,) = case_means(own).values.values()
     found = means.get(h.axis, {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ TESTS: Final = ("paired", "noninferiority")
 ROLES: Final = ("primary", "exploratory")
 ADJUSTMENTS: Final = ("holm", "none")
 STOPS: Final = ("fixed", "none")
+_OPTIONAL: Final = ("published", "setting", "against_setting")
 OUTCOMES: Final = ("supported", "rejected", "reversed", "underpowered")
 
 
@@ -42,6 +43,10 @@ class Hypothesis:
         alpha: two-sided, of the primary family; a bound is one-sided at half of it.
         n: cases planned.
         published: an outcome printed elsewhere, shown beside the verdict; "" for none.
+        setting: values of configuration keys (`domain.rho`) that the arm is measured at, where they
+            are not those of the file's `base`.
+        against_setting: the same of the arms that it is compared with; those of `setting` where it
+            is left out, so that one arm at two settings says both.
     """
 
     name: str
@@ -57,6 +62,8 @@ class Hypothesis:
     alpha: float
     n: int
     published: str = ""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    against_setting: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +77,8 @@ class Preregistration:
         adjust: "holm" over the primary hypotheses, or "none" where each must hold by itself.
         seed: of the run, ``None`` where any will do.
         data_digest: of the domain's data, ``None`` where it is not fixed.
+        base: the values of every configuration key that a hypothesis may set; empty where all runs
+            are of one setting.
         hypotheses: in the order of the file.
         digest: of the content: comments and layout do not count.
     """
@@ -80,6 +89,7 @@ class Preregistration:
     adjust: str
     seed: int | None
     data_digest: str | None
+    base: Mapping[str, Any]
     hypotheses: tuple[Hypothesis, ...]
     digest: str
 
@@ -105,14 +115,15 @@ def parse(name: str, content: Any) -> Preregistration:
     """The pre-registration of plain data. Raises UserError for anything wrong in it."""
     if not isinstance(content, Mapping):
         raise UserError(
-            "a mapping with title, stop, adjust, seed, data_digest, hypotheses expected"
+            "a mapping with title, stop, adjust, seed, data_digest, base, hypotheses expected"
         )
-    allowed = ("title", "stop", "adjust", "seed", "data_digest", "hypotheses")
+    allowed = ("title", "stop", "adjust", "seed", "data_digest", "base", "hypotheses")
     _check_keys("", content, allowed, ("title", "hypotheses"))
     listed = content["hypotheses"]
     if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
         raise UserError("hypotheses: a list of at least one expected")
-    hypotheses = tuple(_hypothesis(i, each) for i, each in enumerate(listed))
+    base = _settings("base", content.get("base") or {})
+    hypotheses = tuple(_hypothesis(i, each, base) for i, each in enumerate(listed))
     names = [h.name for h in hypotheses]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -127,17 +138,18 @@ def parse(name: str, content: Any) -> Preregistration:
         adjust=_choice("", content, "adjust", ADJUSTMENTS),
         seed=seed,
         data_digest=content.get("data_digest"),
+        base=base,
         hypotheses=hypotheses,
         digest=digest(content),
     )
 
 
-def _hypothesis(index: int, content: Any) -> Hypothesis:
+def _hypothesis(index: int, content: Any, base: Mapping[str, Any]) -> Hypothesis:
     where = f"hypotheses[{index}]."
     if not isinstance(content, Mapping):
         raise UserError(f"{where[:-1]}: a mapping expected")
     fields = {f.name: f for f in dataclasses.fields(Hypothesis)}
-    _check_keys(where, content, tuple(fields), tuple(n for n in fields if n != "published"))
+    _check_keys(where, content, tuple(fields), tuple(n for n in fields if n not in _OPTIONAL))
     against = content["against"]
     rivals = (against,) if isinstance(against, str) else tuple(against or ())
     if not rivals or not all(isinstance(r, str) and r for r in rivals):
@@ -155,6 +167,13 @@ def _hypothesis(index: int, content: Any) -> Hypothesis:
     published = content.get("published") or ""
     if published and published not in OUTCOMES:
         raise UserError(f"{where}published: {published!r} given, one of {_listed(OUTCOMES)}")
+    setting = _settings(f"{where}setting", content.get("setting") or {}, base)
+    other = content.get("against_setting")
+    against_setting = (
+        setting if other is None else _settings(f"{where}against_setting", other, base)
+    )
+    if content["arm"] in rivals and {**base, **setting} == {**base, **against_setting}:
+        raise UserError(f"{where}against: {content['arm']} is compared with itself")
     words = {key: _text(where, content, key) for key in ("name", "claim", "arm", "axis", "budget")}
     return Hypothesis(
         **words,
@@ -166,7 +185,21 @@ def _hypothesis(index: int, content: Any) -> Hypothesis:
         alpha=alpha,
         n=n,
         published=published,
+        setting=setting,
+        against_setting=against_setting,
     )
+
+
+def _settings(where: str, content: Any, base: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """Configuration keys with plain values, each one of the base's."""
+    if not isinstance(content, Mapping):
+        raise UserError(f"{where}: a mapping of configuration keys expected")
+    for key, value in content.items():
+        if not isinstance(key, str) or not isinstance(value, str | int | float | bool | None):
+            raise UserError(f"{where}.{key}: {value!r} given, a number or text expected")
+        if base is not None and key not in base:
+            raise UserError(f"{where}.{key}: base says no value of it")
+    return dict(content)
 
 
 def _check_keys(

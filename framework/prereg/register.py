@@ -13,9 +13,11 @@ from framework.errors import UserError
 from framework.journal import Clock, Journal, read, utc_now
 from framework.prereg.plan import Preregistration
 
-__all__ = ["REGISTER", "Lock", "as_lock", "check_locked", "lock", "locks"]
+__all__ = ["REGISTER", "Lock", "as_lock", "check_locked", "lock", "locks", "registered"]
 
 REGISTER: Final = Path("runs") / "prereg.jsonl"
+PUBLISHED: Final = Path("conf") / "prereg" / "register.jsonl"
+"""The register that comes with the repository: what was locked for the results in its docs."""
 LOCKED: Final = "prereg.locked"
 
 
@@ -64,6 +66,11 @@ def locks(path: Path) -> list[Lock]:
     return [_entry(e.payload, e.time, e.hash) for e in read(path) if e.type == LOCKED]
 
 
+def registered(path: Path = REGISTER) -> list[Lock]:
+    """Every entry of a register and of the published one. Raises DataError as `locks` does."""
+    return list({entry.hash: entry for at in (PUBLISHED, path) for entry in locks(at)}.values())
+
+
 def as_lock(plain: Mapping[str, Any]) -> Lock:
     """The lock of its plain data, its time in ISO 8601."""
     return Lock(**{**plain, "time": datetime.fromisoformat(plain["time"])})
@@ -74,7 +81,7 @@ def check_locked(content: Mapping[str, Any] | None, path: Path = REGISTER) -> No
     if not content:
         return
     wanted = digest(content)
-    if not any(entry.digest == wanted for entry in locks(path)):
+    if not any(entry.digest == wanted for entry in registered(path)):
         raise UserError(
             "prereg: this pre-registration is not locked as composed; run "
             "`python -m framework prereg lock conf/prereg/NAME.yaml` before the run"

@@ -35,7 +35,7 @@ def judged_runs(
     damage: list[str] = []
     if entries is None:
         try:
-            entries = prereg.locks(prereg.REGISTER)
+            entries = prereg.registered()
         except DataError as error:
             entries, damage = (), [f"the register is damaged: {error}"]
     wanted = digest(named[0])
@@ -43,7 +43,7 @@ def judged_runs(
     plan = prereg.parse(entry.name if entry else _UNKNOWN, named[0])
     own = [entry for entry in entries if entry.name == plan.name]
     try:
-        found = prereg.judge(plan, measured_in(directories), own)
+        found = prereg.judge(plan, measured_in(directories, plan), own)
     except UserError as error:
         found = prereg.Judgement(plan=plan, verdicts=(), flags=(f"can't be judged: {error}",))
     register = [{**dataclasses.asdict(entry), "time": entry.time.isoformat()} for entry in own]
@@ -55,12 +55,13 @@ def judged_runs(
     }
 
 
-def measured_in(directories: Sequence[Path]) -> prereg.Measured:
+def measured_in(directories: Sequence[Path], plan: prereg.Preregistration) -> prereg.Measured:
     """The rows of finished runs, and what of each matters to a pre-registration.
 
-    Raises UserError unless the runs differ in nothing but arm and budget, each pair once.
+    Raises UserError unless the runs differ in nothing but arm and budget, each pair once; where the
+    plan has a base they may also differ in its keys, at each setting once.
     """
-    _check_one_setting(directories)
+    _check_settings(directories, tuple(plan.base))
     rows: list[dict[str, Any]] = []
     runs: list[prereg.RunInfo] = []
     for path in directories:
@@ -87,7 +88,9 @@ def judgement_lines(found: Mapping[str, Any]) -> Iterator[str]:
         if h["test"] == "noninferiority":
             asked = f"not worse by {h['margin']:g}"
         against = ", ".join(h["against"])
-        yield f"  {h['arm']} against {against}: {h['axis']} at {h['budget']} {asked}"
+        here, there = _said(h["setting"]), _said(h["against_setting"])
+        sides = f"{h['arm']}{here} against {against}{there}"
+        yield f"  {sides}: {h['axis']} at {h['budget']} {asked}"
         yield f"  {verdict['outcome'].upper()}: {verdict['reason']}"
         p = "-" if verdict["p"] is None else f"{verdict['p']:.4f}"
         yield (
@@ -109,20 +112,31 @@ def _named(path: Path) -> Mapping[str, Any] | None:
     return (load_state(path).started or {}).get("config", {}).get("prereg") or None
 
 
-def _check_one_setting(directories: Sequence[Path]) -> None:
+def _check_settings(directories: Sequence[Path], keys: Sequence[str]) -> None:
     first: dict[str, Any] | None = None
-    seen: dict[tuple[str, str], Path] = {}
+    seen: dict[tuple[str, ...], Path] = {}
+    # A label names what was set: where that may differ, the option alone must not.
+    free = {key.split(".")[0] for key in keys}
     for path in directories:
         run = read_summary(path)["run"]
         first = first or run
-        differ = [key for key in SETTING if run[key] != first[key]]
+        differ = [
+            key
+            for key in SETTING
+            if (_option(run[key]) != _option(first[key]) if key in free else run[key] != first[key])
+        ]
         if differ:
             raise UserError(
                 f"{directories[0]} and {path} differ in {', '.join(differ)}: judge them apart"
             )
-        same = seen.setdefault((run["arch"], run["budget"]), path)
+        place = (run["arch"], run["budget"], *(str(run[key]) for key in sorted(free)))
+        same = seen.setdefault(place, path)
         if same is not path:
-            raise UserError(f"{same} and {path} are both {run['arch']} at {run['budget']}")
+            raise UserError(f"{same} and {path} are both {' at '.join(place)}")
+
+
+def _option(label: object) -> str:
+    return str(label).partition("(")[0]
 
 
 def _run(path: Path) -> tuple[list[dict[str, Any]], prereg.RunInfo]:
@@ -137,6 +151,7 @@ def _run(path: Path) -> tuple[list[dict[str, Any]], prereg.RunInfo]:
             "cluster": row.cluster or row.case_id,
             "axes": row.axes,
             "error": row.error,
+            "config": started.get("config", {}),
         }
         for row in state.rows
     ]
@@ -149,6 +164,11 @@ def _run(path: Path) -> tuple[list[dict[str, Any]], prereg.RunInfo]:
         n_errors=sum(1 for row in state.rows if row.error),
     )
     return rows, info
+
+
+def _said(setting: Mapping[str, Any]) -> str:
+    """A setting after an arm's name; nothing where it is the base."""
+    return f" ({', '.join(f'{k}={v}' for k, v in setting.items())})" if setting else ""
 
 
 def _number(value: float | None) -> str:
