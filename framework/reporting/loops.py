@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.reporting.tables import number, p_value, short, terminal
+from framework.reporting.spelling import number, p_value, short, terminal
 
 __all__ = ["LOOP", "loops_summary", "print_loop", "print_loops", "read_loop"]
 

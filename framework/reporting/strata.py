@@ -40,7 +40,7 @@ def stratum_tables(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
     """For every axis that the domain shows by stratum, a table: arms in rows, strata in columns."""
     from rich.table import Table
 
-    from framework.reporting.tables import entry_cell
+    from framework.reporting.spelling import entry_cell
 
     axes = dict.fromkeys(axis for job in jobs for axis in job.get("by_stratum") or ())
     tables = []

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from framework.engine.run import execute
-from framework.reporting.tables import interval, number, p_value, print_run, signed, told
+from framework.reporting.spelling import interval, number, p_value, signed, told
+from framework.reporting.tables import print_run
 from framework.testing.trivial import trivial_plan
 
 

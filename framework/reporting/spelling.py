@@ -1,0 +1,89 @@
+"""How figures are spelt in tables, and where tables go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "DAGGER",
+    "entry_cell",
+    "interval",
+    "number",
+    "p_value",
+    "short",
+    "signed",
+    "terminal",
+    "told",
+]
+
+DAGGER: Final = "†"
+
+
+def told(fairness: Mapping[str, Any]) -> str:
+    """What an arm was told beyond the events and the query, in words."""
+    words = [
+        name.replace("_", " ")
+        for name in ("sees_task", "knows_schema", "gold_edges", "sees_gold", "exempt")
+        if fairness.get(name)
+    ]
+    if fairness.get("query") == "none":
+        words.append("no query")
+    words += [f"{part} {fairness[part]}" for part in ("embedder", "extractor") if part in fairness]
+    return ", ".join(words)
+
+
+def number(value: float | None) -> str:
+    """`0.834`, or a dash where there is none."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """`+0.034`, or a dash where there is none."""
+    return "-" if value is None else f"{value:+.3f}"
+
+
+def p_value(value: float | None) -> str:
+    """`.0063`, `<.0001`, or a dash where there is none."""
+    if value is None:
+        return "-"
+    return "<.0001" if value < 1e-4 else f"{value:.4f}".lstrip("0") or "0"
+
+
+def interval(entry: Mapping[str, Any]) -> str:
+    """`[.750, .902]`, or a dash where none is claimed."""
+    if entry["ci_low"] is None:
+        return "-"
+    return f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
+
+
+def entry_cell(entry: Mapping[str, Any] | None) -> str:
+    """Mean over interval; a dagger marks what is no finding."""
+    if entry is None or entry["mean"] is None:
+        return "-"
+    mark = DAGGER if entry["kind"] == "instrument check" else ""
+    if entry["ci_low"] is None:
+        return f"{entry['mean']:.2f}{mark}"
+    return f"{entry['mean']:.2f}{mark}\n{short(entry['ci_low'])}-{short(entry['ci_high'])}"
+
+
+def short(value: float, sign: str = "") -> str:
+    """`.45`, `+.45`, `1.0`: two digits where that is all that is needed."""
+    text = f"{value:{sign}.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-1]
+
+
+def terminal() -> Console:
+    """Where tables go; a reader that left raises BrokenPipeError."""
+    from rich.console import Console
+
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process here, with a status of its own
+
+    console = Piped()
+    # Piped output has no width of its own: wide enough that a table's rows stay one line each.
+    return console if console.is_terminal else Piped(width=200)
