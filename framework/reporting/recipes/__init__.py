@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from framework.reporting.figures.style import Drawing
     from framework.reporting.report.blocks import Block
 
-__all__ = ["Hang", "Recipe", "find", "recipe", "recipes"]
+__all__ = ["Hang", "Recipe", "find", "needs", "recipe", "recipes"]
 
-_MODULES: Final = ("longhorizon", "depth", "depth_curves", "regimes")
+_MODULES: Final = ("longhorizon", "depth", "depth_curves", "depth_costs", "regimes")
 
 
 class Hang(Protocol):
@@ -51,6 +51,11 @@ class Recipe:
 
 
 _known: Final[dict[str, Recipe]] = {}
+
+
+def needs(experiment: str) -> str:
+    """What a recipe of the Depth paper needs, with the command that makes it."""
+    return f"its sweep: python run.py +experiment=depth/{experiment}"
 
 
 def recipe(name: str, source: str, title: str, needs: str) -> Callable[[Make], Make]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from framework.errors import UserError
 from framework.published import Printed, printed
 from framework.reporting.evidence import Group, Job, load
 from framework.reporting.figures import figure
-from framework.reporting.recipes import Hang, Make, recipe
+from framework.reporting.recipes import Hang, Make, needs, recipe
 from framework.reporting.recipes.cells import against
 from framework.reporting.recipes.knobs import (
     by_depth,
@@ -20,9 +20,6 @@ from framework.reporting.recipes.knobs import (
 )
 from framework.reporting.report.blocks import NOTHING, Block, Cell, Note, Table, Text
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["ARMS"]
 
 ARMS: Final = {
@@ -30,10 +27,6 @@ ARMS: Final = {
     "brief_graph_3hop": "typed_graph",
 }
 """The paper's names of arms that are called otherwise here; the others have one name."""
-
-
-def _needs(experiment: str) -> str:
-    return f"its sweep: python run.py +experiment=depth/{experiment}"
 
 
 def _ours(label: str) -> str:
@@ -73,7 +66,7 @@ def _beside(
             rows=rows,
         )
 
-    recipe(name, f"Depth, {printed('depth')[table].source}", title, _needs(experiment))(make)
+    recipe(name, f"Depth, {printed('depth')[table].source}", title, needs(experiment))(make)
 
 
 def _elsewhere(source: Printed) -> Block:
@@ -145,7 +138,7 @@ def _drawn(name: str, source: str, title: str, drawing: str, tables: str = "") -
         for group in groups if tables else ():
             yield from _tables(tables, group)
 
-    recipe(name, source, title, _needs("paper_geometry"))(make)
+    recipe(name, source, title, needs("paper_geometry"))(make)
 
 
 def _tables(name: str, group: Group) -> Iterator[Block]:
@@ -164,7 +157,7 @@ _drawn("depth/F027", "Depth, Table 34 (figure F027)", "Failure split", "failures
 _drawn("depth/F020", "Depth, Figure 29", "Accuracy and cost", "pareto", "cost")
 
 
-@recipe("depth/table10", "Depth, Table 10", "Scorecard", _needs("paper_geometry"))
+@recipe("depth/table10", "Depth, Table 10", "Scorecard", needs("paper_geometry"))
 def scorecard(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Wins, near-ties and losses of every arm, none left out, beside the printed tally."""
     from framework.reporting.report import comparisons
@@ -180,7 +173,7 @@ def scorecard(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 
 @recipe("depth/F017", "Depth, Figures 56 and 57", "What a memory adds, by axis",
-        _needs("paper_geometry"))  # fmt: skip
+        needs("intervention"))  # fmt: skip
 def intervention(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """typed_graph minus no memory at all, paired by case, axis by axis (Product Navigator)."""
     rows: list[list[Cell | str]] = []
@@ -252,7 +245,7 @@ def _axis_mean(job: Job, axis: str) -> float | None:
 # ------------------------------------------------------------------------------ tables with one row
 
 
-@recipe("depth/table39", "Depth, Table 39", "Seed and traversal", _needs("seed_traversal"))
+@recipe("depth/table39", "Depth, Table 39", "Seed and traversal", needs("seed_traversal"))
 def seed_and_traversal(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Recall by depth of the seed alone and with traversal."""
     jobs = jobs_of(sources)
@@ -300,6 +293,6 @@ def _axis_of(job: Job, axis: str) -> float | None:
     return None if entry is None else entry["mean"]
 
 
-recipe("depth/F049", "Depth, Tables 40 to 42", "Four-cell ablation", _needs("four_cell"))(
+recipe("depth/F049", "Depth, Tables 40 to 42", "Four-cell ablation", needs("four_cell"))(
     _four_cells("table_41")
 )

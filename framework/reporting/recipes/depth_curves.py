@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from framework.errors import UserError
 from framework.reporting.evidence import Job
-from framework.reporting.recipes import Hang, recipe
+from framework.reporting.recipes import Hang, needs, recipe
 from framework.reporting.recipes.knobs import (
     Curve,
     by_depth,
@@ -27,14 +27,8 @@ from framework.theory.depth import similarity_ceiling, traversal_recall
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CROSSOVER: Final = "python run.py +experiment=depth/crossover"
 
-
-def _needs(experiment: str) -> str:
-    return f"its sweep: python run.py +experiment=depth/{experiment}"
-
-
-@recipe("depth/F016", "Depth, Figure 16", "Depth crossover", f"its sweep: {_CROSSOVER}")
+@recipe("depth/F016", "Depth, Figure 16", "Depth crossover", needs("crossover"))
 def crossover(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Recall, compliance and kappa against depth, one curve an arm."""
     jobs = jobs_of(sources)
@@ -95,7 +89,7 @@ def _knob(
         for axis, curves in panels.items():
             yield curves_block(f"{file}-{axis}", f"{axis} by {key}", xlabel, curves)
 
-    recipe(name, source, title, _needs(experiment))(make)
+    recipe(name, source, title, needs(experiment))(make)
 
 
 def _has(jobs: Sequence[Job], axis: str) -> bool:
@@ -125,6 +119,14 @@ _knob(
     "depth/F046", "Depth, Figure 26", "Hop budget", "hops", "arch.hops", "hops walked",
     ("recall",),
     note="The paper prints recall at d = 3 of .72, .90 and 1.00 for 1, 2 and 3 hops.",
+)  # fmt: skip
+_knob(
+    "depth/decay", "Depth, Figure 27", "Recency of edges", "decay_ablation", "arch.decay",
+    "recency weight of edges (decay)", ("recall",),
+)  # fmt: skip
+_knob(
+    "depth/edge_noise", "Depth, assumption 5", "Kinds of wrong edges", "edge_noise",
+    "domain.edge_noise", "what becomes of a wrong edge", ("recall",),
 )  # fmt: skip
 _knob(
     "depth/visibility", "Depth, section 9.3", "Visibility of the entry record", "visibility",
@@ -161,7 +163,7 @@ def _overlaid(
         )  # fmt: skip
         yield curves_block(file, f"recall by {key}", xlabel, curves)
 
-    recipe(name, source, title, _needs(experiment))(make)
+    recipe(name, source, title, needs(experiment))(make)
 
 
 def _line(xs: np.ndarray, ys: np.ndarray) -> Callable[[Axes], None]:
@@ -202,7 +204,7 @@ _overlaid(
 
 
 @recipe("depth/F036", "Depth, Figure 11", "Drift by depth: predicted and measured",
-        _needs("phase"))  # fmt: skip
+        needs("phase"))  # fmt: skip
 def phase(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """The advantage of traversal over the best similarity arm, by drift and depth."""
     jobs = jobs_of(sources)
@@ -266,7 +268,7 @@ def _mean_at(jobs: Sequence[Job], rho: float, depth: int) -> float | None:
 
 
 @recipe("depth/F035", "Depth, Figure 35 and Table 37", "Decay laws by depth",
-        f"its sweep: {_CROSSOVER}")  # fmt: skip
+        needs("crossover"))  # fmt: skip
 def decay(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Laws of decay fitted to recall at every depth, with AICc and the error out of sample."""
     jobs = jobs_of(sources)

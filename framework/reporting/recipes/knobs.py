@@ -19,7 +19,17 @@ from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Curve", "Point", "by_depth", "by_setting", "curves_block", "draw", "jobs_of", "words"]
+__all__ = [
+    "Curve",
+    "Point",
+    "by_depth",
+    "by_setting",
+    "curves_block",
+    "draw",
+    "jobs_of",
+    "setting",
+    "words",
+]
 
 _DEPTH: Final = re.compile(r"(?:stratum=d|depth=)(\d+)")
 
@@ -66,7 +76,7 @@ def by_setting(
     """
     found: dict[str, dict[Any, Point]] = {}
     for job in jobs:
-        value = _setting(job.path, key)
+        value = setting(job, key)
         axes = job.summary["axes"]
         if depth is not None:
             axes = next((job.summary["strata"][n] for n in job.summary["strata"]
@@ -111,11 +121,12 @@ def draw(
         drawn,
     ):
         for panel, (axis, curves) in zip(drawn[0], panels.items(), strict=True):
-            texts = list(
-                dict.fromkeys(p.x for c in curves.values() for p in c if isinstance(p.x, str))
-            )
+            found = list(dict.fromkeys(p.x for c in curves.values() for p in c))
+            # One value that is no number, as null, makes names of them all.
+            named = any(isinstance(x, str) for x in found)
+            texts = [x if isinstance(x, str) else f"{x:g}" for x in found] if named else []
             for arm, curve in curves.items():
-                at = [texts.index(p.x) if isinstance(p.x, str) else p.x for p in curve]
+                at = [found.index(p.x) if named else float(p.x) for p in curve]
                 mark = look[arm]
                 for x, point in zip(at, curve, strict=True):
                     if point.low is not None and point.high is not None:
@@ -183,7 +194,9 @@ def _cell(point: Point | None) -> Cell:
     return Cell(text=f"{point.mean:.2f}", under=under, value=point.mean)
 
 
-def _setting(path: Path, key: str) -> Any:
+def setting(job: Job, key: str) -> Any:
+    """The value of a configuration key in a job: a number or text, `null` for none."""
+    path = job.path
     found: Any = _config(path)
     for part in key.split("."):
         if not isinstance(found, dict) or part not in found:
