@@ -15,6 +15,7 @@ from typing import Any
 
 from framework.contracts import RowKey
 from framework.engine.directory import ANSWERS, SWEEP_PLAN, load_state, read_summary
+from framework.engine.sweep import SWEEP
 from framework.errors import DataError, UserError
 from framework.journal import MANIFEST
 from framework.records import Row
@@ -22,8 +23,6 @@ from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting
 from framework.statistics.comparison import CaseMeans, case_means
 
 __all__ = ["Evidence", "Group", "Job", "higher_is_better", "load"]
-
-_SWEEP = "sweep.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +190,7 @@ def load(path: Path) -> Evidence:
     Raises UserError for any other directory, DataError for a damaged one.
     """
     if (path / SWEEP_PLAN).is_file():
-        sweep = _read(path / _SWEEP)
+        sweep = _read(path / SWEEP)
         jobs = [_job(path / job["directory"]) for job in sweep["jobs"]]
         return Evidence(path=path, jobs=jobs, sweep=sweep, plan=_read(path / SWEEP_PLAN))
     if not path.is_dir():

@@ -51,11 +51,11 @@ caption span { display: inline-block; position: sticky; left: .5rem;
   max-width: min(46rem, calc(100vw - 4rem)); }
 th, td { padding: .25rem .5rem; border-top: 1px solid var(--line); text-align: right;
   vertical-align: top; white-space: nowrap; overflow-wrap: normal; }
-.words { text-align: left; white-space: normal; min-width: 4.5rem; }
+.words { text-align: left; white-space: normal; min-width: 7rem; }
 td.long { white-space: normal; min-width: 16rem; text-align: left; }
 thead th { background: var(--soft); vertical-align: bottom; white-space: normal; }
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--paper);
-  min-width: 7.5rem; max-width: min(16rem, 45vw); white-space: normal; overflow-wrap: anywhere; }
+  min-width: 8.5rem; max-width: min(16rem, 45vw); white-space: normal; overflow-wrap: anywhere; }
 thead th:first-child { background: var(--soft); }
 small { color: var(--quiet); display: block; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
@@ -117,14 +117,18 @@ def _table(table: Table) -> Iterator[str]:
     yield f"<span>{escape(table.caption)}</span></caption><thead><tr>"
     for column, number in zip(table.columns, numeric, strict=True):
         words = "" if number else ' class="words"'
-        # A long name may break after an underscore.
-        yield f'<th scope="col"{words}>{escape(column).replace("_", "_<wbr/>")}</th>'
+        yield f'<th scope="col"{words}>{_breakable(column)}</th>'
     yield "</tr></thead><tbody>"
     for first, *rest in table.rows:
         shown = first.text if isinstance(first, Cell) else first
         cells = "".join(map(_cell, rest, numeric[1:]))
-        yield f'<tr><th scope="row">{escape(shown)}</th>{cells}</tr>'
+        yield f'<tr><th scope="row">{_breakable(shown)}</th>{cells}</tr>'
     yield "</tbody></table></div>"
+
+
+def _breakable(name: str) -> str:
+    """A long name may break after an underscore."""
+    return escape(name).replace("_", "_<wbr/>")
 
 
 _LONG: Final = 48

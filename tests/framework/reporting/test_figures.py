@@ -121,7 +121,7 @@ def test_without_its_data_there_is_no_figure(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if name not in NEED_MORE])
 def test_many_arms_fit(name: str, tmp_path: Path) -> None:
-    """Where panels, names and legend leave no room, matplotlib warns; here a warning is an error."""
+    """Where names and legend leave no room for panels matplotlib warns: an error, in tests."""
     arms = [f"an_arm_with_a_long_name_{i}" for i in range(24)]
     group = group_of(*(job_of(arm, rows_of(arm, i / 24, 0.8)) for i, arm in enumerate(arms)))
     svg, _ = save(drawn(name, group), tmp_path)
