@@ -57,7 +57,7 @@ class Loop:
         self.gate: Gate[Any] = bound.parts["gate"]
         self.domain = pipeline.domain
         self.log = EventLog(bound)
-        self.bench = Bench(pipeline, self.target, self.log)
+        self.bench = Bench(pipeline, self.target, self.log, settings.memories)
         self.bench.rewards = settings.rewards
         self.drafting = Drafting(
             bound.parts["author"], self.target, pipeline.client, self.log, settings, bound.seed
@@ -123,6 +123,12 @@ class Loop:
         splits = self._split()
         state = self.state
         state.optimize = await self._diagnose(splits)
+        errors, n = [o.error for o in state.optimize if o.error], len(state.optimize)
+        if 2 * len(errors) > n:
+            raise UserError(
+                f"the bare pipeline fails on {len(errors)} of {n} cases: there is nothing to "
+                f"improve; the last: {errors[-1]}"
+            )
         state.confirm = await self._evaluate("baseline", state.stack, "confirm", splits.confirm)
         self.log.emit(
             "baseline.recorded",

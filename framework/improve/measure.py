@@ -45,8 +45,10 @@ class Task:
 class Bench:
     """Measures stacks. What the journal holds of a measurement is not measured again."""
 
-    def __init__(self, pipeline: Pipeline, target: Target[Any], log: EventLog) -> None:
-        self.pipeline = replace(pipeline, traces_sources=True, keeps=512)
+    def __init__(
+        self, pipeline: Pipeline, target: Target[Any], log: EventLog, keeps: int = 200
+    ) -> None:
+        self.pipeline = replace(pipeline, traces_sources=True, keeps=keeps)
         self.target = target
         self._base = pipeline
         self._log = log

@@ -31,6 +31,7 @@ class ImproveSettings:
     code : whether an edit may be code, run in the sandbox for every case.
     rewards : what makes a case correct in the loop: `truth`, the target's word, or `directness`,
         a judge that takes any unhedged answer (Regimes, threat 10). TEST is judged by the truth.
+    memories : memories of histories that are kept for the next measurement.
     author_timeout_s : after so many seconds a draft counts as empty.
     """
 
@@ -53,10 +54,12 @@ class ImproveSettings:
     whole_pool: bool = False
     code: bool = False
     rewards: Literal["truth", "directness"] = "truth"
+    memories: int = field(default=200, metadata={"operational": True})
     author_timeout_s: float = field(default=120.0, metadata={"operational": True})
 
     def __post_init__(self) -> None:
-        for name in ("optimize", "confirm", "test", "max_attempts", "max_candidates", "best_of"):
+        for name in ("optimize", "confirm", "test", "max_attempts", "max_candidates", "best_of",
+                     "memories"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)} given, at least 1 expected")
         for name in ("max_promotions", "patience"):

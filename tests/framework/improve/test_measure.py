@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from framework.contracts import Outcome
+from framework.errors import UserError
 from framework.improve.measure import is_direct
 from tests.framework.improve.scripted import prompt, run_script, script_plan
 
@@ -57,3 +58,10 @@ def test_cases_are_written_in_their_order_and_correct_ones_in_short(tmp_path: Pa
     shown = {e["evaluation"] for e in done.of("case.evaluated") if "shown" in e}
     assert shown == {1}
     assert done.results["spent"]["evaluations"]["tokens"] > 0
+
+
+def test_a_pipeline_that_fails_by_itself_is_told_and_not_improved(tmp_path: Path) -> None:
+    right = {"base": {"optimize": "0-4", "confirm": "0-9", "test": "0-4"}}
+    plan = script_plan(right, [prompt("a")], reader={"plugin": "trivial", "fail_on": "Nothing"})
+    with pytest.raises(UserError, match=r"fails on 10 of 10 cases.*told to fail"):
+        run_script(plan, tmp_path / "run")
