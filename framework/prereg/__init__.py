@@ -5,9 +5,19 @@ from __future__ import annotations
 from framework.prereg.flags import RunInfo
 from framework.prereg.judge import Judgement, Measured, Verdict, judge
 from framework.prereg.plan import Hypothesis, Preregistration, parse, read_file
-from framework.prereg.register import REGISTER, Lock, as_lock, check_locked, lock, locks, registered
+from framework.prereg.register import (
+    PUBLISHED,
+    REGISTER,
+    Lock,
+    as_lock,
+    check_locked,
+    lock,
+    locks,
+    registered,
+)
 
 __all__ = [
+    "PUBLISHED",
     "REGISTER",
     "Hypothesis",
     "Judgement",

@@ -11,6 +11,7 @@ import pytest
 
 from framework.errors import DataError, UserError
 from framework.prereg import (
+    PUBLISHED,
     Judgement,
     Lock,
     Measured,
@@ -20,6 +21,7 @@ from framework.prereg import (
     lock,
     locks,
     parse,
+    registered,
 )
 from tests.framework.prereg.test_plan import CONTENT
 
@@ -241,3 +243,63 @@ def test_a_register_with_an_edited_line_is_damaged(register: Path) -> None:
     register.write_text(register.read_text().replace("12:00:00", "10:00:00"))
     with pytest.raises(DataError, match="edited"):
         locks(register)
+
+
+def settings(**changed: Any) -> dict[str, Any]:
+    made = content(against="a", **changed)
+    made["base"] = {"domain.rho": 0.67, "domain.items": 500}
+    return made
+
+
+def rows_at(levels: dict[float, list[float]], items: int = 500) -> list[dict[str, Any]]:
+    return [
+        {**row, "config": {"domain": {"rho": rho, "items": items}}}
+        for rho, values in levels.items()
+        for row in rows({"a": values})
+    ]
+
+
+def test_an_arm_is_compared_with_itself_at_another_setting() -> None:
+    made = settings(setting={"domain.rho": 0.95}, against_setting={})
+    measured = Measured(rows=rows_at({0.67: BAD, 0.95: GOOD, 0.3: HALF}), runs=[])
+    (verdict, *_) = judge(parse("x", made), measured, []).verdicts
+    assert verdict.outcome == "supported"
+    assert verdict.estimate == pytest.approx(0.85)
+    assert verdict.n == 40
+    made["hypotheses"][0]["direction"] = "lower"
+    (verdict, *_) = judge(parse("x", made), measured, []).verdicts
+    assert verdict.outcome == "reversed"
+
+
+def test_both_arms_are_taken_at_the_setting_where_one_alone_is_given() -> None:
+    made = settings(setting={"domain.rho": 0.95})
+    made["hypotheses"][0]["against"] = "b"
+    at = {"domain": {"rho": 0.95, "items": 500}}
+    other = {"domain": {"rho": 0.67, "items": 500}}
+    measured = [{**row, "config": at} for row in rows({"a": GOOD, "b": BAD})]
+    measured += [{**row, "config": other} for row in rows({"a": BAD, "b": GOOD})]
+    (verdict, *_) = judge(parse("x", made), Measured(rows=measured, runs=[]), []).verdicts
+    assert verdict.outcome == "supported"
+
+
+def test_rows_of_another_setting_are_never_taken_for_the_base() -> None:
+    made = settings(setting={"domain.rho": 0.95}, against_setting={})
+    levels = rows_at({0.67: BAD, 0.95: GOOD}, items=5000)
+    with pytest.raises(UserError, match=r"no row was measured at domain\.rho=0\.95"):
+        judge(parse("x", made), Measured(rows=levels, runs=[]), [])
+    without = [{k: v for k, v in row.items() if k != "config"} for row in levels]
+    with pytest.raises(UserError, match=r"no configuration key domain\.rho"):
+        judge(parse("x", made), Measured(rows=without, runs=[]), [])
+
+
+def test_a_lock_of_the_published_register_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Path("runs") / "prereg.jsonl"
+    with pytest.raises(UserError, match="not locked"):
+        check_locked(content(), own)
+    lock(parse("x", content()), content(), PUBLISHED)
+    check_locked(content(), own)
+    lock(parse("y", content()), content(), own)
+    assert [entry.name for entry in registered(own)] == ["x", "y"]

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from framework.errors import DataError, UserError
-from framework.prereg import parse, read_file
+from framework.prereg import locks, parse, read_file
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"
 SHIPPED = sorted(path for path in CONF.glob("*.yaml") if path.stem != "none")
@@ -101,3 +101,44 @@ def test_a_bad_file_is_named(tmp_path: Path) -> None:
     path.write_text("title: t\nhypotheses: []\n")
     with pytest.raises(DataError, match=r"p\.yaml: hypotheses: a list"):
         read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("base", "changed", "message"),
+    [
+        ({}, {"setting": {"domain.rho": 0.3}}, "setting.domain.rho: base says no value of it"),
+        ({"domain.rho": [1]}, {}, "base.domain.rho: [1] given, a number or text expected"),
+        (
+            {"domain.rho": 0.67},
+            {"against": "a", "against_setting": {"domain.rho": 0.67}},
+            "against: a is compared with itself",
+        ),
+        ({"domain.rho": 0.67}, {"setting": "rho"}, "setting: a mapping"),
+    ],
+)
+def test_a_setting_that_says_nothing_is_refused(
+    base: dict[str, Any], changed: dict[str, Any], message: str
+) -> None:
+    made = copy.deepcopy(CONTENT)
+    made["base"] = base
+    made["hypotheses"][0] |= changed
+    with pytest.raises(UserError) as caught:
+        parse("x", made)
+    assert message in str(caught.value)
+
+
+def test_a_setting_holds_for_both_sides_unless_the_other_is_given() -> None:
+    made = copy.deepcopy(CONTENT)
+    made["base"] = {"domain.rho": 0.67}
+    made["hypotheses"][0] |= {"setting": {"domain.rho": 0.3}}
+    (h,) = parse("x", made).hypotheses
+    assert h.setting == h.against_setting == {"domain.rho": 0.3}
+    made["hypotheses"][0]["against_setting"] = {}
+    (h,) = parse("x", made).hypotheses
+    assert h.against_setting == {}
+
+
+def test_what_the_docs_report_on_depth_is_what_was_locked() -> None:
+    plan, _ = read_file(CONF / "depth.yaml")
+    (entry,) = [entry for entry in locks(CONF / "register.jsonl") if entry.name == "depth"]
+    assert entry.digest == plan.digest
