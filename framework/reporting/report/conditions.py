@@ -184,4 +184,6 @@ def _bounds(verdict: Mapping[str, Any]) -> Cell:
 
 
 def _plain(value: object) -> str:
+    if value is None:
+        return UNDEFINED.text
     return f"{value:.4f}" if isinstance(value, float) else str(value)
