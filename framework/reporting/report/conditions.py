@@ -26,6 +26,20 @@ _DECLARED: Final[Mapping[str, str]] = {
 }
 
 
+_FINDING: Final[Mapping[str, str]] = {
+    "axis": "axis",
+    "conclusion": "conclusion",
+    "mean": "mean",
+    "baseline_mean": "of the baseline",
+    "delta": "difference",
+    "bound": "bound",
+    "threshold": "threshold",
+    "n": "n",
+    "errors": "errors",
+    "sensitivity": "sensitivity",
+}
+
+
 def fairness(evidence: Evidence) -> Iterator[Block]:
     """The budget, how far views filled it, and who was not given the same room."""
     yield Heading("Fairness lock", "fairness")
@@ -69,17 +83,25 @@ def gates(evidence: Evidence) -> Iterator[Block]:
         passed = Cell(
             text="passed" if gate["passed"] else "failed", tone="good" if gate["passed"] else "bad"
         )
-        findings = "; ".join(
-            " ".join(f"{key} {_plain(value)}" for key, value in finding.items())
-            for finding in gate["findings"]
-        )
-        rows.append([job.arm, job.budget, gate["name"], passed, gate["reason"], findings])
+        rows.append([job.arm, job.budget, gate["name"], passed, gate["reason"]])
     yield Table(
         anchor="gates-table",
         caption="Outcome of each gate.",
-        columns=["arm", "budget", "gate", "outcome", "reason", "findings"],
+        columns=["arm", "budget", "gate", "outcome", "reason"],
         rows=rows,
     )
+    findings: list[Sequence[Cell | str]] = [
+        [job.arm, job.budget, *(_part(finding.get(key)) for key in _FINDING)]
+        for job in judged
+        for finding in job.summary["gate"]["findings"]
+    ]
+    if findings:
+        yield Table(
+            anchor="gates-findings",
+            caption="What each outcome rests on: the bound must lie above the threshold.",
+            columns=["arm", "budget", *_FINDING.values()],
+            rows=findings,
+        )
 
 
 def predictions(evidence: Evidence) -> Iterator[Block]:
@@ -183,7 +205,9 @@ def _bounds(verdict: Mapping[str, Any]) -> Cell:
     return Cell(text=f"[{verdict['low']:+.3f}, {verdict['high']:+.3f}]")
 
 
-def _plain(value: object) -> str:
+def _part(value: object) -> Cell:
     if value is None:
-        return UNDEFINED.text
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+        return UNDEFINED
+    if isinstance(value, float):
+        return number_cell(value)
+    return count(value) if isinstance(value, int) else Cell(text=str(value))

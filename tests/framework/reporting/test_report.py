@@ -334,3 +334,21 @@ def test_models_twins_and_a_published_convention_have_their_sections(
         assert value(row["pairs"]) == 3
     ids = [e.attrib["id"] for e in page.iter() if "id" in e.attrib]
     assert len(ids) == len(set(ids))
+
+
+def test_gates_are_told_with_what_they_rest_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ("domain=loan", "arch=oracle,bm25", "n_cases=12", "protocol=retrieve", "tracking=none")
+    done = run(capsys, "-m", *given, "gate.baseline=oracle", "gate.axes=[surface_ceiling]")
+    assert done.status == 3
+    page = ElementTree.fromstring((done.directory / "report.html").read_text(encoding="utf-8"))
+    (outcome,) = table(page, "gates-table")
+    assert (text(outcome["arm"]), text(outcome["outcome"])) == ("bm25", "failed")
+    (row,) = table(page, "gates-findings")
+    (path,) = done.directory.glob("loan-bm25-*/summary.json")
+    (finding,) = read_json(path)["gate"]["findings"]
+    assert value(row["difference"]) == finding["delta"]
+    assert value(row["bound"]) == finding["bound"]
+    assert text(row["axis"]) == "surface_ceiling"
