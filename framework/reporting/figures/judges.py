@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from framework.reporting.figures.style import GREY, Drawing, canvas, handles, legend, marks
 
 __all__ = ["draw"]
 
+_COLUMNS: Final = 3
+
 Places = Mapping[tuple[str, str], Mapping[str, Any]]
 """(arm, budget) -> the entry of an axis in summary.json."""
 
 
-def draw(names: tuple[str, str], by_axis: Mapping[str, Sequence[Places]], number: int) -> Drawing:
+def draw(
+    names: tuple[str, str],
+    by_axis: Mapping[str, Sequence[Places]],
+    number: int,
+    rule_based: Sequence[str],
+) -> Drawing:
     """One panel an axis, one point an arm and budget, intervals both ways.
 
     Args:
         names: of the two judges.
         by_axis: axis -> the entries by each of the two.
         number: tells this drawing from others of the report.
+        rule_based: who of the model and the judges is; what they said is an instrument check.
     """
     budgets = list(dict.fromkeys(b for pair in by_axis.values() for p in pair for _, b in p))
     look = marks(budgets)
     told = []
-    with canvas(0.8 + 2.8 * len(by_axis), 3.3, 1, len(by_axis)) as (figure, panels):
-        for panel, (axis, (first, second)) in zip(panels[0], by_axis.items(), strict=True):
+    across = min(_COLUMNS, len(by_axis))
+    down = -(-len(by_axis) // across)
+    with canvas(0.8 + 2.8 * across, 0.4 + 2.9 * down, down, across) as (figure, panels):
+        flat = [panel for row in panels for panel in row]
+        for panel, (axis, (first, second)) in zip(flat, by_axis.items(), strict=False):
             panel.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls="--")
             for place in first:
                 x, y = first[place], second.get(place)
@@ -41,14 +52,20 @@ def draw(names: tuple[str, str], by_axis: Mapping[str, Sequence[Places]], number
                 panel.plot(x["mean"], y["mean"], marker=mark.marker, color=mark.colour, ls="")
                 told.append(f"{axis}, {place[0]} at {place[1]}: {x['mean']:.2f}, {y['mean']:.2f}")
             panel.set(title=axis, xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel=names[0])
-        panels[0][0].set_ylabel(names[1])
+        for row in panels:
+            row[0].set_ylabel(names[1])
+        for panel in flat[len(by_axis) :]:
+            panel.set_visible(False)
         legend(figure, handles(look.values()), [f"budget {b}" for b in budgets])
+    label = "Measured with language models."
+    if rule_based:
+        label = f"An instrument check, not evidence about LLMs: {', '.join(rule_based)} rule-based."
     return Drawing(
         name=f"judges-{number}",
         title=f"{names[0]} and {names[1]}, the same answers",
         caption=(
             "Mean of each arm by one judge against the other's, with 95% intervals. On the broken "
-            "line both agree on average."
+            f"line both agree on average. {label}"
         ),
         alt="Points: mean by each judge. " + "; ".join(told),
         figure=figure,

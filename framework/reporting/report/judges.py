@@ -106,7 +106,13 @@ def drawings(found: Sequence[Pair]) -> Iterator[Drawing]:
             if all(places):
                 by_axis[axis] = places
         if by_axis:
-            yield figure.draw((a, b), by_axis, number)
+            kinds = {
+                "the model": first[0].summary["run"]["model_kind"],
+                f"judge {a}": first[0].summary["run"]["judge_kind"],
+                f"judge {b}": second[0].summary["run"]["judge_kind"],
+            }
+            rules = [name for name, kind in kinds.items() if kind == "rule-based"]
+            yield figure.draw((a, b), by_axis, number, rules)
 
 
 def judged_axes() -> list[str]:

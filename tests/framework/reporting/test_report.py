@@ -270,7 +270,8 @@ def test_judges_of_the_same_answers_stand_side_by_side(sweep: Path) -> None:
     assert set(rows) >= {"rcs", "crr"}
     assert text(rows["rcs"]["judges"]) == "rules, llm"
     assert value(rows["rcs"]["n"]) == 72
-    assert any(f.get("id") == "figure-judges-0" for f in page.iter("figure"))
+    (drawn,) = (f for f in page.iter("figure") if f.get("id") == "figure-judges-0")
+    assert "instrument check" in text(drawn)
 
 
 def test_predictions_are_shown_with_their_flags() -> None:
