@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from framework.statistics.agreement_limits import agreement_limits
 from framework.statistics.depth import depth_slope
 from framework.statistics.independent import two_proportions
 from framework.statistics.intervals import mean_interval
@@ -304,6 +305,26 @@ def _others() -> Iterator[Scenario]:
         found = two_proportions(a, n, b, n)
         return _covers((found.low, found.high), 0.2)
 
+    def agreed(figure: str, truth: float) -> Callable[[Rng, int], bool | None]:
+        # Half of the cases are judged alike, of the other half's answers three in five by chance.
+        def hit(rng: Rng, n: int) -> bool | None:
+            steps = np.linspace(0, 1, 5)
+            chance = np.repeat(np.where(rng.random(n) < 0.5, 0.0, 0.6), 2)
+            a = rng.choice(steps, 2 * n)
+            b = np.where(rng.random(2 * n) < chance, rng.choice(steps, 2 * n), a)
+            cases = [str(i // 2) for i in range(2 * n)]
+            limits = agreement_limits(list(a), list(b), cases, seed=0, resamples=RESAMPLES)
+            return _covers(limits[figure] or (None, None), truth)
+
+        return hit
+
+    for name, figure in (("Pearson's r", "pearson"), ("Cohen's kappa", "kappa_above")):
+        yield _coverage(
+            f"{name} of judges (percentile bootstrap over cases)",
+            "five steps, two answers a case",
+            agreed(figure, 0.7),
+            claims=False,
+        )
     yield _coverage("ratio of means (delta method)", "use factor .8, retention .7", ratio)
     yield _coverage(
         "depth slope (percentile bootstrap)", "0/1 at three depths, n in all", slope, claims=False
