@@ -83,8 +83,11 @@ def test_thirty_kills(tmp_path: Path) -> None:
             begun = directory.exists()
             given = (f"resume={directory}",) if begun else (*ARGV, f"hydra.run.dir={directory}")
             if not kill_after(rng.uniform(0.3, 1.0) * seconds, tmp_path, *given):
+                seconds *= 0.8  # the machine has become faster: its load is not ours alone
                 break
-            hit[where_it_was(directory)] += 1
+            where = where_it_was(directory)
+            hit[where] += 1
+            seconds *= 1.1 if where == "start-up" else 1.0
         if not directory.exists():
             finish(tmp_path, *ARGV, f"hydra.run.dir={directory}")
         finish(tmp_path, f"resume={directory}")
