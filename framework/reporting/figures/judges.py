@@ -59,7 +59,8 @@ def draw(
         legend(figure, handles(look.values()), [f"budget {b}" for b in budgets])
     label = "Measured with language models."
     if rule_based:
-        label = f"An instrument check, not evidence about LLMs: {', '.join(rule_based)} rule-based."
+        named = ", ".join(rule_based)
+        label = f"An instrument check, not evidence about LLMs: rule-based are {named}."
     return Drawing(
         name=f"judges-{number}",
         title=f"{names[0]} and {names[1]}, the same answers",
