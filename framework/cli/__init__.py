@@ -129,8 +129,15 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser("gates", help="simulate what each gate of the loop lets through")
     add.add_argument("--loops", type=int, default=1000, help="a rule; default: %(default)s")
     add.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    add.add_argument(
+        "--effects",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="patches as benchmarks/patch_effects.py measured them, as further ideas",
+    )
     add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
-    add.add_argument("--figure", metavar="FILE", help="draw it too, as SVG or PNG")
+    add.add_argument("--figure", metavar="DIR", help="draw gate_characteristics.svg and .png there")
     add.set_defaults(command="loops:gates")
 
     group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")

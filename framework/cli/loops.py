@@ -23,17 +23,22 @@ def fork(args: argparse.Namespace) -> int:
 def gates(args: argparse.Namespace) -> int:
     """Simulate loops under each gate; print the table, or put it between a file's table markers."""
     from framework.errors import UserError
+    from framework.reporting.figures.style import save
     from framework.reporting.markdown import put_between_markers
-    from framework.testing.gates import draw, markdown, simulate
+    from framework.testing.gate_tables import draw, markdown
+    from framework.testing.gates import MIXTURE, read_effects, simulate
 
     if args.loops < 1:
         raise UserError(f"--loops: {args.loops} given, at least 1 expected")
-    found = simulate(args.loops, args.seed)
+    populations = [MIXTURE, *(read_effects(Path(path)) for path in args.effects)]
+    found = [f for each in populations for f in simulate(args.loops, args.seed, each)]
     text = f"{markdown(found)}\n\n{args.loops:,} loops a gate, seed {args.seed}."
     if args.into is None:
         print(text)
     else:
         put_between_markers(Path(args.into), text)
     if args.figure:
-        draw(found, Path(args.figure))
+        directory = Path(args.figure)
+        directory.mkdir(parents=True, exist_ok=True)
+        save(draw(found), directory)
     return 0

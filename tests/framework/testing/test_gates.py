@@ -2,47 +2,118 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from framework.errors import DataError, UserError
+from framework.reporting.figures.style import save
 from framework.testing import gates
-from framework.testing.gates import IDEAS, LOOKS, Rule, draw, markdown, simulate
+from framework.testing.gate_tables import draw, markdown
+from framework.testing.gates import (
+    LOOKS,
+    MIXTURE,
+    Effect,
+    Found,
+    Idea,
+    Population,
+    Rule,
+    read_effects,
+    simulate,
+)
 
 POINT: Mapping[str, Any] = {"rule": "point", "threshold": 0.02}
+STRICT = Rule(name="point", gate=POINT)
+OPEN = Rule(name="open", plugin="open")
 
 
 @pytest.fixture(scope="module")
-def found() -> list[gates.Found]:
-    rules = [Rule(name="point", gate=POINT), Rule(name="every", gate={"rule": "point"})]
-    return simulate(15, seed=1, rules=rules)
+def found() -> list[Found]:
+    return simulate(15, seed=1, rules=[STRICT, Rule(name="every", gate={"rule": "point"}), OPEN])
 
 
 def test_the_declared_effects_are_the_true_ones() -> None:
-    after = {kind: gates._after(0.75, fix, hurt) - 0.75 for kind, (_, fix, hurt) in IDEAS.items()}
-    assert after == pytest.approx({"null": 0, "harmful": -0.0225, "small": 0.02, "large": 0.06})
-    assert sum(share for share, _, _ in IDEAS.values()) == pytest.approx(1)
+    effects = {idea.name: idea.after(0.75) - 0.75 for idea in MIXTURE.ideas}
+    assert effects == pytest.approx({"null": 0, "harmful": -0.0225, "small": 0.02, "large": 0.06})
+    assert sum(idea.share for idea in MIXTURE.ideas) == pytest.approx(1)
 
 
-def test_promotions_grow_with_looks_and_a_stricter_gate_makes_fewer(
-    found: list[gates.Found],
-) -> None:
+def test_promotions_grow_with_looks_and_a_stricter_gate_makes_fewer(found: list[Found]) -> None:
     by = {(f.rule, f.looks): f for f in found}
-    for rule in ("point", "every"):
+    for rule in ("point", "every", "open"):
         counts = [by[rule, looks].promotions for looks in LOOKS]
         assert counts == sorted(counts)
         assert all(by[rule, looks].regret >= -1e-9 for looks in LOOKS)
-    assert by["point", 20].promotions < by["every", 20].promotions
+    assert by["point", 20].promotions < by["every", 20].promotions < by["open", 20].promotions
     assert by["point", 20].any_false <= by["every", 20].any_false
+    assert by["open", 20].promotions == 20
 
 
-def test_a_simulation_is_its_seeds(found: list[gates.Found]) -> None:
-    assert simulate(15, seed=1, rules=[Rule(name="point", gate=POINT)]) == found[: len(LOOKS)]
+def test_the_plateau_rule_ends_a_loop_that_gains_nothing() -> None:
+    barren = Population(
+        name="barren",
+        accuracy=0.5,
+        ideas=(Idea(name="null", share=1, fix=0.1, hurt=0.1),),
+    )
+    endless = Rule(name="endless", gate={"rule": "point"}, fresh=True)
+    waits = Rule(name="waits", gate={"rule": "point"}, fresh=True, least=2, patience=3)
+    last = [f for f in simulate(10, 0, barren, [endless, waits]) if f.looks == LOOKS[-1]]
+    assert last[1].promotions < last[0].promotions
+    assert all(f.gain == pytest.approx(0) and f.regret == pytest.approx(0) for f in last)
 
 
-def test_the_table_and_the_picture(found: list[gates.Found], tmp_path: Path) -> None:
-    assert len(markdown(found).splitlines()) == 2 + len(found)
-    draw(found, tmp_path / "gates.svg")
-    assert (tmp_path / "gates.svg").read_text().lstrip().startswith("<?xml")
+def test_a_simulation_is_its_seeds(found: list[Found]) -> None:
+    assert simulate(15, seed=1, rules=[STRICT]) == found[: len(LOOKS)]
+
+
+def test_measured_effects_become_rates(tmp_path: Path) -> None:
+    effect = Effect(name="a", seam="score", wrong=40, fixed=10, right=60, broken=3)
+    assert effect.delta == pytest.approx(0.07)
+    path = tmp_path / "effects.json"
+    entry = {name: getattr(effect, name) for name in Effect.__slots__}
+    path.write_text(json.dumps({"target": "mine", "cases": 100, "effects": [entry]}))
+    population = read_effects(path)
+    assert population.accuracy == 0.6
+    assert population.ideas[0].after(0.6) == pytest.approx(0.67)
+    path.write_text('{"effects": []}')
+    with pytest.raises(DataError, match="no measured effects"):
+        read_effects(path)
+    with pytest.raises(UserError):
+        read_effects(tmp_path / "none.json")
+
+
+def test_ideas_that_never_fix_anything_are_refused() -> None:
+    inert = Population(
+        name="inert", accuracy=0.5, ideas=(Idea(name="n", share=1, fix=0, hurt=0.1),)
+    )
+    with pytest.raises(UserError, match="no idea fixes a case"):
+        simulate(1, population=inert)
+
+
+def test_the_table_and_the_picture(found: list[Found], tmp_path: Path) -> None:
+    rows = [line for line in markdown(found).splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + 3  # the head, and one line a rule
+    for path in save(draw(found), tmp_path):
+        assert path.stat().st_size > 1_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("gate", "low", "high"), [(POINT, 0.28, 0.40), ({}, 0.0, 0.03)], ids=["point", "bound"]
+)
+def test_a_null_edit_passes_the_point_rule_a_third_of_the_time(
+    gate: Mapping[str, Any], low: float, high: float
+) -> None:
+    """An edit that flips as many cases of 100 as seed 101's last one did: 13, for nothing.
+
+    The bound rule has the one-sided level .025; .03 allows for three standard errors of 4,000.
+    """
+    rule = Rule(name="rule", gate=gate, fresh=True)
+    rng = np.random.default_rng(7)
+    counts = rng.multinomial(100, (0.065, 0.065, 0.87), size=4_000)
+    passed = [gates._decision(rule, int(fixed), int(broken), 1)[0] for fixed, broken, _ in counts]
+    assert low < np.mean(passed) < high
