@@ -14,7 +14,7 @@ def beside(cell: Published) -> Cell:
 
     `same`: it rounds to what is printed.
     """
-    text = NOTHING if cell.value is None else cell.text
+    text = NOTHING if cell.value is None and cell.text in ("", "-") else cell.text
     number = printed_number(cell.printed)
     if number is None:
         return Cell(text=text, under=cell.printed, value=cell.value)
