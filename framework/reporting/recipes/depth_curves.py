@@ -189,7 +189,7 @@ def _scatter(curves: Mapping[str, Curve]) -> tuple[Callable[[Axes], None], str]:
     return _line(xs, p**xs), (
         f"Theorem 11 predicts p^sigma where fragments surface independently; in grey with "
         f"p = {p:.2f}, the best recall measured at sigma = 1. Fragments that surface together do "
-        "better than that."
+        "better than that, and fragments of which few have the query's words do worse."
     )
 
 
