@@ -163,6 +163,7 @@ def scorecard(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     from framework.reporting.report import comparisons
 
     source = printed("depth")["table_10"]
+    yield from words(jobs_of(sources))
     for path in sources:
         yield from comparisons.scorecard(load(path))
     printed_tally = "; ".join(f"{name} {row[0]}" for name, row in source.values.items())
