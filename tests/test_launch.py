@@ -19,6 +19,7 @@ from plugins.domains.hotpotqa import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
 
 ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "tests" / "fixtures" / "decision_corpus" / "harbour.jsonl"
 
 MISTAKES = {
     "an unknown option": (["arch=bm52"], ["arch: no option 'bm52'", "'bm25'", "typed_graph"]),
@@ -47,7 +48,10 @@ MISTAKES = {
     "max_errors below 0": (["max_errors=-0.1"], ["max_errors: -0.1 given", "0 or more"]),
     "max_errors that is no number": (["max_errors=nan"], ["max_errors: nan given"]),
     "a name with a folder": (["run_name=a/b"], ["run_name: 'a/b' given", "without /"]),
-    "a protocol that does not fit": (["protocol=evaluate"], ["protocol=evaluate", "retrieve"]),
+    "a protocol that does not fit": (
+        ["domain=decision_corpus", f"domain.path={CORPUS}", "protocol=evaluate"],
+        ["protocol=evaluate", "retrieve"],
+    ),
     "no data file": (["domain.path=nope.json"], ["nope.json", "no such file", "domain.path=FILE"]),
     "no path": (["domain.path="], ["domain.path: no file given"]),
     "data that are not JSON": (["domain.path=broken.json"], ["broken.json:3: not JSON"]),

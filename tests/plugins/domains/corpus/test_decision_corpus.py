@@ -173,9 +173,7 @@ def test_the_peps_keep_the_laws(data_dir: Path, tmp_path: Path, variant: str) ->
     assert report["depth_governs_now_max"] == 3
 
 
-def test_a_bad_corpus_ends_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_corpus_ends_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.jsonl"
     edge = {"record": "edge", "type": "supersedes", "from": "adr-1", "to": "adr-9"}
     path.write_text(FIXTURE.read_text() + json.dumps(edge) + "\n")
