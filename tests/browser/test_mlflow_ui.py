@@ -219,6 +219,27 @@ def test_a_run_page_shows_parameters_intervals_and_artifacts(browser: Chrome, si
     )
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_run_page_tells_the_numbers_at_any_width(browser: Chrome, site: Site, width: int) -> None:
+    """At the width of a laptop and of a telephone, as the report is read too."""
+    name = "hostile loose"
+    screen = {"width": width, "height": 6000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        browser.get("about:blank")
+        browser.get(f"{site.url}/#/experiments/{site.experiment}/runs/{site.ids[name]}")
+        _wait(browser, lambda: "right" in _table(browser, "Metrics ("))
+        shown = browser.execute_script("return window.innerWidth")  # type: ignore[no-untyped-call]
+        assert shown == width
+        metrics = _table(browser, "Metrics (")
+        entry = site.summaries[name]["axes"]["right"]
+        for key, part in (("", "mean"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high")):
+            assert _shown(entry[part], metrics[f"right{key}"][0])
+        assert _table(browser, "Parameters (")["arch"] == ["hostile"]
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_the_compare_page_sets_runs_side_by_side(browser: Chrome, site: Site) -> None:
     names = list(site.ids)
     chosen = json.dumps([site.ids[name] for name in names], separators=(",", ":"))
