@@ -157,6 +157,8 @@ def test_text_stands_out_by_day_and_by_night(page: Chrome) -> None:
 
 
 def test_nothing_is_fetched_and_nothing_goes_wrong(page: Chrome) -> None:
+    page.get_log("browser")  # type: ignore[no-untyped-call]  # what pages before this one left
+    page.refresh()
     assert run_script(page, "return performance.getEntriesByType('resource').length;") in (0, 7)
     fetched = run_script(
         page, "return performance.getEntriesByType('resource').map(e => e.name.slice(0, 5));"
