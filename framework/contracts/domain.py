@@ -47,7 +47,8 @@ class Domain(ABC, Generic[S]):
 
     `axes` names the axis plugins that apply; `headline` the few axis columns that tables show and
     sweeps compare: a comparison of everything could conclude nothing. `by_stratum` names columns
-    that tables show for every stratum too.
+    that tables show for every stratum too. `runs_code` tells that `checks` runs code of an answer:
+    where nothing can be isolated, protocols under which a reader answers are then refused.
     """
 
     name: ClassVar[str]
@@ -56,6 +57,7 @@ class Domain(ABC, Generic[S]):
     headline: ClassVar[tuple[str, ...]]
     by_stratum: ClassVar[tuple[str, ...]] = ()
     protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve", "improve")
+    runs_code: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:

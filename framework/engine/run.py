@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from framework import sandbox
 from framework.canonical import digest
 from framework.config import Plan
 from framework.contracts import Bound, Budget, Domain, GateOutcome, Model, RunProtocol
@@ -184,14 +185,17 @@ def bind_notes(
 
 
 def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:
-    """The one path of a plan. Raises UserError for parts that do not fit each other.
+    """The one path of a plan.
 
-    `model` stands in for the plan's own.
+    `model` stands in for the plan's own. Raises UserError for parts that do not fit each other, and
+    where code of answers would be run and can't be isolated.
     """
-    protocol = plan.parts["protocol"].plugin.name
-    if protocol not in domain.protocols:
+    protocol = plan.parts["protocol"].plugin
+    if protocol.name not in domain.protocols:
         allowed = ", ".join(domain.protocols)
-        raise UserError(f"protocol={protocol}: domain {plan.label('domain')} allows {allowed}")
+        raise UserError(f"protocol={protocol.name}: domain {plan.label('domain')} allows {allowed}")
+    if domain.runs_code and protocol.cls.answers:
+        sandbox.require()
     budget: Budget[Any] = plan.parts["budget"].create()
     axes = []
     for name in axes_of(plan):

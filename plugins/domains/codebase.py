@@ -24,7 +24,6 @@ from framework.records import (
     TaskCard,
 )
 from framework.registry import register
-from framework.sandbox import require
 from framework.tokens import count_tokens
 from plugins.domains._codebase.checking import Checker
 from plugins.domains._codebase.corpus import SERVICE, TOOLBOX, Corpus, Forms, Task, data_digest
@@ -74,7 +73,7 @@ class Codebase(Domain[CodebaseSettings]):
     An answer's edit is a patch (`framework.operations.patching`). `checks` runs the rule's
     invariant on the patched files, and the service's own tests, in `framework.sandbox`.
 
-    Raises UserError where the platform can't isolate the code of a patch.
+    Where the platform can't isolate the code of a patch, only protocols without answers run.
     """
 
     provenance: ClassVar[Provenance] = Provenance(
@@ -92,11 +91,11 @@ class Codebase(Domain[CodebaseSettings]):
         "p_ret",
         "recall_at_5",
     )
+    runs_code: ClassVar[bool] = True
     Settings: ClassVar[type[Any]] = CodebaseSettings
 
     def __init__(self, settings: CodebaseSettings) -> None:
         super().__init__(settings)
-        require()
         self._corpus = Corpus(settings.forms)
         self._files = self._corpus.files(settings.spec)
         self._checker = Checker(self._files)
