@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from framework.canonical import canonical_json, digest
 from framework.contracts import Domain, Provenance
@@ -34,12 +35,16 @@ _DATE: Final = "2026-01-01"
 class TextToSQLSettings:
     """Which database and questions, and what a query may take.
 
+    forms : wording of the questions: `development`, `held_out` (the rule-based writer was written
+        against the former alone; a question without the latter is left out), or `mixed`, either in
+        turns. `reworded`: in held-out wordings those that `mixed` words otherwise.
     path : a sqlite file, or a script of SQL statements (`.sql`); empty for the library that comes
         along. questions : a YAML or JSON file of questions with reference queries and notes; empty
         for the library's own. Both or neither.
     seconds : a query that takes longer is stopped, and wrong. rows : the most it may give.
     """
 
+    forms: Literal["mixed", "development", "held_out", "reworded"] = "mixed"
     path: str = ""
     questions: str = ""
     seconds: float = 2.0
@@ -61,10 +66,12 @@ class TextToSQL(Domain[TextToSQLSettings]):
     asked of it. An answer is right when its query gives the rows of the reference query on this
     database: as multisets, or as lists where the question asks for an order. Queries can only
     read, and time and rows are limited. Gold: a critical `passage` for each note that a question
-    can't do without. Cases come in the order of the file; the seed plays no part. Stratum: the kind
-    (filter, aggregate, join, group, order); cluster: the template.
+    can't do without. Cases come in rounds, one of each template in the order of the file, so that
+    the first few span all kinds; the seed plays no part. Stratum: the kind (filter, aggregate,
+    join, group, order); cluster: the template; tag `form`: the wording.
 
-    Raises DataError naming file and record for bad data, a reference query that fails included.
+    Raises DataError naming file and record for bad data, a reference query that fails included, and
+    for a file without any held-out wording where none but those are wanted.
     """
 
     provenance: ClassVar[Provenance] = Provenance(
@@ -84,13 +91,16 @@ class TextToSQL(Domain[TextToSQLSettings]):
         database = Path(settings.path).expanduser() if settings.path else _OWN / "library.sql"
         file = Path(settings.questions).expanduser() if settings.path else _OWN / "questions.yaml"
         self._database = Database(database, seconds=settings.seconds, rows=settings.rows)
-        notes, self._asked = load(file)
+        notes, asked = load(file)
         self._digest = digest([database.read_bytes().hex(), file.read_bytes().hex()])
         self._run = lru_cache(maxsize=4_096)(self._database.run)
-        for asked in self._asked:
-            failed = self._run(asked.sql).error
+        for question in asked:
+            failed = self._run(question.sql).error
             if failed:
-                raise DataError(file, None, f"question {asked.id!r}: its sql fails: {failed}")
+                raise DataError(file, None, f"question {question.id!r}: its sql fails: {failed}")
+        self._asked = [q for q in _in_rounds(asked) if self._form(q) is not None]
+        if not self._asked:
+            raise DataError(file, None, f"no question has a wording for forms={settings.forms}")
         documents = [
             Note(id=f"table:{name}", text=f"The table {name} has the columns {', '.join(columns)}.")
             for name, columns in self._database.columns.items()
@@ -138,7 +148,17 @@ class TextToSQL(Domain[TextToSQLSettings]):
         """The rows of a query on this database, or why there are none."""
         return self._run(sql)
 
+    def _form(self, asked: Asked) -> Literal["development", "held_out"] | None:
+        """The wording of a question; None for one that is not asked."""
+        forms = self.settings.forms
+        if forms == "development" or (forms == "mixed" and not (asked.turn and asked.held_out)):
+            return "development"
+        if not asked.held_out or (forms == "reworded" and asked.turn):
+            return None
+        return "held_out"
+
     def _case(self, asked: Asked) -> Case:
+        form = self._form(asked) or "development"
         items = tuple(
             GoldItem(
                 id=f"note:{id_}",
@@ -157,7 +177,7 @@ class TextToSQL(Domain[TextToSQLSettings]):
         )
         task = TaskCard(
             instruction=INSTRUCTION,
-            query=asked.text,
+            query=asked.held_out if form == "held_out" else asked.text,
             operation="write_sql",
             material={"schema": self._schema},
         )
@@ -168,8 +188,22 @@ class TextToSQL(Domain[TextToSQLSettings]):
             gold=gold,
             stratum=asked.kind,
             cluster=asked.template,
-            tags={"kind": asked.kind, "notes": "needed" if asked.notes else "none"},
+            tags={
+                "form": form,
+                "kind": asked.kind,
+                "notes": "needed" if asked.notes else "none",
+            },
         )
+
+
+def _in_rounds(asked: Sequence[Asked]) -> list[Asked]:
+    """The first question of every template, then the second of those that have one, and so on."""
+    seen: Counter[str] = Counter()
+    rounds = []
+    for question in asked:
+        rounds.append(seen[question.template])
+        seen[question.template] += 1
+    return [asked[i] for i in sorted(range(len(asked)), key=rounds.__getitem__)]
 
 
 def _invariant(*, ordered: bool) -> str:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 from framework.contracts import Domain, Outcome, Patch, Regime, Target, Taxonomy
 from framework.contracts.improve import Seam
+from framework.errors import DataError
 from framework.records import Case, Row
 from framework.registry import NoSettings, register
 from plugins.targets._clauses import SQL_PROMPTS
@@ -90,6 +91,16 @@ class TextToSQLTarget(Target[NoSettings]):
         if outcome.correct or row.error:
             return outcome
         return replace(outcome, signs=differences(record["answer"].text, case.gold.answer))
+
+    def shifted(self, domain: Domain[Any]) -> Domain[Any] | None:
+        """Held-out wordings, of such questions as no split had in them."""
+        unread = {"mixed": "reworded", "development": "held_out"}.get(domain.settings.forms)
+        if unread is None:
+            return None
+        try:
+            return type(domain)(replace(domain.settings, forms=unread))
+        except DataError:  # questions of one's own, without held-out wordings
+            return None
 
     def summary(self, outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
         signs = Counter(sign for outcome in outcomes for sign in outcome.signs)

@@ -25,12 +25,19 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One question. `ordered`: it asks for an order of rows. `notes`: ids it can't do without."""
+    """One question. `ordered`: it asks for an order of rows. `notes`: ids it can't do without.
+
+    text, held_out : its development wording, and one that the rule-based writer was not written
+        against; empty where there is none. turn : alternates between the questions of a template
+        and between templates, so that either half has every kind.
+    """
 
     id: str
     template: str
     kind: str
     text: str
+    held_out: str
+    turn: bool
     sql: str
     ordered: bool
     notes: tuple[str, ...]
@@ -40,9 +47,10 @@ def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...]]:
     """The notes and questions of a file (YAML, of which JSON is a part).
 
     A file is a list of questions, or an object with `questions` and `notes`. A question has `id`,
-    `question` and `sql`, and may have `kind`, `ordered` and `notes`. Where it has `v`, a list, it
-    is a template: one question for each value, which takes the place of `{v}`; further lists of the
-    same length fill further slots, and `notes_by` names the notes of each.
+    `question` and `sql`, and may have `held_out` (another wording), `kind`, `ordered` and `notes`.
+    Where it has `v`, a list, it is a template: one question for each value, which takes the place
+    of `{v}`; further lists of the same length fill further slots, and `notes_by` names the notes of
+    each.
 
     Raises DataError naming file and record.
     """
@@ -92,6 +100,7 @@ def _questions(number: int, entry: Any, known: set[str]) -> Iterator[Asked]:
     id_ = _text(entry, "id", f"question {number}")
     where = f"question {number} (id {id_!r})"
     question, sql = _text(entry, "question", where), _text(entry, "sql", where)
+    held_out = _text(entry, "held_out", where) if "held_out" in entry else ""
     ordered = entry.get("ordered", False)
     if not isinstance(ordered, bool):
         raise _BadRecordError(f"{where}: ordered: true or false expected")
@@ -108,6 +117,8 @@ def _questions(number: int, entry: Any, known: set[str]) -> Iterator[Asked]:
             template=id_,
             kind=str(entry.get("kind", "all")),
             text=_filled(question, slots),
+            held_out=_filled(held_out, slots),
+            turn=bool((number + place) % 2),
             sql=_filled(sql, slots),
             ordered=ordered,
             notes=tuple(map(str, notes)),

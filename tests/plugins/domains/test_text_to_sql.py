@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,59 @@ def test_hardly_a_question_has_an_empty_answer(library: TextToSQL) -> None:
 
 
 def test_a_template_has_a_case_for_each_value(library: TextToSQL) -> None:
-    case = cases(library)["crime_books.2"]
+    case = cases(TextToSQL(TextToSQLSettings(forms="development")))["crime_books.2"]
     assert case.task.query == "List the titles of the wildlife books."
     assert "natural history" in case.gold.answer
     assert case.gold.evidence == ("wildlife",)
     assert case.cluster == "crime_books"
+
+
+def test_every_question_has_a_held_out_wording(library: TextToSQL) -> None:
+    plain = cases(TextToSQL(TextToSQLSettings(forms="development")))
+    held_out = cases(TextToSQL(TextToSQLSettings(forms="held_out")))
+    assert plain.keys() == held_out.keys() == cases(library).keys()
+    for id_, case in held_out.items():
+        assert case.task.query != plain[id_].task.query
+        assert "{" not in case.task.query, "a slot without its value"
+        assert case.gold == plain[id_].gold
+        assert (plain[id_].tags["form"], case.tags["form"]) == ("development", "held_out")
+
+
+def test_mixed_words_half_of_every_kind_either_way(library: TextToSQL) -> None:
+    found = cases(library).values()
+    for kind in {case.stratum for case in found}:
+        forms = Counter(case.tags["form"] for case in found if case.stratum == kind)
+        assert abs(forms["development"] - forms["held_out"]) <= 0.1 * forms.total()
+    of_templates = {case.cluster: set[str]() for case in found}
+    for case in found:
+        of_templates[case.cluster].add(case.tags["form"])
+    several = {id_.split(".")[0] for id_ in cases(library) if id_.endswith(".2")}
+    assert all(len(of_templates[template]) == 2 for template in several)
+
+
+def test_what_a_loop_on_mixed_has_not_read(library: TextToSQL) -> None:
+    """`reworded`: none of its wordings is among those of `mixed`, and all are held out."""
+    reworded = cases(TextToSQL(TextToSQLSettings(forms="reworded")))
+    read = {case.task.query for case in cases(library).values()}
+    assert not read & {case.task.query for case in reworded.values()}
+    assert {case.tags["form"] for case in reworded.values()} == {"held_out"}
+    assert len(reworded) >= 100
+
+
+def test_a_few_cases_span_all_kinds(library: TextToSQL) -> None:
+    templates = [case.cluster for case in library.cases(77, 0)]
+    assert len(set(templates)) == len(templates)
+    assert len({case.stratum for case in library.cases(77, 0)}) == 5
+
+
+def test_questions_of_one_s_own_need_no_other_wording(tmp_path: Path) -> None:
+    other = {**GOOD, "id": "r", "question": "Number?", "held_out": "What is the number?"}
+    asked = [case.task.query for case in own(tmp_path, [GOOD, other]).cases(None, 0)]
+    assert asked == ["How many?", "What is the number?"]
+    held_out = own(tmp_path, [GOOD, other], forms="held_out")
+    assert [case.id for case in held_out.cases(None, 0)] == ["r"]
+    with pytest.raises(DataError, match="no question has a wording for forms=held_out"):
+        own(tmp_path, [GOOD], forms="held_out")
 
 
 def test_success_is_the_rows_whatever_the_query(library: TextToSQL) -> None:
@@ -191,6 +240,7 @@ GOOD = {"id": "q", "question": "How many?", "sql": "SELECT COUNT(*) FROM t"}
         ([{"id": "q", "question": "How?"}], r"question 1 \(id 'q'\): sql: text expected"),
         ([{**GOOD, "sql": "SELECT x FROM t"}], "question 'q': its sql fails: no such column: x"),
         ([{**GOOD, "notes": ["n"]}], "no note 'n'"),
+        ([{**GOOD, "held_out": 3}], "held_out: text expected"),
         ([{**GOOD, "ordered": "yes"}], "ordered: true or false expected"),
         ([{**GOOD, "v": []}], "a list `v` and others of its length expected"),
         ([{**GOOD, "v": ["a", "b"], "w": ["c"]}], "a list `v` and others of its length expected"),

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,6 +91,25 @@ def test_the_outcome_of_a_case() -> None:
     assert target.outcome(case, right, record).signs == ()
     assert target.summary([wrong]) == {"differences": {"aggregates": 1}}
     assert not target.abstains(case)
+
+
+def test_the_second_test_is_worded_as_no_split_was(tmp_path: Path) -> None:
+    plugin, target = find("domain", "text_to_sql"), TextToSQLTarget(NoSettings())
+    for forms in ("mixed", "development"):
+        domain = plugin.cls(plugin.settings(forms=forms))
+        shifted = target.shifted(domain)
+        assert shifted is not None
+        read = {case.task.query for case in domain.cases(None, 0)}
+        new = list(shifted.cases(100, 0))
+        assert len(new) == 100
+        assert not read & {case.task.query for case in new}
+        assert len({case.stratum for case in new}) == 5
+    assert target.shifted(plugin.cls(plugin.settings(forms="held_out"))) is None
+    script, questions = tmp_path / "d.sql", tmp_path / "q.json"
+    script.write_text("CREATE TABLE t (a);")
+    questions.write_text(json.dumps([{"id": "q", "question": "All?", "sql": "SELECT a FROM t"}]))
+    own = plugin.cls(plugin.settings(path=str(script), questions=str(questions)))
+    assert target.shifted(own) is None
 
 
 def test_half_of_the_library_is_null_or_harm() -> None:
