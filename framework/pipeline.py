@@ -7,12 +7,10 @@ the others go on.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 from collections import OrderedDict
 from collections.abc import (
     AsyncIterator,
-    Awaitable,
     Callable,
     Coroutine,
     Iterable,
@@ -23,7 +21,7 @@ from collections.abc import (
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from framework.canonical import digest
 from framework.contracts import (
@@ -39,6 +37,7 @@ from framework.contracts import (
     Reader,
     RowKey,
     Scored,
+    settled,
 )
 from framework.errors import StopRun
 from framework.extraction import extracted
@@ -59,7 +58,6 @@ from framework.retention import retained
 from framework.searching import Found, search
 from framework.witness import Witness
 
-T = TypeVar("T")
 Record = Mapping[str, Any]
 
 
@@ -337,7 +335,7 @@ class Pipeline:
         measured = Measured()
         for axis in self.axes:
             if answer is not None or not axis.needs_answer:
-                score = await _settled(axis.score(scored))
+                score = await settled(axis.score(scored))
                 measured.values.update(score.values)
                 measured.evidence[axis.name] = score.evidence
                 if witness is not None:
@@ -382,7 +380,7 @@ class Pipeline:
         async def next_query(view: MemoryView, asked: Sequence[str]) -> str | None:
             with booked(ledger, phase or "answer", job.sample, keep_prompts=True):
                 card = self._card(case.task)
-                return await _settled(self.reader.next_query(card, view, asked, self._client))
+                return await settled(self.reader.next_query(card, view, asked, self._client))
 
         return await search(
             case.task.query,
@@ -405,7 +403,7 @@ class Pipeline:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
         # An exempt arm gives everything: a cutoff would make another arm of it.
         most = 2**31 if self.limit is None else (self.limit if k is None else k)
-        items: Sequence[Item] = list(await _settled(memory.arch.recall(query, most)))[:most]
+        items: Sequence[Item] = list(await settled(memory.arch.recall(query, most)))[:most]
         if self.traces_sources and (self.seams.score or self.seams.assembly):
             items = [_sourced(item, memory.sources) for item in items]
         return items if self.seams.score is None else self.seams.score(query, items)
@@ -420,7 +418,7 @@ class Pipeline:
         return replace(task, instruction=f"{task.instruction}\n{fragments}")
 
     async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
-        return await _settled(self.reader.answer(self._card(task), view, self._client))
+        return await settled(self.reader.answer(self._card(task), view, self._client))
 
     async def _memory(self, history_id: str, job: _Job) -> _Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""
@@ -451,7 +449,7 @@ class Pipeline:
                     events, extraction = await extracted(self.extractor, events, self._client)
                 elif not self.arch.gold_edges:
                     events = (replace(e, edges=()) if e.edges else e for e in events)
-                await _settled(arch.ingest(iter(events)))
+                await settled(arch.ingest(iter(events)))
         except StopRun:
             raise
         except Exception as failed:  # kept with what it cost, for each of the history's cases
@@ -465,11 +463,6 @@ class Pipeline:
             sources=sources,
             error=error,
         )
-
-
-async def _settled(value: Awaitable[T] | T) -> T:
-    """`value`, awaited where a plugin chose `async def`."""
-    return await value if inspect.isawaitable(value) else value
 
 
 def _traced(events: Iterable[Event], sources: dict[str, Mapping[str, float]]) -> Iterator[Event]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-from framework.contracts import Client, Judge, Verdict
+from framework.contracts import Client, Judge, Verdict, settled
 from framework.records import Answer, ReasoningPoint, Standard
 
 __all__ = ["Witness"]
-
-T = TypeVar("T")
 
 
 class Witness(Judge[Any]):
@@ -29,19 +26,19 @@ class Witness(Judge[Any]):
     async def entail(
         self, rationale: str, points: Sequence[ReasoningPoint], client: Client
     ) -> Sequence[Verdict]:
-        verdicts = await _settled(self._judge.entail(rationale, points, client))
+        verdicts = await settled(self._judge.entail(rationale, points, client))
         self._keep("entail", [point.text for point in points], verdicts)
         return verdicts
 
     async def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
-        verdicts = await _settled(self._judge.audit(answer, standard, client))
+        verdicts = await settled(self._judge.audit(answer, standard, client))
         self._keep("audit", [item.text for item in standard.items], verdicts)
         return verdicts
 
     async def equivalent(
         self, question: str, expected: str, given: str, kind: str, client: Client
     ) -> Verdict:
-        verdict = await _settled(self._judge.equivalent(question, expected, given, kind, client))
+        verdict = await settled(self._judge.equivalent(question, expected, given, kind, client))
         self._keep("equivalent", [f"{question} Expected: {expected}"], [verdict])
         return verdict
 
@@ -56,7 +53,3 @@ class Witness(Judge[Any]):
                     "evidence": verdict.evidence,
                 }
             )
-
-
-async def _settled(value: Awaitable[T] | T) -> T:
-    return await value if inspect.isawaitable(value) else value

@@ -8,6 +8,7 @@ so a plugin that calls none stays plain.
 from __future__ import annotations
 
 from framework.contracts.arch import Arch, ArchContext, Query
+from framework.contracts.awaiting import settled
 from framework.contracts.domain import Domain, ProtectedGroups, Provenance
 from framework.contracts.embedder import Embedder
 from framework.contracts.extractor import Extractor
@@ -83,4 +84,5 @@ __all__ = [
     "Taxonomy",
     "Tracker",
     "Verdict",
+    "settled",
 ]

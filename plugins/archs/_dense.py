@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from framework.contracts import ArchContext, Embedder
+from framework.contracts import ArchContext, Embedder, settled
 from plugins.archs._bm25 import top
 
 _LOWEST: Final = float(np.finfo(np.float32).min)
@@ -20,9 +19,7 @@ async def embed(context: ArchContext, texts: Sequence[str]) -> NDArray[np.float3
     embedder: Embedder[Any] | None = context.embedder
     if embedder is None:
         raise ValueError("the arm was given no embedder")
-    found = embedder.embed(texts)
-    rows: NDArray[np.float32] = await found if inspect.isawaitable(found) else found
-    return rows
+    return await settled(embedder.embed(texts))
 
 
 class DenseIndex:

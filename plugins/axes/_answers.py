@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Mapping
-from typing import Final, TypeVar
+from collections.abc import Mapping
+from typing import Final
 
 from framework.contracts import Scored
 from framework.records import ABSTAIN, Answer, GoldItem
 from framework.values import contains, same_value
-
-T = TypeVar("T")
 
 HIGHER: Final = True
 LOWER: Final = False
@@ -47,8 +44,3 @@ def succeeded(scored: Scored, answer: Answer) -> bool:
 def undefined(names: tuple[str, ...]) -> Mapping[str, float | None]:
     """No value for any of `names`."""
     return dict.fromkeys(names)
-
-
-async def settled(value: Awaitable[T] | T) -> T:
-    """`value`, awaited where a judge chose `async def`."""
-    return await value if inspect.isawaitable(value) else value

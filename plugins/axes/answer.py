@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from framework.contracts import Axis, Scored
+from framework.contracts import Axis, Scored, settled
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, settled, undefined
+from plugins.axes._answers import HIGHER, undefined
 
 NAMES = ("answer_correct", "abstained_right", "answer_f1", "answer_exact")
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from framework.contracts import Axis, Scored, Verdict
+from framework.contracts import Axis, Scored, Verdict, settled
 from framework.records import Answer, AxisScore, Gold
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, LOWER, settled, share, succeeded, undefined
+from plugins.axes._answers import HIGHER, LOWER, share, succeeded, undefined
 
 NAMES = (
     "crr",

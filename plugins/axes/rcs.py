@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from framework.contracts import Axis, Scored
+from framework.contracts import Axis, Scored, settled
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, settled, undefined
+from plugins.axes._answers import HIGHER, undefined
 
 NAMES = ("rcs",)
 
