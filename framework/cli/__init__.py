@@ -146,6 +146,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("file", metavar="FILE")
     _add_register(add, "prereg:lock")
     add = actions.add_parser("list", help="what was locked, and when")
+    add.add_argument("file", nargs="?", metavar="FILE", help="list this file's register")
     _add_register(add, "prereg:list_locks")
     add = actions.add_parser(
         "judge", help="supported, rejected, reversed or underpowered; status 1 when flagged"
@@ -200,6 +201,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_register(parser: argparse.ArgumentParser, command: str) -> None:
     parser.add_argument(
-        "--register", default="runs/prereg.jsonl", metavar="FILE", help="default: %(default)s"
+        "--register",
+        metavar="REGISTER",
+        help="default: register.jsonl beside FILE where there is one, else runs/prereg.jsonl",
     )
     parser.set_defaults(command=command)

@@ -21,18 +21,19 @@ def lock(args: argparse.Namespace) -> int:
 
     path = Path(args.file)
     plan, content = prereg.read_file(path)
-    entry = prereg.lock(plan, content, Path(args.register))
+    register = _register(args)
+    entry = prereg.lock(plan, content, register)
     print(f"locked {plan.name}: {plan.digest}, {entry.time:%Y-%m-%d %H:%M:%S} UTC")
-    print(f"register head: {entry.hash}")
+    print(f"register: {register}, head: {entry.hash}")
     print("keep the head elsewhere too: it is what shows that the register was not rewritten")
     return 0
 
 
 def list_locks(args: argparse.Namespace) -> int:
-    """Print the register."""
+    """Print the register; given a pre-registration's file, that file's register."""
     from framework import prereg
 
-    for entry in prereg.locks(Path(args.register)):
+    for entry in prereg.locks(_register(args)):
         print(f"{entry.time:%Y-%m-%d %H:%M:%S} UTC  {entry.name}  {entry.digest}")
     return 0
 
@@ -44,7 +45,7 @@ def judge(args: argparse.Namespace) -> int:
 
     plan, _ = prereg.read_file(Path(args.file))
     try:
-        entries, damage = prereg.locks(Path(args.register)), []
+        entries, damage = prereg.locks(_register(args)), []
     except DataError as error:
         entries, damage = [], [f"the register is damaged: {error}"]
     measured = _measured([Path(p) for p in args.runs], plan)
@@ -53,6 +54,15 @@ def judge(args: argparse.Namespace) -> int:
     plain = as_plain(found)
     print(json.dumps(plain, indent=2) if args.json else "\n".join(judgement_lines(plain)))
     return 1 if found.flags else 0
+
+
+def _register(args: argparse.Namespace) -> Path:
+    """The register that was asked for, else that of the file."""
+    from framework.prereg import register_of
+
+    if args.register is not None:
+        return Path(args.register)
+    return register_of(None if args.file is None else Path(args.file))
 
 
 def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:

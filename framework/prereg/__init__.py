@@ -13,6 +13,7 @@ from framework.prereg.register import (
     check_locked,
     lock,
     locks,
+    register_of,
     registered,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "locks",
     "parse",
     "read_file",
+    "register_of",
     "registered",
 ]

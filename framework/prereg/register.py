@@ -13,7 +13,17 @@ from framework.errors import UserError
 from framework.journal import Clock, Journal, read, utc_now
 from framework.prereg.plan import Preregistration
 
-__all__ = ["REGISTER", "Lock", "as_lock", "check_locked", "lock", "locks", "registered"]
+__all__ = [
+    "PUBLISHED",
+    "REGISTER",
+    "Lock",
+    "as_lock",
+    "check_locked",
+    "lock",
+    "locks",
+    "register_of",
+    "registered",
+]
 
 REGISTER: Final = Path("runs") / "prereg.jsonl"
 PUBLISHED: Final = Path("conf") / "prereg" / "register.jsonl"
@@ -69,6 +79,12 @@ def locks(path: Path) -> list[Lock]:
 def registered(path: Path = REGISTER) -> list[Lock]:
     """Every entry of a register and of the published one. Raises DataError as `locks` does."""
     return list({entry.hash: entry for at in (PUBLISHED, path) for entry in locks(at)}.values())
+
+
+def register_of(file: Path | None) -> Path:
+    """The register of a pre-registration's file: `register.jsonl` beside it, else `REGISTER`."""
+    beside = None if file is None else file.parent / PUBLISHED.name
+    return beside if beside is not None and beside.exists() else REGISTER
 
 
 def as_lock(plain: Mapping[str, Any]) -> Lock:

@@ -89,6 +89,46 @@ def test_tampering_is_flagged_with_status_1(
     assert "FLAG the register is damaged" in edited.out
 
 
+def test_the_register_beside_the_file_is_its_own(
+    conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "studies" / "mine.yaml"
+    mine.parent.mkdir()
+    shutil.copy(conf, mine)
+    common, beside = Path("runs") / "prereg.jsonl", mine.with_name("register.jsonl")
+
+    assert framework(capsys, "prereg", "lock", str(mine)).status == 0
+    assert common.exists()
+    assert not beside.exists()
+    assert " mine  " in framework(capsys, "prereg", "list", str(mine)).out
+
+    beside.touch()
+    assert framework(capsys, "prereg", "list", str(mine)).out == ""
+    locked = framework(capsys, "prereg", "lock", str(mine))
+    assert f"register: {beside}, head: sha256:" in locked.out
+    assert " mine  " in framework(capsys, "prereg", "list", str(mine)).out
+    other = mine.with_name("other.yaml")
+    other.write_text(mine.read_text().replace("seed: 101", "seed: 102"))
+    framework(capsys, "prereg", "lock", str(other), "--register", str(common))
+    assert " other  " not in framework(capsys, "prereg", "list", str(mine)).out
+    assert " other  " in framework(capsys, "prereg", "list").out
+
+
+def test_judging_looks_into_the_register_beside_the_file(
+    here: Path, conf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = sweep_of(here, capsys, conf)
+    mine = tmp_path / "mine.yaml"
+    shutil.copy(conf, mine)
+    mine.with_name("register.jsonl").touch()
+    never = framework(capsys, "prereg", "judge", str(mine), str(sweep))
+    assert (never.status, "mine was never locked" in never.out) == (1, True)
+    shutil.copy(here / "runs" / "prereg.jsonl", mine.with_name("register.jsonl"))
+    judged = framework(capsys, "prereg", "judge", str(mine), str(sweep))
+    assert (judged.status, "no flags: locked before every run" in judged.out) == (0, True)
+
+
 def test_the_sweep_itself_tells_and_keeps_its_judgement(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
