@@ -104,7 +104,9 @@ def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> 
         **summary,
         "run": {**summary["run"], "n_cases": n_cases},
         "axes": {
-            axis: {**entry, "kind": summary["axes"][axis]["kind"]} for axis, entry in fresh.items()
+            axis: {**entry, "kind": summary["axes"][axis]["kind"]}
+            for axis, entry in fresh.items()
+            if axis in summary["axes"]  # a run of before a measure was made has no kind of it
         },
         "fairness": {**summary["fairness"], **room_of_rows(good)},
         "ledger": ledger(rows),

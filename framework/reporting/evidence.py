@@ -77,6 +77,7 @@ class Group:
 
     index : counted from 0 in the report. differs : what of the setting other groups have otherwise,
         empty where there is one group. comparisons : those of sweep.json that are of this setting.
+    economy : and the differences in return on tokens.
     """
 
     index: int
@@ -85,6 +86,7 @@ class Group:
     comparisons: Sequence[Mapping[str, Any]]
     baseline: str | None = None
     smallest_effect: float | None = None
+    economy: Sequence[Mapping[str, Any]] = ()
 
     @cached_property
     def run(self) -> Mapping[str, Any]:
@@ -173,6 +175,7 @@ class Evidence:
                 ],
                 baseline=self.sweep.get("baseline"),
                 smallest_effect=self.sweep.get("smallest_effect"),
+                economy=[r for r in self.sweep.get("economy", ()) if setting_of(r) == setting],
             )
             for number, setting in enumerate(settings)
         ]

@@ -13,6 +13,7 @@ from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
 from framework.records import Row, Usage
 from framework.registry import plugins
+from framework.reporting.economy import Sharing, economy, sharing
 from framework.reporting.strata import by_stratum
 from framework.reporting.twins import treatment
 from framework.statistics.comparison import case_means
@@ -179,9 +180,13 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
     ]
 
 
-def axes_of_rows(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
+def axes_of_rows(
+    rows: Sequence[Row], seed: int, shared: Sharing | None = None
+) -> dict[str, dict[str, Any]]:
     """Mean, interval, n and method by axis, repeats and draws averaged within their case.
 
+    Beside the axes stand ratios of two of them (`RATIOS`) and what being right costs
+    (`framework.reporting.economy`); `shared` is that of the whole run where `rows` are a part.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
     """
     if not rows:
@@ -220,7 +225,7 @@ def axes_of_rows(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
                 "method": ratio.method,
                 "noise_sd": None,
             }
-    return entries
+    return entries | economy(rows, sharing(rows) if shared is None else shared, seed)
 
 
 def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
@@ -244,7 +249,8 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
         groups[f"stratum={row.stratum}"].append(row)
         for tag, value in row.tags.items():
             groups[f"{tag}={value}"].append(row)
-    return {name: axes_of_rows(group, seed) for name, group in sorted(groups.items())}
+    shared = sharing(rows)
+    return {name: axes_of_rows(group, seed, shared) for name, group in sorted(groups.items())}
 
 
 def ledger(rows: Sequence[Row]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from framework.canonical import canonical_json
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest
+from framework.reporting.economy import differences
 from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
 from framework.statistics.comparison import case_means, comparison_table
 from framework.statistics.compat import CONVENTIONS, published_table
@@ -37,7 +38,8 @@ def sweep_summary(
     Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
     Rows with an error are left out of means, and their case is left out of pairs; `errors` says
     how many. Holm's adjustment is over all comparisons of the sweep. With `compat`, the same pairs
-    in a published convention stand beside ours.
+    in a published convention stand beside ours. `economy` has the pairs' return on tokens, which is
+    a ratio of means and no axis of a case: described with its interval, not tested.
     """
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for summary in summaries:
@@ -53,12 +55,23 @@ def sweep_summary(
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
         "smallest_effect": smallest_effect,
+        "economy": _economy(summaries, rows, baseline),
         "compat": compat_rows(summaries, rows, axes, baseline, compat) if compat else None,
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
         "model_agreement": model_agreement(summaries),
         "fairness_flags": flags,
     }  # fmt: skip
+
+
+def _economy(
+    summaries: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Row]], baseline: str | None
+) -> list[dict[str, Any]]:
+    """Differences in return on tokens within one setting and budget."""
+    keys = (*SETTING, "budget", "arch")
+    runs = [{key: summary["run"][key] for key in keys} for summary in summaries]
+    seed = min(int(summary["run"]["seed"]) for summary in summaries)
+    return differences(list(zip(runs, rows, strict=True)), baseline, seed)
 
 
 def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -250,7 +263,9 @@ def _correlation(
 
     An observation is a case in a run, its repeats and draws averaged (docs/validity.md section 4).
     """
-    axes = sorted({axis for summary in summaries for axis in _headline(summary)})
+    named = {axis for summary in summaries for axis in _headline(summary)}
+    of_cases = {axis for run in rows for row in run for axis in row.axes}
+    axes = sorted(named & of_cases)  # a ratio of means is of no case
     columns: dict[str, list[float | None]] = {axis: [] for axis in axes}
     for run in rows:
         means = case_means(as_mappings([row for row in run if not row.error], ""))

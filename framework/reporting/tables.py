@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from framework.reporting.comparisons import comparison_tables, compat_table, model_table
+from framework.reporting.economy import economy_table
 from framework.reporting.predicted import judgement_lines
 from framework.reporting.spelling import DAGGER, entry_cell, interval, number, terminal, told
 from framework.reporting.strata import stratum_tables
@@ -43,6 +44,11 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
         console.print(max((_caption(m) for m in members), key=len))
         for table in stratum_tables(members):
             console.print(table)
+        costs = economy_table(
+            members, [row for row in summary.get("economy", ()) if _place_of(row) == setting]
+        )
+        if costs is not None:
+            console.print(costs)
     for flag in summary["fairness_flags"]:
         console.print(f"fairness: {flag}")
     for table in comparison_tables(summary["comparisons"]):
@@ -204,4 +210,8 @@ def _plain(value: Any) -> str:
 
 
 def _table_of(job: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (*setting_of(job["run"]), job["run"]["budget"])
+    return _place_of(job["run"])
+
+
+def _place_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (*setting_of(run), run["budget"])

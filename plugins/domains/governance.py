@@ -64,7 +64,7 @@ class Governance(Domain[GovernanceSettings]):
         "kappa",
         "leak",
     )
-    by_stratum: ClassVar[tuple[str, ...]] = ("recall", "compliance", "kappa")
+    by_stratum: ClassVar[tuple[str, ...]] = ("recall", "compliance", "kappa", "return_on_tokens")
     Settings: ClassVar[type[GovernanceSettings]] = GovernanceSettings
 
     @property

@@ -11,6 +11,7 @@ from framework.canonical import canonical_json, digest_bytes
 from framework.engine.directory import SUMMARY
 from framework.engine.sweep import COMPARISON
 from framework.reporting.depths import depth_of
+from framework.reporting.economy import MEASURES
 
 __all__ = [
     "MOST_PAIRS",
@@ -83,14 +84,14 @@ def run_metrics(summary: Mapping[str, Any]) -> tuple[Metrics, list[str]]:
 
 
 def sweep_metrics(sweep: Mapping[str, Any]) -> tuple[Metrics, list[str]]:
-    """The metrics of a sweep's parent: means by job, and every paired comparison.
+    """The metrics of a sweep's parent: means by job, with what being right costs, and every pair.
 
     Returns them with a line for what of the comparisons is too much.
     """
     metrics = Metrics()
     jobs: Sequence[Mapping[str, Any]] = sweep["jobs"]
     for job in jobs:
-        for axis in job["headline"]:
+        for axis in dict.fromkeys((*job["headline"], *MEASURES)):
             metrics.add((axis, setting(job, jobs)), job["axes"].get(axis, {}).get("mean"))
     rows: Sequence[Mapping[str, Any]] = sweep["comparisons"]
     metrics.add(("comparisons", "n"), len(rows))

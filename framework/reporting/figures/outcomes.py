@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from framework.records import Row
+from framework.reporting.economy import success_of
 from framework.reporting.evidence import Group, Job, higher_is_better
 from framework.statistics.intervals import Interval, mean_intervals
 
-__all__ = ["PARTS", "Outcomes", "outcome_axis", "outcomes", "success_of", "success_values"]
+__all__ = ["PARTS", "Outcomes", "outcome_axis", "outcomes", "success_values"]
 
 PARTS: Final[Mapping[str, str]] = {
     "retained_right": "in the view, right",
@@ -38,12 +39,6 @@ class Outcomes:
 
     success: Interval
     parts: Mapping[str, Interval]
-
-
-def success_of(row: Row) -> float | None:
-    """Whether the answer was a success; None where its domain does not say."""
-    kappa, leak = row.axes.get("kappa"), row.axes.get("leak")
-    return kappa if kappa is not None else leak
 
 
 def outcomes(job: Job) -> Outcomes | None:

@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from framework.reporting.economy import success_of
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures.labels import label_of, under
-from framework.reporting.figures.outcomes import success_of
 from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks
 from framework.statistics.bootstrap import FloatArray
 from framework.statistics.selective import RiskCoverage, risk_coverage, risk_limits

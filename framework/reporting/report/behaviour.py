@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from framework.reporting.economy import MEASURES, RETURN, amount, limits
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures import depth, pareto, risk_coverage, strata
 from framework.reporting.figures.outcomes import PARTS, outcomes
-from framework.reporting.report.blocks import Block, Cell, Table, Text
+from framework.reporting.report.blocks import Block, Cell, Folded, Table, Text
 from framework.reporting.report.cells import (
     UNDEFINED,
     count,
@@ -17,6 +18,7 @@ from framework.reporting.report.cells import (
     number_cell,
 )
 from framework.reporting.report.overview import titled
+from framework.reporting.spelling import DAGGER
 
 __all__ = ["abstention", "by_case", "cost", "retention"]
 
@@ -82,7 +84,8 @@ def abstention(group: Group) -> Iterator[Block]:
 
 
 def cost(group: Group) -> Iterator[Block]:
-    """Calls, tokens, dollars and seconds by phase, and the points of the plane."""
+    """What being right costs; calls, tokens, dollars and seconds by phase; points of the plane."""
+    yield from _economy(group)
     rows: list[Sequence[Cell | str]] = []
     for job in _in_order(group):
         for phase, spent in job.summary["ledger"].items():
@@ -134,6 +137,47 @@ def cost(group: Group) -> Iterator[Block]:
                 for point in found
             ],
         )
+
+
+def _economy(group: Group) -> Iterator[Block]:
+    """Return on tokens and cost to correct, and their differences between arms."""
+    names = [name for name in MEASURES if any(name in job.summary["axes"] for job in group.jobs)]
+    if not names:
+        return
+    yield Table(
+        anchor=f"economy-table-{group.index}",
+        caption=titled(
+            "What being right costs: successes per 1,000 tokens of recall and answer; tokens (or "
+            "dollars at list price) per success, a history's ingest spread over its questions",
+            group,
+        ),
+        columns=["arm", "budget", *names],
+        rows=[
+            [job.arm, job.budget, *(_costs(n, job.summary["axes"].get(n)) for n in names)]
+            for job in _in_order(group)
+        ],
+    )
+    rows: list[Sequence[Cell | str]] = [
+        [row["arm_a"], row["arm_b"], row["budget"],
+         _costs(RETURN, {**row, "mean": row["delta"]}, "+"), count(row["n"]), row["method"]]
+        for row in group.economy
+    ]  # fmt: skip
+    if rows:
+        table = Table(
+            anchor=f"economy-pairs-{group.index}",
+            caption=titled("Return on tokens, arm minus arm on the same cases", group),
+            columns=["arm", "minus", "budget", "difference", "n", "interval"],
+            rows=rows,
+        )
+        yield Folded("Differences in return on tokens: described, not tested", [table])
+
+
+def _costs(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> Cell:
+    if entry is None or entry["mean"] is None:
+        return UNDEFINED
+    mark = DAGGER if entry.get("kind") == "instrument check" else ""
+    text = f"{amount(name, entry['mean'], sign)}{mark}"
+    return Cell(text=text, under=limits(name, entry, sign), value=float(entry["mean"]))
 
 
 def by_case(group: Group) -> Iterator[Block]:
