@@ -19,7 +19,6 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
@@ -40,59 +39,25 @@ from framework.contracts import (
     settled,
 )
 from framework.errors import StopRun
-from framework.extraction import extracted
+from framework.memories import Memory, ingested
 from framework.models.client import Ledger, ModelClient, booked
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.records import (
-    EMPTY,
     Answer,
     Case,
-    Event,
     Item,
     MemoryView,
     Row,
     TaskCard,
-    Usage,
 )
 from framework.retention import retained
+from framework.scoring import Measured, score_axes
+from framework.seams import Seams
 from framework.searching import Found, search
-from framework.witness import Witness
+
+__all__ = ["Pipeline", "Record", "Seams"]
 
 Record = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seams:
-    """The three places where a path may be edited (Regimes 3.4); the identity by default.
-
-    score : reorders recalled items. assembly : reorders or drops the selected ones before packing.
-    reader_prompt : named fragments appended to the instruction of the task card.
-    """
-
-    score: Callable[[Query, Sequence[Item]], Sequence[Item]] | None = None
-    assembly: Callable[[Query, Sequence[Item]], Sequence[Item]] | None = None
-    reader_prompt: Mapping[str, str] = EMPTY
-
-
-@dataclass(slots=True)
-class _Memory:
-    """An arm opened on one history: after ingest it only recalls."""
-
-    arch: Arch[Any]
-    usage: Mapping[str, Usage]
-    seconds: float
-    extraction: Record = field(default_factory=dict)
-    sources: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    error: Exception | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Measured:
-    """The axes of one case: values, evidence by axis, and the judge's verdicts as plain data."""
-
-    values: dict[str, float | None] = field(default_factory=dict)
-    evidence: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    verdicts: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +93,7 @@ class Pipeline:
     """Memories of histories that are kept for their next case, at the least."""
 
     def __post_init__(self) -> None:
-        self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[_Memory]] = OrderedDict()
+        self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[Memory]] = OrderedDict()
         self._client = ModelClient(self.model, self.prompts)
         self.draining = False
         self.draws = self.open_arch("", 0).draws
@@ -229,11 +194,14 @@ class Pipeline:
             yield row, record
 
     def _jobs(self, cases: Iterable[Case], done: frozenset[RowKey]) -> Iterator[_Job]:
-        for case in cases:
+        """Draw by draw through the cases of one history, so that each memory is made once."""
+        for _, group in groupby(cases, key=attrgetter("history_id")):
+            together = tuple(group)
             for variant in range(self.draws):
-                for sample in range(self.repeats):
-                    if (case.id, self.arm, variant, sample, 0) not in done:
-                        yield _Job(case=case, variant=variant, sample=sample)
+                for case in together:
+                    for sample in range(self.repeats):
+                        if (case.id, self.arm, variant, sample, 0) not in done:
+                            yield _Job(case=case, variant=variant, sample=sample)
 
     async def _run(self, job: _Job, answer: bool, k: int | None) -> tuple[Row, Record]:
         case = job.case
@@ -321,27 +289,17 @@ class Pipeline:
         clean: Answer | None,
     ) -> Measured:
         """The axes of one case; without an answer, those that need none. Call inside `booked`."""
-        witness = None if self.judge is None else Witness(self.judge)
         scored = Scored(
             case=case,
             domain=self.domain,
             view=view,
             answer=answer,
             retained=kept,
-            judge=witness,
+            judge=self.judge,
             client=self._client,
             clean=clean,
         )
-        measured = Measured()
-        for axis in self.axes:
-            if answer is not None or not axis.needs_answer:
-                score = await settled(axis.score(scored))
-                measured.values.update(score.values)
-                measured.evidence[axis.name] = score.evidence
-                if witness is not None:
-                    measured.verdicts += [{"axis": axis.name, **v} for v in witness.verdicts]
-                    witness.verdicts.clear()
-        return measured
+        return await score_axes(self.axes, scored)
 
     async def _control(self, case: Case, job: _Job, ledger: Ledger, k: int | None) -> Answer | None:
         """The answer to the same case without what was injected, booked on its own phase."""
@@ -359,7 +317,7 @@ class Pipeline:
 
     async def _find(
         self,
-        memory: _Memory,
+        memory: Memory,
         case: Case,
         job: _Job,
         ledger: Ledger,
@@ -375,11 +333,11 @@ class Pipeline:
         async def recall(text: str) -> Sequence[Item]:
             query = first if self.arch.query == "none" else replace(first, text=text)
             with booked(ledger, phase or "recall", job.sample, keep_prompts=bool(phase)):
-                return self._assemble(query, await self._recall(memory, query, k))
+                return self.seams.assembled(query, await self._recall(memory, query, k))
 
         async def next_query(view: MemoryView, asked: Sequence[str]) -> str | None:
             with booked(ledger, phase or "answer", job.sample, keep_prompts=True):
-                card = self._card(case.task)
+                card = self.seams.card(case.task)
                 return await settled(self.reader.next_query(card, view, asked, self._client))
 
         return await search(
@@ -399,28 +357,19 @@ class Pipeline:
             seed=int(digest([self.seed, case.id])[7:23], 16),
         )
 
-    async def _recall(self, memory: _Memory, query: Query, k: int | None) -> Sequence[Item]:
+    async def _recall(self, memory: Memory, query: Query, k: int | None) -> Sequence[Item]:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
         # An exempt arm gives everything: a cutoff would make another arm of it.
         most = 2**31 if self.limit is None else (self.limit if k is None else k)
         items: Sequence[Item] = list(await settled(memory.arch.recall(query, most)))[:most]
-        if self.traces_sources and (self.seams.score or self.seams.assembly):
-            items = [_sourced(item, memory.sources) for item in items]
-        return items if self.seams.score is None else self.seams.score(query, items)
-
-    def _assemble(self, query: Query, items: Sequence[Item]) -> Sequence[Item]:
-        return items if self.seams.assembly is None else self.seams.assembly(query, items)
-
-    def _card(self, task: TaskCard) -> TaskCard:
-        if not self.seams.reader_prompt:
-            return task
-        fragments = "\n".join(self.seams.reader_prompt.values())
-        return replace(task, instruction=f"{task.instruction}\n{fragments}")
+        if self.traces_sources and self.seams.of_items:
+            items = [memory.sourced(item) for item in items]
+        return self.seams.scored(query, items)
 
     async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
-        return await settled(self.reader.answer(self._card(task), view, self._client))
+        return await settled(self.reader.answer(self.seams.card(task), view, self._client))
 
-    async def _memory(self, history_id: str, job: _Job) -> _Memory:
+    async def _memory(self, history_id: str, job: _Job) -> Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""
         key = (history_id, job.variant, job.sample if self._asks_to_ingest else 0)
         task = self._memories.get(key)
@@ -433,60 +382,12 @@ class Pipeline:
             self._memories.move_to_end(key)
         return await task
 
-    async def _ingest(self, history_id: str, draw: int, sample: int) -> _Memory:
-        ledger = Ledger()
-        arch = self.open_arch(history_id, draw)
-        events: Iterable[Event] = self.domain.history(history_id)
-        start = time.perf_counter()
-        error: Exception | None = None
-        extraction: Record = {}
-        sources: dict[str, Mapping[str, float]] = {}
-        if self.traces_sources:
-            events = _traced(events, sources)
-        try:
-            with booked(ledger, "ingest", sample):
-                if self.extractor is not None:
-                    events, extraction = await extracted(self.extractor, events, self._client)
-                elif not self.arch.gold_edges:
-                    events = (replace(e, edges=()) if e.edges else e for e in events)
-                await settled(arch.ingest(iter(events)))
-        except StopRun:
-            raise
-        except Exception as failed:  # kept with what it cost, for each of the history's cases
-            error = failed
-        seconds = time.perf_counter() - start
-        return _Memory(
-            arch=arch,
-            usage=ledger.usage(),
-            seconds=seconds,
-            extraction=extraction,
-            sources=sources,
-            error=error,
+    async def _ingest(self, history_id: str, draw: int, sample: int) -> Memory:
+        return await ingested(
+            self.open_arch(history_id, draw),
+            self.domain.history(history_id),
+            sample=sample,
+            client=self._client,
+            extractor=self.extractor,
+            traces_sources=self.traces_sources,
         )
-
-
-def _traced(events: Iterable[Event], sources: dict[str, Mapping[str, float]]) -> Iterator[Event]:
-    """The events as they come, with what a seam may know of each written into `sources`."""
-    sessions: dict[str, int] = {}
-    for position, event in enumerate(events):
-        known = {"source_position": float(position)}
-        session = event.metadata.get("session")
-        if session is not None:
-            known["source_session"] = float(sessions.setdefault(session, len(sessions)))
-        speaker = event.metadata.get("speaker") or event.metadata.get("role")
-        if speaker is not None:
-            known["source_speaker"] = float(speaker == "user")
-        try:
-            moment = datetime.fromisoformat(event.time)
-        except ValueError:  # a domain whose events bear no date
-            pass
-        else:
-            known["source_time"] = moment.replace(tzinfo=UTC).timestamp()
-        sources[event.id] = known
-        yield event
-
-
-def _sourced(item: Item, sources: Mapping[str, Mapping[str, float]]) -> Item:
-    """The item with the `source_*` signals of the first of its events that has any."""
-    known = next((sources[id_] for id_ in item.source_ids if id_ in sources), None)
-    return item if known is None else replace(item, signals={**item.signals, **known})
