@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from framework.statistics.style import Guess
 
 _LIMITS = "in brackets 95% limits, bootstrapped over cases"
+_LIMITS_OVER_FAILURES = "in brackets 95% limits: Wilson's, and of kappa and AC1 over failures"
 _SHOWN = 24
 """Directions shown at most; the rest is in --json."""
 
@@ -99,22 +100,34 @@ def label(args: argparse.Namespace) -> int:
 
 def _regimes(args: argparse.Namespace) -> int:
     """The same for the regimes of a loop's failures (Regimes, table 2)."""
-    from framework.reporting.regime_labels import compare, failures_of, read_labels, write_sheet
+    from framework.reporting.regime_labels import (
+        compare,
+        failures_of,
+        read_labels,
+        shown_of,
+        write_sheet,
+    )
 
     run = Path(args.run)
     failures, meanings = failures_of(run)
     if args.read:
-        table = compare(failures, read_labels(Path(args.read), meanings))
+        table = compare(failures, read_labels(Path(args.read), meanings), len(meanings))
         if args.json:
             print(json.dumps(table, indent=2))
         else:
-            _print(_table("the predicates beside the labels", table))
+            shown = [
+                {k: _bounded(row, k) if k in row["limits"] else v for k, v in row.items()}
+                for row in table
+            ]
+            for row in shown:
+                del row["limits"]
+            _print(_table("the predicates beside the labels", shown, _LIMITS_OVER_FAILURES))
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
     out = Path(args.out or f"{run.name}-regimes.csv")
-    n = write_sheet(failures, args.n, args.seed, out)
-    print("the regimes, of which one goes into the column label:")
+    n = write_sheet(failures, shown_of(run, failures), args.n, args.seed, out)
+    print("the labels, of which one goes into the column label:")
     for name, meaning in meanings.items():
         print(f"  {name}: {meaning}")
     print(f"{n} of {len(failures)} failures; then")

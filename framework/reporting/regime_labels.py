@@ -9,41 +9,69 @@ from __future__ import annotations
 import csv
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from framework.canonical import digest
+from framework.contracts import Domain
 from framework.contracts.improve import UNCLASSIFIED
 from framework.engine.directory import load_plan
 from framework.errors import DataError, UserError
 from framework.journal import JOURNAL, read
+from framework.records import Case
 from framework.registry import nearest
 
-__all__ = ["COLUMNS", "Failed", "compare", "failures_of", "read_labels", "write_sheet"]
+__all__ = [
+    "COLUMNS",
+    "RIGHT",
+    "Failed",
+    "Shown",
+    "compare",
+    "failures_of",
+    "read_labels",
+    "shown_of",
+    "write_sheet",
+]
 
-COLUMNS: Final = ("id", "kind", "evidence", "truncated", "view", "answer", "label", "comment")
+COLUMNS: Final = (
+    *("id", "type", "question", "expected", "answer", "correct"),
+    *("evidence", "truncated", "view", "label", "comment"),
+)
+RIGHT: Final = "correct"
+"""A person's label for what is no failure: the answer is right, whatever the judge found."""
+
+_BRIEF: Final = 80
+"""Characters up to which what is handed over with a question stands beside it."""
+_RESAMPLES: Final = 2_000
+_LEAST: Final = 10
+"""Below so many labels no limits are claimed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A failure of the bare pipeline on OPTIMIZE: what a person sees of it, and its regime.
+    """A failure of the bare pipeline on OPTIMIZE, as the journal has it, and its regime.
 
-    evidence : a line a piece of gold evidence: its rank, and what packing made of it.
+    id : a digest of the case's id: it tells neither template nor structure.
+    places : by id of each piece of gold evidence, its rank and what packing made of it.
+    truncated : whether something recalled did not fit into the view.
+    cut : whether more was in the view than is known here (`protocol.shown_chars`).
     """
 
     id: str
+    case: str
     kind: str
-    evidence: str
+    places: Mapping[str, str]
     truncated: bool
     view: str
+    cut: bool
     answer: str
     regime: str
 
 
 def failures_of(run: Path) -> tuple[list[Failed], dict[str, str]]:
-    """The failures that the loop diagnosed first, and what each regime means.
+    """The failures that the loop diagnosed first, and what each label means.
 
     Raises UserError for a run that is no loop.
     """
@@ -53,6 +81,8 @@ def failures_of(run: Path) -> tuple[list[Failed], dict[str, str]]:
     taxonomy = plan.parts["target"].create().taxonomy
     meanings = {regime.name: regime.meaning for regime in taxonomy.regimes}
     meanings[UNCLASSIFIED] = "none of these"
+    meanings[RIGHT] = "no failure: the answer is right"
+    shown = plan.parts["protocol"].settings.shown_chars
     first = None
     failures = []
     for event in read(run / JOURNAL):
@@ -62,15 +92,49 @@ def failures_of(run: Path) -> tuple[list[Failed], dict[str, str]]:
         elif event.type == "evaluation.recorded" and payload["evaluation"] == first:
             break
         elif event.type == "case.evaluated" and not payload["correct"]:
-            failures.append(_failed(payload))
+            failures.append(_failed(payload, shown))
     return failures, meanings
 
 
-def write_sheet(failures: Sequence[Failed], n: int, seed: int, path: Path) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a person is shown of a case that the journal does not hold: it has no gold.
+
+    question : with what is handed over with it in a line or less, as a date.
+    evidence : by id of each piece of gold evidence, its text under the dates of what carries it.
+    """
+
+    question: str
+    expected: str
+    evidence: Mapping[str, str]
+
+
+def shown_of(run: Path, failures: Sequence[Failed]) -> dict[str, Shown]:
+    """By case id, what the domain holds of these failures.
+
+    Raises UserError where it no longer has one of them.
+    """
+    plan = load_plan(run)
+    pool = plan.parts["protocol"].settings.pool
+    domain: Domain[Any] = plan.parts["domain"].create()
+    cases = {case.id: case for case in domain.cases(pool, plan.top.seed)}
+    shown = {}
+    for failed in failures:
+        case = cases.get(failed.case)
+        if case is None:
+            raise UserError(f"{run}: the domain has changed since: it has no case {failed.case}")
+        dates = {event.id: event.time for event in domain.history(case.history_id)}
+        shown[case.id] = _shown(case, dates)
+    return shown
+
+
+def write_sheet(
+    failures: Sequence[Failed], shown: Mapping[str, Shown], n: int, seed: int, path: Path
+) -> int:
     """Write at most `n` failures, drawn evenly over the regimes; how many there are.
 
-    The sheet does not tell the regimes, and its order says nothing of them. Raises UserError where
-    there are none, or the file exists: labels must not be lost.
+    The sheet does not tell the regimes, and its order says nothing of them. `shown` is that of
+    `shown_of`. Raises UserError where there are none, or the file exists: labels must not be lost.
     """
     if not failures:
         raise UserError("the loop began without a failure: there is nothing to label")
@@ -86,11 +150,9 @@ def write_sheet(failures: Sequence[Failed], n: int, seed: int, path: Path) -> in
     generator.shuffle(drawn)
     try:
         with path.open("x", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
+            writer = csv.DictWriter(file, COLUMNS, restval="")
             writer.writeheader()
-            for failed in drawn:
-                known = {name: getattr(failed, name) for name in COLUMNS[:6]}
-                writer.writerow({**known, "label": "", "comment": ""})
+            writer.writerows(_line(failed, shown[failed.case]) for failed in drawn)
     except FileExistsError:
         raise UserError(f"{path} exists already: it may hold labels") from None
     except OSError as error:
@@ -98,75 +160,111 @@ def write_sheet(failures: Sequence[Failed], n: int, seed: int, path: Path) -> in
     return len(drawn)
 
 
-def read_labels(path: Path, regimes: Mapping[str, str]) -> dict[str, str]:
-    """Regime by id, of the filled rows.
+def read_labels(path: Path, meanings: Mapping[str, str]) -> dict[str, str]:
+    """Label by id, of the filled rows.
 
-    Raises DataError for an unknown regime or a missing column.
+    Raises UserError for a file that is no sheet or has no label, DataError naming the line of an
+    unknown label or an id that is there twice.
     """
     labels: dict[str, str] = {}
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             if not {"id", "label"} <= set(rows.fieldnames or ()):
-                raise DataError(path, 1, "the columns id and label are missing")
-            for number, row in enumerate(rows, start=2):
+                raise UserError(f"{path}: columns id and label expected")
+            for row in rows:
                 label = (row["label"] or "").strip()
-                if label and label not in regimes:
-                    raise DataError(path, number, f"no regime {label!r}{nearest(label, regimes)}")
-                if label:
-                    labels[row["id"]] = label
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+                if not label:
+                    continue
+                if label not in meanings:
+                    raise DataError(
+                        path, rows.line_num, f"no regime {label!r}{nearest(label, meanings)}"
+                    )
+                if row["id"] in labels:
+                    raise DataError(path, rows.line_num, f"id {row['id']} is there twice")
+                labels[row["id"]] = label
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: can't be read: {error}") from None
+    if not labels:
+        raise UserError(f"{path}: no label yet; write a regime into the column label")
     return labels
 
 
-def compare(failures: Sequence[Failed], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+def compare(
+    failures: Sequence[Failed], labels: Mapping[str, str], categories: int
+) -> list[dict[str, Any]]:
     """By regime of the predicates, and over all: labelled, agreed, and the commonest confusion.
 
-    The line over all has Cohen's kappa. Raises UserError where no failure is labelled.
+    `limits` holds those of `share` (Wilson) and, over all, of Cohen's kappa and Gwet's AC1
+    (bootstrapped over failures). `categories` is the number of labels to choose from. Raises
+    UserError for a label of no failure of this loop.
     """
-    from framework.statistics.agreement import cohens_kappa
+    from framework.statistics.agreement import cohens_kappa, gwets_ac1
     from framework.statistics.intervals import wilson
 
+    unknown = sorted(labels.keys() - {failed.id for failed in failures})
+    if unknown:
+        raise UserError(f"the sheet has {len(unknown)} ids of no failure here, as {unknown[0]}")
     pairs = [(f.regime, labels[f.id]) for f in failures if f.id in labels]
-    if not pairs:
-        raise UserError("no label of the sheet is of a failure of this loop")
-    rows = []
+
+    def kappa(those: Sequence[tuple[str, str]]) -> float | None:
+        return cohens_kappa([a for a, _ in those], [b for _, b in those])
+
+    def ac1(those: Sequence[tuple[str, str]]) -> float | None:
+        return gwets_ac1([a for a, _ in those], [b for _, b in those], categories)
+
+    rows: list[dict[str, Any]] = []
     for regime in [*sorted({mine for mine, _ in pairs}), None]:
         those = [(a, b) for a, b in pairs if regime in (None, a)]
         agreed = sum(a == b for a, b in those)
         confused = Counter(f"{a} as {b}" for a, b in those if a != b)
-        low, high = wilson(agreed, len(those))
-        rows.append(
-            {
-                "regime": regime or "all",
-                "n": len(those),
-                "agreed": agreed,
-                "share": agreed / len(those),
-                "ci_low": low,
-                "ci_high": high,
-                "confusion": confused.most_common(1)[0][0] if confused else "",
-                "kappa": None
-                if regime
-                else cohens_kappa([a for a, _ in those], [b for _, b in those]),
-            }
-        )
+        row: dict[str, Any] = {
+            "regime": regime or "all",
+            "n": len(those),
+            "agreed": agreed,
+            "share": agreed / len(those),
+            "confusion": confused.most_common(1)[0][0] if confused else "",
+            "kappa": None if regime else kappa(those),
+            "ac1": None if regime else ac1(those),
+            "limits": {"share": wilson(agreed, len(those)), "kappa": None, "ac1": None},
+        }
+        if regime is None:
+            row["limits"] |= {"kappa": _limits(those, kappa), "ac1": _limits(those, ac1)}
+        rows.append(row)
     return rows
 
 
-def _failed(payload: Mapping[str, Any]) -> Failed:
+def _limits(
+    pairs: Sequence[tuple[str, str]], figure: Callable[[Sequence[tuple[str, str]]], float | None]
+) -> tuple[float, float] | None:
+    """95% percentile bootstrap limits of a figure; None for few pairs, or where all draws agree."""
+    import numpy as np
+
+    from framework.statistics.seeding import generator
+
+    if len(pairs) < _LEAST:
+        return None
+    draws = generator(0, "regimes").integers(len(pairs), size=(_RESAMPLES, len(pairs)))
+    found = [figure([pairs[i] for i in draw]) for draw in draws]
+    defined = [value for value in found if value is not None]
+    if len(defined) < 0.95 * _RESAMPLES or max(defined) - min(defined) < 1e-12:
+        return None
+    low, high = np.quantile(defined, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _failed(payload: Mapping[str, Any], shown_chars: int) -> Failed:
     shown = payload.get("shown", {})
-    lines = [
-        f"{level} {number}: {_place(piece)}"
-        for level in ("turns", "sessions")
-        for number, piece in enumerate(payload[level], start=1)
-    ]
+    view = shown.get("view", "")
+    pieces = (*payload["turns"], *payload["sessions"])
     return Failed(
         id=digest(payload["case"])[7:19],
+        case=payload["case"],
         kind=payload["kind"],
-        evidence="\n".join(lines) or "no gold evidence",
+        places={piece["id"]: _place(piece) for piece in pieces},
         truncated=payload["truncated"],
-        view=shown.get("view", ""),
+        view=view,
+        cut=len(view) >= shown_chars,
         answer=shown.get("answer", ""),
         regime=payload["regime"],
     )
@@ -175,5 +273,42 @@ def _failed(payload: Mapping[str, Any]) -> Failed:
 def _place(piece: Mapping[str, Any]) -> str:
     rank = "not recalled" if piece["rank"] is None else f"rank {piece['rank']}"
     if piece["in_view"]:
-        return f"{rank}, in the view"
-    return f"{rank}, {'did not fit' if piece['considered'] else 'never come to'}"
+        place = f"{rank}, in the view"
+    else:
+        place = f"{rank}, {'did not fit' if piece['considered'] else 'never come to'}"
+    used = {True: ", used", False: ", not used", None: ""}
+    return place + used[piece.get("used")]
+
+
+def _shown(case: Case, dates: Mapping[str, str]) -> Shown:
+    brief = [value for value in case.task.material.values() if value and len(value) <= _BRIEF]
+    evidence = {}
+    for item in case.gold.items:
+        by_source = dict.fromkeys((span.source_id, span.text) for span in item.spans)
+        evidence[item.id] = "\n".join(
+            f"[{dates[source]}] {text}" if dates.get(source) else text for source, text in by_source
+        )
+    return Shown(
+        question=" ".join([case.task.query, *(f"[{value}]" for value in brief)]),
+        expected=case.gold.answer or case.gold.decision,
+        evidence=evidence,
+    )
+
+
+def _line(failed: Failed, shown: Shown) -> dict[str, str]:
+    """A row of the sheet: all that a person needs, and not the regime."""
+    evidence = [
+        ": ".join(filter(None, (f"{number}. {place}", shown.evidence.get(id_))))
+        for number, (id_, place) in enumerate(failed.places.items(), start=1)
+    ]
+    return {
+        "id": failed.id,
+        "type": failed.kind,
+        "question": shown.question,
+        "expected": shown.expected,
+        "answer": failed.answer,
+        "correct": "no",
+        "evidence": "\n".join(evidence) or "no gold evidence",
+        "truncated": "yes" if failed.truncated else "no",
+        "view": failed.view + ("\n[cut here: protocol.shown_chars]" if failed.cut else ""),
+    }
