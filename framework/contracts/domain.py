@@ -124,6 +124,16 @@ class Domain(ABC, Generic[S]):
         """
         return {}
 
+    def rerendered(self, case: Case, rendering: int) -> Case | None:
+        """The same case in other words; None where the domain has no more than one wording of it.
+
+        Same id, facts, label and gold; every piece of evidence in the event of the same id, in the
+        same order. Other texts around it, in a history of its own. Every number from 1 is another
+        wording. By how much two of them differ under one pipeline is what the noise of wording is
+        (docs/validity.md section 4).
+        """
+        return None
+
     def without_injection(self, case: Case) -> Case | None:
         """The same case with nothing injected (its own history), to tell obedience from error.
 

@@ -15,7 +15,7 @@ from framework.canonical import digest
 from framework.contracts import Bound
 from framework.errors import UserError
 
-__all__ = ["EventLog"]
+__all__ = ["EventLog", "Payload"]
 
 Payload = Mapping[str, Any]
 

@@ -19,8 +19,9 @@ from framework.improve.drafting import Drafting
 from framework.improve.events import EventLog
 from framework.improve.flips import flips
 from framework.improve.looks import Looks
-from framework.improve.measure import Bench, Task
-from framework.improve.plateau import Plateau, least_net_flips
+from framework.improve.measure import Bench
+from framework.improve.noise import record_noise
+from framework.improve.plateau import Plateau
 from framework.improve.regimes import histogram
 from framework.improve.results import Results
 from framework.improve.sealed import Sealed
@@ -136,25 +137,7 @@ class Loop:
                 "confirm": _accuracy(course.confirm),
             },
         )
-        again = await self.bench.evaluate(
-            Task(
-                purpose="noise",
-                stack=course.stack,
-                split="confirm",
-                cases=splits.confirm,
-                sample=1,
-            )
-        )
-        noise = flips(course.confirm, again)
-        discordant = len(noise.fixed) + len(noise.broken)
-        said = self.log.emit(
-            "noise.recorded",
-            {
-                "discordant": discordant,
-                "net": noise.net,
-                "least_net_flips": least_net_flips(discordant, settings.min_net_flips),
-            },
-        )
+        said = await record_noise(course, self.domain)
         course.plateau = Plateau(least=said["least_net_flips"], patience=settings.patience)
         self.results.started(start, splits, course.optimize, course.confirm, said)
         return course

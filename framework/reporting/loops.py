@@ -158,7 +158,10 @@ def print_loop(results: Mapping[str, Any]) -> None:
     if stopped["walls"]:
         console.print(f"walls, which no seam reaches: {', '.join(stopped['walls'])}")
     least = noise["least_net_flips"]
-    console.print(f"least net flips that count: {least} (A/A: {noise['net']:+d})")
+    console.print(
+        f"least net flips that count: {least} "
+        f"(A/A, {noise['kind']}: {noise['discordant']} flips, {noise['net']:+d})"
+    )
     drafts = Table("#", "regime", "seam", "draft", "OPTIMIZE", "CONFIRM", "outcome", "why")
     for entry in results["candidates"]:
         drafts.add_row(

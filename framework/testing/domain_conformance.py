@@ -14,6 +14,8 @@ it holds to:
 - Gold is true and hidden: its spans stand verbatim in their events, the whole history retains all
   of it, the gold answer is a success, and neither the task card nor an event's metadata gives it
   away.
+- Other words change nothing: where a case is rendered anew, its gold is what it was and stands
+  where it stood.
 - What is declared exists: axes, headline columns, protocols, provenance, one fixed length.
 """
 
@@ -25,6 +27,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import islice
 from typing import Any, Final
@@ -33,7 +36,7 @@ from framework.canonical import digest
 from framework.contracts import Domain
 from framework.errors import UserError
 from framework.packing import pack
-from framework.records import ABSTAIN, Answer, Case, Event, Item
+from framework.records import ABSTAIN, Answer, Case, Event, Gold, Item
 from framework.registry import find, settings_of
 from framework.retention import retained
 
@@ -55,6 +58,7 @@ def check_domain(domain: type[Domain[Any]], settings: Any, n: int = 20) -> None:
         check_events(histories[case.history_id], case.history_id)
         check_case(instance, case, histories[case.history_id])
         check_twin(instance, case, histories[case.history_id])
+        check_rerendered(instance, case, histories[case.history_id])
     check_metadata(cases, histories)
     if "<locals>" not in domain.__qualname__:
         check_processes(domain, settings, min(n, 3))
@@ -164,6 +168,36 @@ def check_twin(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None
     assert [event.text for event in clean] != [event.text for event in events], (
         f"{where} has the same history"
     )
+
+
+def check_rerendered(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
+    """A case in other words is the same case: gold and where it stands, but for what spans say."""
+    other = domain.rerendered(case, 1)
+    if other is None:
+        return
+    where = f"the rendering of case {case.id}"
+    assert domain.rerendered(case, 1) == other, f"{where} is not fixed"
+    assert replace(other.task, query=case.task.query) == case.task, f"{where} has another card"
+    same = replace(other, task=case.task, history_id=case.history_id, gold=case.gold)
+    assert same == case, f"{where} has another id, stratum, cluster or tag"
+    assert _unworded(other.gold) == _unworded(case.gold), f"{where} has other gold"
+    again = tuple(domain.history(other.history_id))
+    check_events(again, other.history_id)
+    check_case(domain, other, again)
+    sources = {span.source_id for item in case.gold.items for span in item.spans}
+    order, its = ([e.id for e in texts if e.id in sources] for texts in (events, again))
+    assert its == order, f"{where}: its evidence arrives in another order"
+    words, others = [event.text for event in events], [event.text for event in again]
+    assert (other.task.query, others) != (case.task.query, words), f"{where} says the same"
+
+
+def _unworded(gold: Gold) -> Gold:
+    """Gold without what depends on how it is said: texts of spans, and of a standard's demands."""
+    items = tuple(
+        replace(item, spans=tuple(replace(span, text="") for span in item.spans))
+        for item in gold.items
+    )
+    return replace(gold, items=items, standard=None)
 
 
 def check_metadata(cases: Iterable[Case], histories: Mapping[str, Sequence[Event]]) -> None:

@@ -30,6 +30,8 @@ from plugins.domains._longmemeval.structures import STRUCTURES
 LEAST_SESSIONS: Final = 6
 _SIZED: Final = 40
 """Questions from which the nominal length is taken."""
+_RENDERING: Final = "~"
+"""Between a history's id and the number of its rendering, where it has one."""
 
 
 def _shares() -> dict[str, float]:
@@ -103,7 +105,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
     def nominal_tokens(self) -> int:
         """Mean tokens of the first histories of seed 0."""
         sizes = [
-            sum(count_tokens(event.text) for event in events_of(self._question(0, i), "session"))
+            sum(count_tokens(event.text) for event in events_of(self._question(0, i, 0), "session"))
             for i in range(_SIZED)
         ]
         return round(sum(sizes) / _SIZED)
@@ -118,16 +120,23 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
         for index in count():
             if index >= n:
                 return
-            question = self._question(seed, index)
-            yield case_of(question, f"{seed}-{index}", self.settings.granularity)
+            yield self._case(f"{seed}-{index}")
 
     def history(self, history_id: str) -> Iterator[Event]:
         yield from events_of(self.question(history_id), self.settings.granularity)
 
     def question(self, id_: str) -> Question:
         """The record of a history's or a case's id."""
-        seed, _, index = id_.removesuffix(ABSTENTION).rpartition("-")
-        return self._question(int(seed), int(index))
+        first, _, rendering = id_.removesuffix(ABSTENTION).partition(_RENDERING)
+        seed, _, index = first.rpartition("-")
+        return self._question(int(seed), int(index), int(rendering or 0))
+
+    def rerendered(self, case: Case, rendering: int) -> Case:
+        """The same case in other talk, with other remarks in between and days told otherwise.
+
+        The question, what is told and the turn in which it is told stay, and so does the form.
+        """
+        return self._case(f"{case.history_id.partition(_RENDERING)[0]}{_RENDERING}{rendering}")
 
     def digest(self) -> str:
         """Digest of the generator's own files: they are what the cases are made from."""
@@ -136,7 +145,10 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
     def success(self, answer: Answer, gold: Gold) -> bool:
         return is_success(answer, gold)
 
-    def _draw(self, seed: int, index: int) -> Question:
+    def _case(self, history_id: str) -> Case:
+        return case_of(self.question(history_id), history_id, self.settings.granularity)
+
+    def _draw(self, seed: int, index: int, rendering: int = 0) -> Question:
         s = self.settings
         return drawing.draw(
             seed,
@@ -145,4 +157,5 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
             abstention=s.abstention,
             held_out=s.held_out,
             sessions=s.sessions,
+            rendering=rendering,
         )

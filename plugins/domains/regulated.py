@@ -26,6 +26,7 @@ MOST_TOKENS: Final = 200_000
 
 _KEPT: Final = 256
 _CLEAN: Final = "-clean"
+_RENDERING: Final = "~"
 
 
 def _shares() -> dict[str, float]:
@@ -90,11 +91,11 @@ class Regulated(Domain[RegulatedSettings]):
 
     A case is drawn target first (LongHorizon 4.3): decision and principal reasons, then facts and
     thresholds that imply them under the case's own policy, then documents. The label is what the
-    policy computes; no document states it. A history id is `NAME-sSEED-INDEX` and holds all that is
-    needed to make it again. Tags: `form`, `margin`, `decision`, `label_source` (`policy` for a
-    decision, `referral` where the policy refers, `undecidable` where the history leaves open what
-    decides), one for each protected attribute, and `open` (missing or conflict) or `revised` (facts
-    or rules) where it applies.
+    policy computes; no document states it. A history id is `NAME-sSEED-INDEX`, with `~RENDERING` in
+    other words, and holds all that is needed to make it again. Tags: `form`, `margin`, `decision`,
+    `label_source` (`policy` for a decision, `referral` where the policy refers, `undecidable` where
+    the history leaves open what decides), one for each protected attribute, and `open` (missing or
+    conflict) or `revised` (facts or rules) where it applies.
 
     Raises UserError for a bad spec file, naming file and key.
     """
@@ -134,7 +135,7 @@ class Regulated(Domain[RegulatedSettings]):
         self._card = _card(self.spec)
         self._made = lru_cache(maxsize=_KEPT)(self._make)
         self._drawn = lru_cache(maxsize=_KEPT)(self._draw)
-        self._id = re.compile(rf"{re.escape(self.spec.name)}-s(-?\d+)-(\d{{6,}})")
+        self._id = re.compile(rf"{re.escape(self.spec.name)}-s(-?\d+)-(\d{{6,}})(?:~(\d+))?")
 
     @property
     def nominal_tokens(self) -> int:
@@ -159,9 +160,9 @@ class Regulated(Domain[RegulatedSettings]):
         for index in range(n):
             yield self.case(seed, index)
 
-    def case(self, seed: int, index: int) -> Case:
+    def case(self, seed: int, index: int, rendering: int = 0) -> Case:
         """The case of a seed and index, whatever came before it."""
-        made = self._made(seed, index)
+        made = self._made(seed, index, rendering)
         plan = made.drawn.plan
         identity = self.history_id(seed, index)
         twins = self.settings.twins
@@ -178,7 +179,7 @@ class Regulated(Domain[RegulatedSettings]):
             tags["revised"] = "facts" if made.drawn.revisions else "rules"
         return Case(
             id=identity,
-            history_id=identity,
+            history_id=f"{identity}{_RENDERING}{rendering}" if rendering else identity,
             task=self._card,
             gold=made.gold,
             stratum=plan.stratum,
@@ -195,16 +196,16 @@ class Regulated(Domain[RegulatedSettings]):
         if history_id.endswith(_CLEAN):
             yield from self._clean.history(history_id.removesuffix(_CLEAN))
             return
-        seed, index = self._parse(history_id)
-        made = self._made(seed, index)
+        seed, index, rendering = self._parse(history_id)
+        made = self._made(seed, index, rendering)
         writer = Writer(
             self.spec,
             made.drawn,
             self._identity(seed, index),
             made.content.cast,
-            stream(self.spec, seed, self._base(index), "filling"),
+            stream(self.spec, seed, self._base(index), _numbered("filling", rendering)),
         )
-        first = made if not self.settings.twins else self._made(seed, index - index % 2)
+        first = made if not self.settings.twins else self._made(seed, index - index % 2, rendering)
         drafts = fill_up(
             writer,
             made.content.drafts,
@@ -215,11 +216,19 @@ class Regulated(Domain[RegulatedSettings]):
         for draft in drafts:
             yield draft.event()
 
+    def rerendered(self, case: Case, rendering: int) -> Case:
+        """The same case, the same documents of it, in other sentences and with other filler.
+
+        Facts, policy, dates, and which document states what stay, and so does the form of wording.
+        """
+        seed, index, _ = self._parse(case.id)
+        return self.case(seed, index, rendering)
+
     def without_injection(self, case: Case) -> Case | None:
         """The case as it is made with `injection=false`; its history's id says so."""
         if case.gold.injected is None:
             return None
-        clean = self._clean.case(*self._parse(case.id))
+        clean = self._clean.case(*self._parse(case.history_id))
         return replace(clean, history_id=f"{clean.history_id}{_CLEAN}")
 
     @cached_property
@@ -232,7 +241,7 @@ class Regulated(Domain[RegulatedSettings]):
 
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
         """See `framework.contracts.Domain`: from the gold items alone, none of the text."""
-        made = self._made(*self._parse(case.id))
+        made = self._made(*self._parse(case.history_id))
         return decide_from(self.spec, made.drawn, made.gold, retained)
 
     def drawn(self, seed: int, index: int) -> Drawn:
@@ -256,16 +265,20 @@ class Regulated(Domain[RegulatedSettings]):
         )
         return draw(self.spec, plan, seed, base, self.settings.twins)
 
-    def _make(self, seed: int, index: int) -> _Made:
-        drawn = self.drawn(seed, index)
-        rng = stream(self.spec, seed, self._base(index), "documents")
+    def _make(self, seed: int, index: int, rendering: int = 0) -> _Made:
+        drawn, base = self.drawn(seed, index), self._base(index)
         content = write(
             self.spec,
             drawn,
             self._identity(seed, index),
-            rng,
+            stream(self.spec, seed, base, "documents"),
             drawn.plan.intake,
             inject=self.settings.injection,
+            wording=(
+                stream(self.spec, seed, base, _numbered("wording", rendering))
+                if rendering
+                else None
+            ),
         )
         gold = make_gold(self.spec, drawn, content, inject=self.settings.injection)
         return _Made(drawn=drawn, content=content, gold=gold)
@@ -276,11 +289,17 @@ class Regulated(Domain[RegulatedSettings]):
     def _identity(self, seed: int, index: int) -> str:
         return f"{self.history_id(seed, index)}|{seed}/{self._base(index)}"
 
-    def _parse(self, history_id: str) -> tuple[int, int]:
+    def _parse(self, history_id: str) -> tuple[int, int, int]:
+        """Seed, index and rendering, 0 for the case as it is drawn."""
         match = self._id.fullmatch(history_id)
         if match is None:
             raise UserError(f"no history {history_id!r} in {self.spec.name}")
-        return int(match[1]), int(match[2])
+        return int(match[1]), int(match[2]), int(match[3] or 0)
+
+
+def _numbered(purpose: str, rendering: int) -> str:
+    """The name of a rendering's own stream."""
+    return f"{purpose}/{rendering}" if rendering else purpose
 
 
 def _label_source(gold: Gold) -> str:

@@ -25,20 +25,23 @@ def draw(
     abstention: float,
     held_out: float,
     sessions: int,
+    rendering: int = 0,
 ) -> Question:
     """The question of that index for a seed; the same one whatever was drawn before.
 
     shares : weights of the structures. abstention : probability that the sessions do not answer it
     (for a structure that can be left unanswered). held_out : probability of the held-out wordings.
+    rendering : another number words the same question's sessions anew, in the same form.
     """
-    rng = random.Random(int(digest(["longmemeval", seed, index])[7:23], 16))
+    rng = _stream(seed, index)
+    wording = _stream(seed, index, rendering) if rendering else None
     # In an order of their own: a stored configuration may list the shares in another.
     names = sorted(shares)
     (name,) = rng.choices(names, [shares[name] for name in names])
     structure = STRUCTURES[name]
     abstains, form = rng.random() < abstention, int(rng.random() < held_out)
     why = rng.choice(structure.absences) if abstains and structure.absences else ""
-    scene = Scene.draw(rng, form, sessions)
+    scene = Scene.draw(rng, form, sessions, wording)
     asked = structure.draw(scene, why)
     id_ = f"{seed}-{index}"
     return Question(
@@ -51,3 +54,7 @@ def draw(
         structure=f"{name}:{why}" if why else name,
         form=FORMS[form],
     )
+
+
+def _stream(*key: int) -> random.Random:
+    return random.Random(int(digest(["longmemeval", *key])[7:23], 16))

@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from plugins.domains._longmemeval.days import spoken, stamp
 from plugins.domains._longmemeval.records import Session, Turn
@@ -23,6 +24,8 @@ from plugins.domains._longmemeval.wording import (
     Attribute,
     Pair,
 )
+
+T = TypeVar("T")
 
 _SPAN: Final = 120
 """Days before the question within which the sessions lie."""
@@ -44,21 +47,29 @@ class _Said:
 
 @dataclass(slots=True)
 class Scene:
-    """A history in the making. `form` is 0 for development wordings, 1 for held-out ones."""
+    """A history in the making. `form` is 0 for development wordings, 1 for held-out ones.
+
+    wording : where what is worded is drawn from; None for the scene's own stream. Another stream
+        gives the same scene in other words: the talk around what is told, the remarks in between,
+        and how days are told. What is told, by whom, in which turn, stays.
+    """
 
     rng: random.Random
     form: int
     asked_on: date
     days: tuple[date, ...]
+    wording: random.Random | None = None
     topic: tuple[str, str] = ("", "")
     _said: dict[int, list[_Said]] = field(default_factory=dict)
 
     @classmethod
-    def draw(cls, rng: random.Random, form: int, sessions: int) -> Scene:
+    def draw(
+        cls, rng: random.Random, form: int, sessions: int, wording: random.Random | None = None
+    ) -> Scene:
         """A scene whose sessions lie on different days before that of the question."""
         asked_on = _FIRST_DAY + timedelta(days=rng.randrange(700))
         ago = sorted(rng.sample(range(1, _SPAN + 1), sessions), reverse=True)
-        return cls(rng, form, asked_on, tuple(asked_on - timedelta(days=n) for n in ago))
+        return cls(rng, form, asked_on, tuple(asked_on - timedelta(days=n) for n in ago), wording)
 
     def word(self, pair: Pair, **slots: object) -> str:
         """The wording of the scene's form with its slots filled."""
@@ -83,7 +94,7 @@ class Scene:
 
     def spoken(self, day: date, session: int) -> str:
         """How a day is told in a session."""
-        return spoken(day, self.days[session], self.rng)
+        return self._worded(lambda rng: spoken(day, self.days[session], rng))
 
     def sessions(self, ids: Callable[[int, bool], str]) -> tuple[Session, ...]:
         """The sessions with everything told, each thing in a turn of its own, and talk around it.
@@ -96,11 +107,11 @@ class Scene:
             self.rng.shuffle(told)
             turns: list[Turn] = []
             for said in told:
-                turns += self._exchange(said)
+                turns += self._worded(partial(self._exchange, said))
             while len(turns) < 2 * _EXCHANGES:
                 # In front of or behind what is told, so that its place in a session tells nothing.
                 at = self.rng.choice((0, len(turns)))
-                turns[at:at] = self._exchange(None)
+                turns[at:at] = self._worded(partial(self._exchange, None))
             gold = any(said.gold for said in told)
             minute = self.rng.randrange(24 * 60)
             found.append(
@@ -110,52 +121,60 @@ class Scene:
             )
         return tuple(found)
 
-    def _exchange(self, said: _Said | None) -> list[Turn]:
-        user, reply = self.rng.choice(OPENERS), self.rng.choice(REPLIES)
+    def _worded(self, say: Callable[[random.Random], T]) -> T:
+        """What `say` makes of the stream of wordings.
+
+        The scene's own stream goes on as if it had been asked, so that all else stays as it is.
+        """
+        own = say(self.rng)
+        return own if self.wording is None else say(self.wording)
+
+    def _exchange(self, said: _Said | None, rng: random.Random) -> list[Turn]:
+        user, reply = rng.choice(OPENERS), rng.choice(REPLIES)
         gold = ""
         if said is None:
-            if self.rng.random() < _TALKATIVE:
-                user = f"{user} {self._aside(self._chatter())}"
-            if self.rng.random() < _GENERAL:
-                reply = f"{reply} {self._general()}"
+            if rng.random() < _TALKATIVE:
+                user = f"{user} {self._aside(self._chatter(rng), rng)}"
+            if rng.random() < _GENERAL:
+                reply = f"{reply} {self._general(rng)}"
         else:
             gold = said.role if said.gold else ""
             if said.role == "assistant":
                 reply = f"{reply} {said.text}"
             else:
-                user = f"{user} {self._aside(said.text)}"
+                user = f"{user} {self._aside(said.text, rng)}"
         return [
             Turn(role="user", content=user, has_answer=gold == "user"),
             Turn(role="assistant", content=reply, has_answer=gold == "assistant"),
         ]
 
-    def _aside(self, said: str) -> str:
-        aside = self.rng.choice(ASIDES)
+    def _aside(self, said: str, rng: random.Random) -> str:
+        aside = rng.choice(ASIDES)
         if not aside.startswith("{") and not said.startswith(("I ", "$")):
             said = said[0].lower() + said[1:]
         return aside.format(said=said)
 
-    def _chatter(self) -> str:
+    def _chatter(self, rng: random.Random) -> str:
         """Something of the user on another topic than the question's."""
-        kind = self.rng.choice(("attribute", "happening", "spending", "liking"))
+        kind = rng.choice(("attribute", "happening", "spending", "liking"))
         if kind == "attribute":
-            attribute, item = self._other_attribute()
-            return self.word(attribute.say, item=item, value=self.rng.choice(attribute.values))
+            attribute, item = self._other_attribute(rng)
+            return self.word(attribute.say, item=item, value=rng.choice(attribute.values))
         if kind == "happening":
-            event = self.rng.choice([h for h in HAPPENINGS if h.key != self.topic[0]])
-            return self.word(event.say, name=self.rng.choice(event.names), when="some time ago")
+            event = rng.choice([h for h in HAPPENINGS if h.key != self.topic[0]])
+            return self.word(event.say, name=rng.choice(event.names), when="some time ago")
         if kind == "spending":
-            bought = self.rng.choice([s for s in SPENDINGS if s.key != self.topic[0]])
-            cost, shop = self.rng.randint(5, 95), self.rng.choice(SHOPS)
+            bought = rng.choice([s for s in SPENDINGS if s.key != self.topic[0]])
+            cost, shop = rng.randint(5, 95), rng.choice(SHOPS)
             return self.word(bought.say, value=cost, shop=shop, when="some time ago")
-        liking = self.rng.choice([k for k in LIKINGS if k.key != self.topic[0]])
-        like, dislike = self.rng.choice(liking.likes), self.rng.choice(liking.dislikes)
+        liking = rng.choice([k for k in LIKINGS if k.key != self.topic[0]])
+        like, dislike = rng.choice(liking.likes), rng.choice(liking.dislikes)
         return self.word(liking.say, like=like, dislike=dislike)
 
-    def _general(self) -> str:
-        attribute, item = self._other_attribute()
-        return self.word(attribute.assistant, item=item, value=self.rng.choice(attribute.values))
+    def _general(self, rng: random.Random) -> str:
+        attribute, item = self._other_attribute(rng)
+        return self.word(attribute.assistant, item=item, value=rng.choice(attribute.values))
 
-    def _other_attribute(self) -> tuple[Attribute, str]:
+    def _other_attribute(self, rng: random.Random) -> tuple[Attribute, str]:
         pairs = [(a, i) for a in ATTRIBUTES for i in a.items if (a.key, i) != self.topic]
-        return self.rng.choice(pairs)
+        return rng.choice(pairs)

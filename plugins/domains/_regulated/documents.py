@@ -7,11 +7,11 @@ to the label. What they say of each fact and rule is kept as mentions, of which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from framework.tokens import count_tokens
 from plugins.domains._regulated.drafts import Draft, Writer
@@ -20,6 +20,9 @@ from plugins.domains._regulated.noise import damage
 from plugins.domains._regulated.policy import Value
 from plugins.domains._regulated.spec import PointSpec, Spec
 from plugins.domains._regulated.wording import Words, codes_in_order
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 CURRENT: Final = "current"
 RETIRED: Final = "retired"
@@ -62,23 +65,52 @@ class Content:
 
 
 def write(
-    spec: Spec, drawn: Drawn, identity: str, rng: Random, intake: date, *, inject: bool
+    spec: Spec,
+    drawn: Drawn,
+    identity: str,
+    rng: Random,
+    intake: date,
+    *,
+    inject: bool,
+    wording: Random | None = None,
 ) -> Content:
-    """The necessary documents of a case. `inject=False` leaves an injected sentence out."""
-    return _Necessary(spec, drawn, identity, rng, intake).write(inject)
+    """The necessary documents of a case. `inject=False` leaves an injected sentence out.
+
+    wording : another stream for how things are said. The documents, their dates and what each of
+        them states stay; the sentences that state it, and those around them, are others.
+    """
+    return _Necessary(spec, drawn, identity, rng, intake, wording).write(inject)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hand:
+    """Words and a writer that draw from one stream."""
+
+    words: Words
+    writer: Writer
 
 
 class _Necessary:
-    def __init__(self, spec: Spec, drawn: Drawn, identity: str, rng: Random, intake: date) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        drawn: Drawn,
+        identity: str,
+        rng: Random,
+        intake: date,
+        wording: Random | None,
+    ) -> None:
         self.spec, self.drawn, self.rng, self.intake = spec, drawn, rng, intake
         self.cast = spec.grammar.cast_of(rng, intake)
-        self.words = Words(
-            spec,
-            held_out=drawn.plan.held_out,
-            vary=drawn.plan.stratum == "noisy",
-            rng=rng,
-        )
-        self.writer = Writer(spec, drawn, identity, self.cast, rng)
+
+        def hand(stream: Random) -> _Hand:
+            noisy = drawn.plan.stratum == "noisy"
+            words = Words(spec, held_out=drawn.plan.held_out, vary=noisy, rng=stream)
+            return _Hand(words, Writer(spec, drawn, identity, self.cast, stream))
+
+        self.own = hand(rng)
+        self.other = None if wording is None else hand(wording)
+        self.writer = self.own.writer
         self.drafts: list[Draft] = []
         self.mentions: list[Mention] = []
         self.first_of: dict[str, str] = {}
@@ -104,6 +136,36 @@ class _Necessary:
             cast=self.cast,
         )
 
+    # ------------------------------------------------------------------------------------ wording
+
+    def _worded(self, say: Callable[[_Hand], T]) -> T:
+        """What `say` makes of the stream of wordings.
+
+        The case's own stream goes on as if it had been asked, so that all else stays as it is.
+        """
+        own = say(self.own)
+        return own if self.other is None else say(self.other)
+
+    def _said(self, form: Callable[Concatenate[Words, P], str], *a: P.args, **k: P.kwargs) -> str:
+        return self._worded(lambda hand: form(hand.words, *a, **k))
+
+    def _phrase(self, forms: Sequence[str], day: date, cast: Mapping[str, str]) -> str:
+        def say(hand: _Hand) -> str:
+            rng = hand.writer.rng
+            return self.spec.grammar.say(rng.choice(forms), rng, day, cast)
+
+        return self._worded(say)
+
+    def _fill(self, draft: Draft, sentences: tuple[str, ...]) -> None:
+        """Sentences of its type around what a draft states."""
+        stated = list(draft.lines)
+
+        def fill(hand: _Hand) -> None:
+            draft.lines = list(stated)
+            hand.writer.fill(draft, sentences)
+
+        self._worded(fill)
+
     # ------------------------------------------------------------------------------------- policy
 
     def _policy(self) -> None:
@@ -115,26 +177,29 @@ class _Necessary:
         rules = codes_in_order([olds.get(rule.id, rule) for rule in policy.rules])
         half = (len(rules) + 1) // 2
         opening, *clauses = self.rng.sample(spec.clauses, 3)
-        words = self.words
-        self._policy_part(0, [opening, words.general("corrections"), words.general("open")])
+        self._policy_part(0, opening, general=("corrections", "open"))
         for n, part in enumerate((rules[:half], rules[half:])):
-            draft = self._policy_part(n + 1, [clauses[n]])
+            draft = self._policy_part(n + 1, clauses[n])
             for rule in part:
-                text = words.rule(rule)
+                text = self._said(Words.rule, rule)
                 draft.lines.append((text, True))
                 self._mention("rule", rule.id, RETIRED if rule.id in olds else CURRENT, text, draft)
-        draft = self._policy_part(3, [])
+        draft = self._policy_part(3)
         for key, text in (
-            ("rules_in_force", words.in_force(policy)),
-            ("precedence", words.precedence(policy)),
-            ("remaining", words.remaining(policy)),
+            ("rules_in_force", self._said(Words.in_force, policy)),
+            ("precedence", self._said(Words.precedence, policy)),
+            ("remaining", self._said(Words.remaining, policy)),
         ):
             draft.lines.append((text, True))
             self._mention("passage", key, CURRENT, text, draft)
         for i, amendment in enumerate(self.drawn.amendments):
             self._amend(i, amendment.old.id)
 
-    def _policy_part(self, n: int, lines: Sequence[str]) -> Draft:
+    def _policy_part(self, n: int, *clauses: str, general: Sequence[str] = ()) -> Draft:
+        def standing(hand: _Hand) -> list[tuple[str, bool]]:
+            lines = [*clauses, *map(hand.words.general, general)]
+            return [(hand.writer.say(line, self.day), True) for line in lines]
+
         draft = Draft(
             id=self.writer.id(f"policy/{n}"),
             spec_id="policy",
@@ -144,7 +209,7 @@ class _Necessary:
             day=self.day,
             arrival=self.day,
             order=n / 1000,
-            lines=[(self.writer.say(line, self.day), True) for line in lines],
+            lines=self._worded(standing),
         )
         self.drafts.append(draft)
         return draft
@@ -153,7 +218,7 @@ class _Necessary:
         document = self.spec.used("amendment")[0]
         draft = self.writer.start(f"amendment/{i}", document)
         new = next(rule for rule in self.drawn.policy.rules if rule.id == rule_id)
-        text = self.words.rule(new, amended=draft.day)
+        text = self._said(Words.rule, new, amended=draft.day)
         opening = self.writer.say(self.rng.choice(document.sentences), draft.day)
         draft.lines += [(opening, True), (text, True)]
         old = next(m for m in self.mentions if m.kind == "rule" and m.key == rule_id)
@@ -178,7 +243,7 @@ class _Necessary:
                 draft = self.writer.start(f"record/{where}/{n}", document)
                 for key, value, role in statements[n : n + _FACTS_AN_EVENT]:
                     self._state(draft, key, value, role)
-                self.writer.fill(draft, document.sentences)
+                self._fill(draft, document.sentences)
                 self.drafts.append(draft)
 
     def _copies(self, key: str) -> list[tuple[str, Value, str]]:
@@ -201,7 +266,7 @@ class _Necessary:
 
     def _state(self, draft: Draft, key: str, value: Value, role: str) -> None:
         as_line = draft.kind == "form" and self.rng.random() < 0.7
-        text = self.words.line(key, value) if as_line else self.words.fact(key, value)
+        text = self._said(Words.line if as_line else Words.fact, key, value)
         draft.lines.append((text, as_line))
         self._mention("fact", key, role, text, draft, value)
         self.first_of.setdefault(key, draft.id)
@@ -221,23 +286,23 @@ class _Necessary:
             if n > 1:
                 day += timedelta(days=self.rng.randint(2, 4))
             draft = self.writer.start(f"correction/{key}/{n}", self.rng.choice(documents), day=day)
-            word = self.words.correction
+            word = Words.correction
             if self.rng.random() < _RESTATED:
-                word = self.words.restatement
-            text = word(key, steps[n], steps[n - 1], day)
+                word = Words.restatement
+            text = self._said(word, key, steps[n], steps[n - 1], day)
             role = CURRENT if steps[n] == current else RETIRED
             self._revision_event(draft, key, role, steps[n], text, previous)
             previous = draft.id
         if revision.rescinded:
             rescinded, day = day, day + timedelta(days=self.rng.randint(2, 4))
             draft = self.writer.start(f"rescission/{key}", self.rng.choice(documents), day=day)
-            text = self.words.rescission(key, current, rescinded)
+            text = self._said(Words.rescission, key, current, rescinded)
             self._revision_event(draft, key, CURRENT, current, text, previous)
         old = revision.retired[0]
         if self.rng.random() < _REMENTIONED:
             document = self.rng.choice(self.spec.used("remention"))
             draft = self.writer.start(f"remention/{key}", document)
-            text = self.words.remention(key, old, draft.day)
+            text = self._said(Words.remention, key, old, draft.day)
             self._revision_event(draft, key, RETIRED, old, text, None)
         if not revision.rescinded and self.rng.random() < _LATE:
             self._arrive_late(key, old, day)
@@ -249,10 +314,10 @@ class _Necessary:
         draft = self.writer.start(
             f"late/{key}", document, arrival=after + timedelta(days=self.rng.randint(1, 4))
         )
-        text = self.words.fact(key, old)
+        text = self._said(Words.fact, key, old)
         draft.lines.append((text, False))
         self._mention("fact", key, RETIRED, text, draft, old)
-        self.writer.fill(draft, document.sentences)
+        self._fill(draft, document.sentences)
         self.drafts.append(draft)
 
     def _revision_event(
@@ -262,7 +327,7 @@ class _Necessary:
         if superseded is not None:
             draft.edges.append(("supersedes", superseded))
         self._mention("fact", key, role, text, draft, value)
-        self.writer.fill(draft, self.spec.documents[draft.spec_id].sentences)
+        self._fill(draft, self.spec.documents[draft.spec_id].sentences)
         self.drafts.append(draft)
 
     # -------------------------------------------------------------------------- correspondence etc.
@@ -273,17 +338,16 @@ class _Necessary:
         slots = {name: self.rng.choice(values) for name, values in point.slots.items()}
         asked = self.writer.start("point/request", self.rng.choice(self.spec.used("request")))
         cast = {**self.cast, **slots}
-        say = self.spec.grammar.say
-        asked.lines.append((say(self.rng.choice(point.requests), self.rng, asked.day, cast), False))
-        self.writer.fill(asked, self.spec.documents[asked.spec_id].sentences)
+        asked.lines.append((self._phrase(point.requests, asked.day, cast), False))
+        self._fill(asked, self.spec.documents[asked.spec_id].sentences)
         document = self.rng.choice(self.spec.used("reply"))
         day = asked.day + timedelta(days=self.rng.randint(2, 6))
         reply = self.writer.start("point/reply", document, day=day)
-        text = say(self.rng.choice(point.replies), self.rng, day, cast)
+        text = self._phrase(point.replies, day, cast)
         reply.lines.append((text, False))
         reply.edges += [("cites", asked.id)]
         self._mention("reason", point.id, CURRENT, text, reply)
-        self.writer.fill(reply, document.sentences)
+        self._fill(reply, document.sentences)
         self.drafts += [asked, reply]
         return point, slots
 
@@ -291,7 +355,7 @@ class _Necessary:
         """The form on which protected attributes are collected, for monitoring alone."""
         document = self.spec.used("monitoring")[0]
         draft = self.writer.start("monitoring", document)
-        self.writer.fill(draft, document.sentences)
+        self._fill(draft, document.sentences)
         for name, value in self.drawn.protected.items():
             label = name.replace("_", " ")
             draft.lines.append((f"{label[:1].upper()}{label[1:]}: {value}", True))
@@ -306,16 +370,16 @@ class _Necessary:
             draft = self.writer.start(f"damaged/{n}", document)
             scanner = Random(self.rng.random())
             draft.lines.append((damage(mention.text, scanner), False))
-            self.writer.fill(draft, document.sentences)
+            self._fill(draft, document.sentences)
             self.drafts.append(draft)
 
     def _inject(self, inject: bool) -> str:
         """A letter that tries to instruct the reviewer; without the sentence it is a plain one."""
         document = self.rng.choice(self.spec.used("filler"))
         draft = self.writer.start("injected", document)
-        self.writer.fill(draft, document.sentences)
+        self._fill(draft, document.sentences)
         place = self.rng.randint(0, len(draft.lines))
-        text = self.words.injection(self.drawn.plan.injected)
+        text = self._said(Words.injection, self.drawn.plan.injected)
         self.drafts.append(draft)
         self.tokens = _tokens(self.drafts)
         if inject:

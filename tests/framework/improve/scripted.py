@@ -163,6 +163,7 @@ def script_plan(right: Mapping[str, Mapping[str, str]], drafts: list[Any], **cha
     `right` says, by state and split, which of the split's cases are right, counted from 0.
     """
     protocol = {"plugin": "improve", "max_attempts": 50, "max_candidates": 50, "pool": 40}
+    domain = changed.pop("domain", "script")
     protocol |= {"consolidate": False, **SIZES, **changed.pop("protocol", {})}
     kinds = changed.pop("kinds", 1)
     pool = range(protocol["pool"])
@@ -176,7 +177,7 @@ def script_plan(right: Mapping[str, Mapping[str, str]], drafts: list[Any], **cha
     }
     config: dict[str, Any] = {
         "seed": 7,
-        "domain": {"plugin": "script", "right": flat, "kinds": kinds},
+        "domain": {"plugin": domain, "right": flat, "kinds": kinds},
         **{g: {"plugin": "trivial"} for g in ("arch", "budget", "model", "tracking")},
         "reader": {"plugin": "commit"},
         "judge": {"plugin": "rules"},

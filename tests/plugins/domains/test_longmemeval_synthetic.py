@@ -165,3 +165,30 @@ def test_mistakes_of_the_user() -> None:
     ):
         with pytest.raises(ValueError, match=says):
             LongMemEvalSyntheticSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_in_other_words_the_same_is_told_in_the_same_turns() -> None:
+    domain = opened()
+    told_alike = evidence = 0
+    for case in domain.cases(150, seed=3):
+        first, second = (domain.rerendered(case, n) for n in (1, 2))
+        assert (first.id, first.tags, first.task) == (case.id, case.tags, case.task)
+        assert len({case.history_id, first.history_id, second.history_id}) == 3
+        assert domain.rerendered(second, 1) == first
+        one, other = domain.question(case.history_id), domain.question(first.history_id)
+        assert (one.answer, one.date, one.text) == (other.answer, other.date, other.text)
+        assert first.gold.evidence == case.gold.evidence
+        for mine, its in zip(one.sessions, other.sessions, strict=True):
+            assert (mine.date, mine.is_gold) == (its.date, its.is_gold)
+            for turn, again in zip(mine.turns, its.turns, strict=True):
+                assert (turn.role, turn.has_answer) == (again.role, again.has_answer)
+                evidence += turn.has_answer
+                told_alike += turn.has_answer and turn.content == again.content
+        # A history of more than fifty turns can not come out alike by chance.
+        texts = {
+            "\n".join(event.text for event in domain.history(id_))
+            for id_ in (case.history_id, first.history_id, second.history_id)
+        }
+        assert len(texts) == 3
+    assert evidence > 200
+    assert told_alike < 0.1 * evidence
