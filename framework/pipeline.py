@@ -20,6 +20,8 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal
 
 from framework.canonical import digest
@@ -132,7 +134,7 @@ class Pipeline:
             budget_tokens=self.limit,
             client=self._client,
             fields=self.domain.fields if self.arch.knows_schema else (),
-            embedder=self.embedder,
+            embedder=self.embedder if self.arch.uses_embedder else None,
             seed=int(digest([self.seed, history_id])[7:23], 16),
             draw=draw,
         )
@@ -198,8 +200,8 @@ class Pipeline:
         for _, group in groupby(cases, key=attrgetter("history_id")):
             together = tuple(group)
             for variant in range(self.draws):
-                for case in together:
-                    for sample in range(self.repeats):
+                for sample in range(self.repeats):
+                    for case in together:
                         if (case.id, self.arm, variant, sample, 0) not in done:
                             yield _Job(case=case, variant=variant, sample=sample)
 
@@ -298,6 +300,7 @@ class Pipeline:
             judge=self.judge,
             client=self._client,
             clean=clean,
+            embedder=self.embedder,
         )
         return await score_axes(self.axes, scored)
 

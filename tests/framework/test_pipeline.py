@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -138,6 +139,22 @@ def test_a_history_is_ingested_once_for_all_its_cases() -> None:
     rows = run(plan)
     assert len(rows) == 3
     assert [kind for kind, *_ in Spy.seen].count("events") == 1
+
+
+def test_every_draw_of_a_history_is_ingested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # More draws than memories are kept, and cases that come back to the same history.
+    monkeypatch.setattr(Spy, "draws", property(lambda self: 12))
+    plan = trivial_plan(n_cases=2, arch={"plugin": "spy"}, repeats=2)
+    path = pipeline_of(plan)
+    cases = [replace(case, history_id="h") for case in path.domain.cases(2, 7)]
+    monkeypatch.setattr(path.domain, "history", lambda history_id: iter(()))
+    Spy.seen.clear()
+
+    async def collect() -> int:
+        return len([row async for row in path.rows(cases, frozenset(), answer=True, k=None)])
+
+    assert asyncio.run(collect()) == 2 * 12 * 2
+    assert [kind for kind, *_ in Spy.seen].count("events") == 12
 
 
 def test_the_seams_edit_the_path_in_their_places() -> None:
