@@ -35,8 +35,8 @@ PROTOCOL_GROUPS: Final = ("target", "author", "routing")
 part, so neither its identity nor its record has them."""
 OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
 ARM_GROUPS: Final[Mapping[str, str]] = {"embedder": "hashing", "extractor": "none"}
-"""Groups that are parts of the arm, with their default plugin: what an arm does not use is no part
-of the run, whatever is composed."""
+"""Groups that are parts of the arm, with their default plugin: what neither the arm nor an axis
+uses is no part of the run, whatever is composed."""
 PREREG: Final = "prereg"
 """Key of the pre-registration that a run names: its content, which no measured value depends on."""
 _RESERVED: Final = frozenset({"labels", "hydra", PREREG})
@@ -117,11 +117,26 @@ class Plan:
     prompts: PromptSet = NO_SET
 
     @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the axis plugins: the domain's own and the extra ones."""
+        declared: tuple[str, ...] = self.parts["domain"].plugin.cls.axes
+        return tuple(dict.fromkeys((*declared, *self.top.extra_axes)))
+
+    @cached_property
+    def embedding_axes(self) -> tuple[type[Any], ...]:
+        """The axes that measure with the run's embedder, whatever the arm.
+
+        Raises UserError for an axis that is not known.
+        """
+        classes = (find("axis", name).cls for name in self.axes)
+        return tuple(cls for cls in classes if cls.uses_embedder)
+
+    @cached_property
     def used(self) -> Mapping[str, Component]:
-        """By group, the parts that the run uses: an arm may leave embedder or extractor alone."""
+        """By group, the parts that the run uses: arm and axes may leave embedder or extractor."""
         arch = self.parts["arch"].plugin.cls
         unused = set()
-        if not arch.uses_embedder:
+        if not arch.uses_embedder and not self.embedding_axes:
             unused.add("embedder")
         if not arch.uses_extractor or not self.parts["extractor"].plugin.cls.extracts:
             unused.add("extractor")
@@ -174,8 +189,8 @@ class Plan:
     def label(self, group: str) -> str:
         """The name a group's choice bears in results: the option, with overridden settings.
 
-        That of the arm names its other parts too, where they are not the default ones:
-        `dense(embedder=minilm)`.
+        That of the arm names its other parts too, where they are not the default ones, and an
+        embedder that axes alone use: `dense(embedder=minilm)`.
         """
         label = self.parts[group].label
         if group != "arch":

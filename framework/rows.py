@@ -27,7 +27,7 @@ _PLAIN: Final = (
     "budget_tokens",
     "error",
 )
-_PHASES: Final = ("ingest", "recall", "answer", "judge", "control", "author")
+_PHASES: Final = ("ingest", "recall", "answer", "judge", "control", "measure", "author")
 _USAGE_MEASURED: Final = (
     "calls",
     "tokens_in",

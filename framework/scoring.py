@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.contracts import Axis, Scored, settled
+from framework.models.client import booked_as
 from framework.witness import Witness
 
 
@@ -20,13 +21,21 @@ class Measured:
 
 
 async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
-    """The axes of one case; without an answer, those that need none. Call inside `booked`."""
+    """The axes of one case; without an answer, those that need none. Call inside `booked`.
+
+    An axis that uses the embedder gets it, and books on the phase `measure`.
+    """
     witness = None if scored.judge is None else Witness(scored.judge)
-    scored = replace(scored, judge=witness)
+    given = replace(scored, judge=witness)
+    without = replace(given, embedder=None)
     measured = Measured()
     for axis in axes:
         if scored.answer is not None or not axis.needs_answer:
-            score = await settled(axis.score(scored))
+            if axis.uses_embedder:
+                with booked_as("measure"):
+                    score = await settled(axis.score(given))
+            else:
+                score = await settled(axis.score(without))
             measured.values.update(score.values)
             measured.evidence[axis.name] = score.evidence
             if witness is not None:

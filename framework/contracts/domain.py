@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -123,6 +123,13 @@ class Domain(ABC, Generic[S]):
         scatter : events that it is spread over.
         """
         return {}
+
+    def chain_texts(self, case: Case) -> Sequence[str]:
+        """The texts along the chain to what governs the task, from the entry to the decision.
+
+        What likeness to the task is lost along is measured on them; empty where there is no chain.
+        """
+        return ()
 
     def rerendered(self, case: Case, rendering: int) -> Case | None:
         """The same case in other words; None where the domain has no more than one wording of it.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from framework.contracts.domain import Domain
+from framework.contracts.embedder import Embedder
 from framework.contracts.judge import Judge
 from framework.contracts.model import Client
 from framework.records import (
@@ -27,7 +28,8 @@ class Scored:
     """Everything an axis may look at for one case. `answer` is None in a retrieval protocol.
 
     `retained` maps every gold item's id to whether it was in the view, closure applied. `clean` is
-    the answer to the case without its injection, None where there is none.
+    the answer to the case without its injection, None where there is none. `embedder` is the run's,
+    None unless the axis declares `uses_embedder`.
     """
 
     case: Case
@@ -38,6 +40,7 @@ class Scored:
     judge: Judge[Any] | None
     client: Client
     clean: Answer | None = None
+    embedder: Embedder[Any] | None = None
 
 
 class Axis(ABC, Generic[S]):
@@ -47,6 +50,8 @@ class Axis(ABC, Generic[S]):
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (docs/validity.md section 1).
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
+    uses_embedder : whether it measures likeness with the run's embedder, which is then a part of
+        the run's identity whatever the arm, and books what it takes on the phase `measure`.
 
     A class whose `names` hold that of another column of rows (`decision`, `cost_usd`, `tag_...`)
     can't be defined: ValueError.
@@ -58,6 +63,7 @@ class Axis(ABC, Generic[S]):
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     findings: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
+    uses_embedder: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -98,7 +98,8 @@ def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
     ]
     plan = compose_plan([*kept, *overrides, "gate.baseline=null"])
     before, after = stored.identity, plan.identity
-    differ = [k for k in after if k not in _MAY_DIFFER and after[k] != before.get(k)]
+    added = {"embedder"} - before.keys()  # of an axis: the arm had none
+    differ = [k for k in after if k not in _MAY_DIFFER | added and after[k] != before.get(k)]
     if differ:
         raise UserError(
             f"rescore: {', '.join(differ)} would differ from {old}; only how answers are judged "

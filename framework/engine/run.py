@@ -222,8 +222,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = N
 
 def axes_of(plan: Plan) -> tuple[str, ...]:
     """Names of the axis plugins of a plan: the domain's own and the extra ones."""
-    declared: tuple[str, ...] = plan.parts["domain"].plugin.cls.axes
-    return tuple(dict.fromkeys((*declared, *plan.top.extra_axes)))
+    return plan.axes
 
 
 def check(plan: Plan) -> None:

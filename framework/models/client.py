@@ -1,6 +1,7 @@
 """The bound client: asks a model, and books every call on the case's ledger by phase.
 
-Phases are ingest, recall, answer, judge, and control (the whole of a case without its injection).
+Phases are ingest, recall, answer, judge, control (the whole of a case without its injection), and
+measure (what axes take of an embedder).
 A language model's tokens are as the provider counted them; a rule-based model's are counted with
 the project's own counter on the rendered prompt and the response's text, at price 0.
 """
@@ -11,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from framework.contracts import Model, Operation, Prompt
@@ -70,6 +71,19 @@ def booked(
 ) -> Iterator[None]:
     """Book the calls made inside, in this task, on `ledger` under `phase`."""
     token = _scope.set(Scope(ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts))
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+@contextmanager
+def booked_as(phase: str) -> Iterator[None]:
+    """Book the calls made inside on the same ledger under another phase.
+
+    Raises LookupError outside of `booked`.
+    """
+    token = _scope.set(replace(_scope.get(), phase=phase))
     try:
         yield
     finally:

@@ -73,7 +73,8 @@ def summarize(
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
-    embedder, extractor = plan.used.get("embedder"), plan.used.get("extractor")
+    embedder = plan.used.get("embedder") if arch.uses_embedder else None
+    extractor = plan.used.get("extractor")
     reader = plan.parts["reader"].plugin.cls
     extracting = extractor is not None and extractor.plugin.cls.needs_model
     needs_model = arch.needs_model or extracting
@@ -85,6 +86,9 @@ def summarize(
     axes = axes_of_rows(good, plan.top.seed)
     for name, entry in axes.items():
         entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
+    for name in _of_hashed_words(plan):
+        if name in axes:
+            axes[name]["kind"] = "self-consistency"
     strata = _strata(good, plan.top.seed)
     domain = plan.parts["domain"].plugin.cls
     return {
@@ -146,13 +150,26 @@ def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
 
 
 def _of_embedder(plan: Plan) -> list[str]:
-    embedder = plan.used.get("embedder")
-    if embedder is None or embedder.plugin.cls.kind != "hashing":
+    if not _hashes(plan):
         return []
+    arch = plan.parts["arch"].plugin.cls
+    got = [f"what {plan.label('arch')} gets from it"] if arch.uses_embedder else []
+    got += [", ".join(names)] if (names := _of_hashed_words(plan)) else []
     return [
-        f"embedder={embedder.label}: likeness is overlap of words; what {plan.label('arch')} gets "
-        "from it is a self-consistency check"
+        f"embedder={plan.used['embedder'].label}: likeness is overlap of words; {what} is a "
+        "self-consistency check"
+        for what in got
     ]
+
+
+def _of_hashed_words(plan: Plan) -> list[str]:
+    """The columns that an axis measured with hashed words."""
+    return [name for axis in plan.embedding_axes for name in axis.names] if _hashes(plan) else []
+
+
+def _hashes(plan: Plan) -> bool:
+    embedder = plan.used.get("embedder")
+    return embedder is not None and embedder.plugin.cls.kind == "hashing"
 
 
 SETTING: Final = (

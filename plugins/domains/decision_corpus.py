@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,14 @@ from framework.records import (
 from framework.registry import register
 from framework.sentences import sentences
 from framework.tokens import count_tokens, truncate
-from plugins.domains._corpus.links import Links, components, hops_from, requirements, successors
+from plugins.domains._corpus.links import (
+    Links,
+    components,
+    hops_from,
+    requirements,
+    shortest_path,
+    successors,
+)
 from plugins.domains._corpus.measure import answers_of, measured
 
 HISTORY: Final = "corpus"
@@ -181,6 +188,17 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     def success(self, answer: Answer, gold: Gold) -> bool:
         """All the titles, in any order and case, one a line or between semicolons."""
         return _titles(answer.text) == _titles(gold.answer)
+
+    def chain_texts(self, case: Case) -> Sequence[str]:
+        """The documents from the one asked of to the farthest that answers, as arms get them.
+
+        The first holds the query, its abstract.
+        """
+        ids = {shown: name for name, shown in self._names.items()}
+        start, links = ids[case.gold.entry], self._links[case.stratum]
+        hops = hops_from(start, links)
+        farthest = max((ids[shown] for shown in case.gold.governing), key=lambda name: hops[name])
+        return [self._texts[name] for name in shortest_path(start, farthest, links)]
 
     def report(self) -> Mapping[str, float]:
         """Depth, drift and scatter as measured: see `measured`."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Final
 
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
@@ -13,11 +13,8 @@ from framework.registry import register
 from plugins.domains._governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
 from plugins.domains._governance.invariant import checks, complies
 from plugins.domains._governance.lexicon import lexicon
-from plugins.domains._governance.measured import Drift, drift
+from plugins.domains._governance.measured import Drift
 from plugins.domains._governance.settings import GovernanceSettings
-
-if TYPE_CHECKING:
-    from plugins.domains._governance.measured import Embed
 
 RECORD_TOKENS: Final = 113
 """Mean tokens of a record that is not scattered, as measured in the tests."""
@@ -113,13 +110,14 @@ class Governance(Domain[GovernanceSettings]):
             "scatter": float(len(case.gold.governing)),
         }
 
-    def drift(self, case: Case, embed: Embed | None = None) -> Drift:
+    def chain_texts(self, case: Case) -> Sequence[str]:
+        """The records from the entry to the decision in its first version, whole if scattered."""
+        seed, block, task = self._place(case)
+        return self.corpus(seed, block).texts(task)
+
+    def drift(self, case: Case) -> Drift:
         """The likeness of ticket and records along the case's chain; see `measured`."""
-        place = self._place(case)
-        if embed is None:
-            return word_drift(self.settings, *place)
-        seed, block, task = place
-        return drift(case.task.query, self.corpus(seed, block).texts(task), embed)
+        return word_drift(self.settings, *self._place(case))
 
     def corpus(self, seed: int, block: int) -> Corpus:
         """A corpus before it is events: for tests and for studies of the generator itself."""

@@ -1,4 +1,4 @@
-"""The label that every caption bears: finding, instrument check, or measured with an LLM."""
+"""The label that every caption bears: finding, instrument check, measured with an LLM, or less."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _WORDS: Final = {
         "an instrument check, not evidence about LLMs: it went through a rule-based model or judge"
     ),
     "measured with an LLM": "measured with a language model",
+    "self-consistency": "a self-consistency check: its likeness is overlap of hashed words",
 }
 
 

@@ -30,6 +30,16 @@ def hops_from(start: str, links: Links) -> dict[str, int]:
     return hops
 
 
+def shortest_path(start: str, goal: str, links: Links) -> list[str]:
+    """The documents of a shortest path, both ends included; the first of several in the file."""
+    hops = hops_from(start, links)
+    path = [goal]
+    while path[-1] != start:
+        here = path[-1]
+        path.append(next(n for n in hops if hops[n] == hops[here] - 1 and here in links.get(n, ())))
+    return path[::-1]
+
+
 def components(corpus: Corpus) -> dict[str, str]:
     """By document, the first document of the file that `supersedes` and `requires` tie it to.
 

@@ -1,28 +1,23 @@
 """What a case really has of each knob, and how alike tasks are.
 
-Likeness is the share of one text's content words that another text has, or, where an embedder is
-given, the cosine of their vectors. With shared words or hashed ones, drift is what the generator
-put in: such figures are a self-consistency check and no evidence about learned embeddings.
+Likeness is the share of one text's content words that another text has. So drift is what the
+generator put in: such figures are a self-consistency check and no evidence about learned
+embeddings, whose drift the axis `drift` measures.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from framework.records import Case, Event
+from framework.statistics.drift import kept_a_link
 from plugins.domains._governance.edges import PART_OF
 from plugins.domains._governance.lexicon import lexicon
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 __all__ = ["Drift", "drift", "edge_fidelity", "hops_to", "nearest_neighbours", "overlap"]
 
@@ -34,8 +29,8 @@ class Drift:
     """Likeness along a chain.
 
     surface : of the ticket to the record k links up, k = 0 (the entry) to depth. hops : of each
-    record to the next one up. rho : what a link keeps of the likeness to the ticket, the ratio of
-    sums over k of the surface's; None where the entry has none.
+    record to the next one up. rho : what a link keeps of the likeness to the ticket; None where the
+    entry has none.
     """
 
     surface: tuple[float, ...]
@@ -43,20 +38,15 @@ class Drift:
 
     @property
     def rho(self) -> float | None:
-        below = sum(self.surface[:-1])
-        return sum(self.surface[1:]) / below if below > 0 else None
+        return kept_a_link(self.surface)
 
 
-def drift(ticket: str, chain: Sequence[str], embed: Embed | None = None) -> Drift:
+def drift(ticket: str, chain: Sequence[str]) -> Drift:
     """The achieved drift from a ticket along the texts of a chain, entry first."""
-    if embed is None:
-        surface = [overlap(ticket, text) for text in chain]
-        hops = [overlap(a, b) for a, b in pairwise(chain)]
-    else:
-        vectors = embed([ticket, *chain])
-        surface = [float(vectors[0] @ v) for v in vectors[1:]]
-        hops = [float(a @ b) for a, b in pairwise(vectors[1:])]
-    return Drift(surface=tuple(surface), hops=tuple(hops))
+    return Drift(
+        surface=tuple(overlap(ticket, text) for text in chain),
+        hops=tuple(overlap(a, b) for a, b in pairwise(chain)),
+    )
 
 
 def overlap(text: str, other: str) -> float:

@@ -1,0 +1,125 @@
+"""How likeness to the task falls along the chain to what governs it, by the run's embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+from typing import Any, ClassVar, Final
+
+from framework.canonical import digest
+from framework.contracts import Axis, Embedder, Scored, settled
+from framework.models.client import Ledger, book, booked
+from framework.records import AxisScore, Gold, Usage
+from framework.registry import NoSettings, register
+from framework.statistics.drift import kept_a_link
+from plugins.axes._answers import undefined
+
+NAMES = (
+    "achieved_rho_embedded",
+    "entry_similarity_embedded",
+    "governing_similarity_embedded",
+    "hop_similarity_embedded",
+    "background_similarity_embedded",
+    "excess_rho_embedded",
+)
+OTHERS: Final = 8
+"""Unrelated events that the background is measured on."""
+
+Values = Mapping[str, float | None]
+
+
+@register("axis", "drift")
+class Drift(Axis[NoSettings]):
+    """The achieved drift of a case as its embedder sees it (Depth assumption 4, table 3).
+
+    A property of case and embedder, the same whatever the arm: one arm is enough to measure it.
+    Likeness is the cosine of two texts' vectors, in [-1, 1], along the chain that the domain gives
+    (`Domain.chain_texts`). Neither direction is better.
+
+    achieved_rho_embedded : share of the likeness to the task that a link keeps: the sum of the
+        likenesses from the second text of the chain on over that up to the last but one. None where
+        the latter is not above 0.
+    entry_similarity_embedded, governing_similarity_embedded : likeness of the task to the first and
+        to the last text.
+    hop_similarity_embedded : mean likeness of a text to the next; None for a chain of one.
+    background_similarity_embedded : mean likeness of the task to eight events of the history that
+        have no part in it, drawn by the case. Texts that share nothing but grammar are alike to
+        most embedders, so that achieved_rho_embedded stays far above 0 whatever is lost.
+    excess_rho_embedded : achieved_rho_embedded of the likenesses beyond that background, the rho to
+        set beside one by shared content words; may be below 0. None where the chain's beginning is
+        no more alike than the background.
+
+    With `embedder=hashing` likeness is overlap of words: a self-consistency check. None where there
+    is no chain. What the embedder takes is booked on the phase `measure`, for every row.
+    """
+
+    names: ClassVar[tuple[str, ...]] = NAMES
+    needs_answer: ClassVar[bool] = False
+    uses_embedder: ClassVar[bool] = True
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES)
+    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+
+    def __init__(self, settings: NoSettings) -> None:
+        super().__init__(settings)
+        self._kept: dict[tuple[str, str], tuple[Values, Mapping[str, Usage]]] = {}
+
+    async def score(self, scored: Scored) -> AxisScore:
+        chain = scored.domain.chain_texts(scored.case)
+        if scored.embedder is None or not chain:
+            return AxisScore(values=undefined(NAMES))
+        place = scored.case.history_id, scored.case.id
+        kept = self._kept.get(place)
+        if kept is not None:  # another draw or repeat: at list price it takes as much again
+            values, taken = kept
+            for usage in taken.values():
+                book(replace(usage, paid_usd=0.0, paid_calls=0))
+            return AxisScore(values=values)
+        ledger = Ledger()
+        try:
+            with booked(ledger, "measure", 0):
+                values = await _along(scored, list(chain), scored.embedder)
+        finally:
+            for usage in ledger.usage().values():
+                book(usage)
+        self._kept[place] = values, ledger.usage()
+        return AxisScore(values=values)
+
+
+async def _along(scored: Scored, chain: list[str], embedder: Embedder[Any]) -> Values:
+    """The columns of a task, its chain and what else is in its history, all embedded at once."""
+    texts = [scored.case.task.query, *chain, *_others(scored)]
+    task, *vectors = await settled(embedder.embed(texts))
+    likeness = [float(task @ vector) for vector in vectors]
+    surface, others = likeness[: len(chain)], likeness[len(chain) :]
+    hops = [float(a @ b) for a, b in pairwise(vectors[: len(chain)])]
+    background = _mean(others)
+    found = (
+        kept_a_link(surface),
+        surface[0],
+        surface[-1],
+        _mean(hops),
+        background,
+        None if background is None else kept_a_link([s - background for s in surface]),
+    )
+    return dict(zip(NAMES, found, strict=True))
+
+
+def _others(scored: Scored) -> list[str]:
+    """Texts of events that the gold does not name."""
+    case = scored.case
+    named = _named(case.gold)
+    texts = [e.text for e in scored.domain.history(case.history_id) if e.id not in named]
+    rng = Random(digest(["drift", case.history_id, case.id]))
+    return rng.sample(texts, min(OTHERS, len(texts)))
+
+
+def _named(gold: Gold) -> set[str]:
+    sources = {span.source_id for item in gold.items for span in item.spans}
+    retired = {source for value in gold.retired for source in value.source_ids}
+    return {gold.entry, *gold.chain, *gold.governing, *gold.distractors, *sources, *retired}
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
