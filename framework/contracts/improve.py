@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from framework.contracts.domain import Domain
 from framework.contracts.model import Client
+from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Row
 from framework.registry import NoSettings
 
@@ -166,6 +167,18 @@ class Target(ABC, Generic[S]):
     def library(self) -> tuple[Patch, ...]:
         """The fixed patches of `author=rules`. At least half are null or harmful."""
         return ()
+
+    def on(self, domain: Domain[Any]) -> Target[S]:
+        """The target as it is on a domain: what a loop works with.
+
+        Raises UserError for a domain that it does not work on.
+        """
+        if self.domains and domain.name not in self.domains:
+            raise UserError(
+                f"target={self.name} works on domain={' or '.join(self.domains)}, not on "
+                f"{domain.name}"
+            )
+        return self
 
     def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
         """The axis plugins that `correct` and `outcome` read: no others are scored in the loop."""

@@ -27,6 +27,7 @@ from framework.improve.results import Results
 from framework.improve.sealed import Sealed
 from framework.improve.settings import ImproveSettings
 from framework.improve.splits import Splits, split
+from framework.improve.stack import library_digest
 from framework.pipeline import Pipeline, Record
 from framework.records import Case, Row
 from framework.sandbox import require
@@ -35,12 +36,12 @@ __all__ = ["Loop"]
 
 
 class Loop:
-    """One loop over one pipeline. Raises UserError where the pool has too few cases."""
+    """One loop over one pipeline. Raises UserError where the target does not work on its domain."""
 
     def __init__(self, settings: ImproveSettings, bound: Bound, pipeline: Pipeline) -> None:
         self.settings = settings
         self.bound = bound
-        self.target: Target[Any] = bound.parts["target"]
+        self.target: Target[Any] = bound.parts["target"].on(pipeline.domain)
         self.routing: Routing[Any] = bound.parts["routing"]
         self.gate: Gate[Any] = bound.parts["gate"]
         self.domain = pipeline.domain
@@ -107,7 +108,7 @@ class Loop:
                 "routes": {r.name: list(r.seams) for r in taxonomy.regimes},
                 "seams": list(self.target.seams),
                 "fragments": dict(self.target.fragments),
-                "library": digest([[p.id, p.seam, p.payload] for p in self.target.library]),
+                "library": library_digest(self.target.library),
                 "fresh_confirm": self.looks.fresh,
             },
         )

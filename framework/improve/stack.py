@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from framework.canonical import CanonicalError, digest
-from framework.contracts import Query
+from framework.contracts import Patch, Query
 from framework.contracts.improve import SEAMS, Seam
 from framework.improve import code, seams
 from framework.pipeline import Seams
 from framework.records import Item
 
-__all__ = ["Candidate", "Rejected", "Stack", "read_candidate"]
+__all__ = ["Candidate", "Rejected", "Stack", "library_digest", "read_candidate"]
 
 MAX_TEXT = 20_000
 """Characters of a draft that are read at all."""
@@ -52,6 +52,11 @@ class Candidate:
     def plain(self) -> dict[str, Any]:
         """As an event holds it."""
         return {"candidate": self.digest, "seam": self.seam, "payload": dict(self.payload)}
+
+
+def library_digest(library: Iterable[Patch]) -> str:
+    """Of what the patches of a library are, in their order; the notes on them do not count."""
+    return digest([[patch.id, patch.seam, patch.payload] for patch in library])
 
 
 def read_candidate(

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, ClassVar
 
 from framework.contracts import Bound, Pipeline, RowKey, RunProtocol
-from framework.errors import UserError
 from framework.improve.loop import Loop
 from framework.improve.settings import ImproveSettings
 from framework.pipeline import Pipeline as Path
@@ -38,12 +37,6 @@ class Improve(RunProtocol[ImproveSettings]):
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
         assert isinstance(pipeline, Path)
         assert self._bound is not None, "bind() comes before drive()"
-        target = self._bound.parts["target"]
-        if target.domains and pipeline.domain.name not in target.domains:
-            raise UserError(
-                f"target={target.name} works on domain={' or '.join(target.domains)}, not on "
-                f"{pipeline.domain.name}"
-            )
         self._loop = Loop(self.settings, self._bound, pipeline)
         async for row, record in self._loop.run(done):
             yield row, record

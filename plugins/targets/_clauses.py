@@ -7,12 +7,13 @@ the question; about half are meant to help, the others are inert prose or expect
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from framework.contracts import Patch
 from framework.operations.reading.clauses import CLAUSES
 
-__all__ = ["SESSION_PROMPTS", "SQL_PROMPTS"]
+__all__ = ["DECISION_PROMPTS", "PROMPTS", "SESSION_PROMPTS", "SQL_PROMPTS"]
 
 _TEXT: Final = {clause.key: clause.text for clause in CLAUSES}
 
@@ -26,9 +27,13 @@ def _clauses(note: str, *keys: str) -> Patch:
     return _prompt("_and_".join(keys), " ".join(_TEXT[key] for key in keys), note)
 
 
-def _if(id_: str, words: str, key: str, note: str) -> Patch:
+def _when(words: str, key: str, contains: str = "contains") -> str:
     text = _TEXT[key][0].lower() + _TEXT[key][1:]
-    return _prompt(id_, f"If the question contains {words}, {text}", note)
+    return f"If the question {contains} {words}, {text}"
+
+
+def _if(id_: str, words: str, key: str, note: str) -> Patch:
+    return _prompt(id_, _when(words, key), note)
 
 
 def _inert(id_: str, text: str) -> Patch:
@@ -43,7 +48,8 @@ _INERT: Final = (
 
 
 def _bundle(id_: str, note: str, *keys: str) -> Patch:
-    return _prompt(id_, "\n".join(f"- {_TEXT[key]}" for key in keys), note)
+    """A list of clauses, each by its key or as a whole sentence."""
+    return _prompt(id_, "\n".join(f"- {_TEXT.get(key, key)}" for key in keys), note)
 
 
 SESSION_PROMPTS: Final[tuple[Patch, ...]] = (
@@ -95,3 +101,41 @@ SQL_PROMPTS: Final[tuple[Patch, ...]] = (
     *_INERT,
 )  # fmt: skip
 """18 prompts: 8 that may help, 10 that are null or expected to harm."""
+
+DECISION_PROMPTS: Final[tuple[Patch, ...]] = (
+    _clauses("help: what the policy leaves open; harm: what did not fit into the view",
+             "refer_open"),
+    _clauses("help: what one rule settles; harm: exceptions that are not in the view",
+             "apply_known"),
+    _if("open_requests", '"approved"', "refer_open",
+        "help: requests that are left open; harm: evidence out of view; null: claims"),
+    _if("known_requests", '"income" or "therapy"', "apply_known",
+        "help: requests that one rule settles; harm: exceptions; null: claims"),
+    _bundle("known_but_open_claims", "help: what one rule settles, and claims that are left open",
+            "apply_known", _when('"claim"', "refer_open")),
+    _bundle("open_but_known_requests", "help: what is left open, and requests that a rule settles",
+            "refer_open", _when('"approved"', "apply_known")),
+    _clauses("harm: what the policy refers", "never_refer"),
+    _if("decide_requests", '"approved"', "never_refer", "harm: requests that the policy refers"),
+    _if("decide_claims", '"paid"', "never_refer", "harm: claims that the policy refers"),
+    _bundle("known_and_decided", "harm: of two clauses on referral the later holds",
+            "apply_known", "never_refer"),
+    _bundle("open_and_decided", "harm: of two clauses on referral the later holds",
+            "refer_open", "never_refer"),
+    _prompt("unasked_open", _when('"referred"', "refer_open", "does not contain"),
+            "null: every question speaks of referral"),
+    _if("known_in_part", '"in two parts"', "apply_known", "null: no question speaks of it"),
+    *_INERT,
+)  # fmt: skip
+"""16 prompts: 6 that may help, 10 that are null or expected to harm.
+
+All three clauses are of one family, and the questions of one policy are all in the same words. So
+in one loop an entry comes to one clause, or to none.
+"""
+
+PROMPTS: Final[Mapping[str, tuple[Patch, ...]]] = {
+    "answer_from_sessions": SESSION_PROMPTS,
+    "write_sql": SQL_PROMPTS,
+    "decide": DECISION_PROMPTS,
+}
+"""By the operation that follows them. A reader of any other operation is deaf to every clause."""

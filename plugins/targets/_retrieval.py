@@ -1,7 +1,7 @@
-"""What targets that recall turns or documents share: the library of `author=rules`.
+"""What targets that recall share: the patches of score and assembly for `author=rules`.
 
 The entries were written before any of them was tried, from the paper's appendix A and from what
-retrieval systems commonly do. Of the 24, 12 are meant to help some questions; the others are null
+retrieval systems commonly do. Of the 16, 8 are meant to help some questions; the others are null
 (they change nothing of use) or harm. An entry is never edited after a TEST was looked at.
 """
 
@@ -27,10 +27,6 @@ def _rules(id_: str, note: str, *rules: dict[str, Any]) -> Patch:
     return _patch(id_, "assembly", {"rules": list(rules)}, note)
 
 
-def _prompt(id_: str, text: str, note: str) -> Patch:
-    return _patch(id_, "reader_prompt", {"fragments": {"guidance": text}}, note)
-
-
 LIBRARY: Final[tuple[Patch, ...]] = (
     _score("overlap", "similarity + 0.5 * term_overlap", "help: the question's own words"),
     _score("recent", "similarity + 0.3 * recency", "help: facts that changed; harm: old ones"),
@@ -54,19 +50,5 @@ LIBRARY: Final[tuple[Patch, ...]] = (
            {"rule": "dedupe", "overlap": 0.3}),
     _rules("oldest_first", "harm: relevance does not count",
            {"rule": "reorder", "by": "position", "order": "ascending", "first": 500}),
-    _prompt("count", "When the question asks how many or how much in all, count and add up over "
-            "all sessions instead of answering from one.", "help: totals; harm: current values"),
-    _prompt("latest", "When a fact was stated more than once with different values, use the latest "
-            "value.", "help: changed facts; harm: counts and first times"),
-    _prompt("dates", "Resolve relative dates such as yesterday or last week against the date of "
-            "their session.", "help: when-questions"),
-    _prompt("absent", "If the evidence is not in the record, say that it is not there.",
-            "help: abstention; harm: hedged evidence"),
-    _prompt("trust", "Trust the record. Answer directly and never say that you cannot find it.",
-            "harm: abstention; help: hedged evidence"),
-    _prompt("polite", "Be polite and keep a friendly tone.", "null"),
-    _prompt("careful", "Think carefully before you answer.", "null for a rule-based reader"),
-    _prompt("first", "When a fact was stated more than once, use the value that was stated first.",
-            "harm: changed facts"),
 )  # fmt: skip
-"""24 patches: 10 of the score, 6 of the assembly, 8 of the reader's prompt."""
+"""16 patches: 10 of the score, 6 of the assembly. Prompts are those of the reader's operation."""

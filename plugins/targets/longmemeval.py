@@ -88,7 +88,7 @@ class LongMemEvalTarget(Target[LongMemEvalTargetSettings]):
 
     @property
     def library(self) -> tuple[Patch, ...]:
-        return (*(p for p in LIBRARY if p.seam != "reader_prompt"), *SESSION_PROMPTS)
+        return (*LIBRARY, *SESSION_PROMPTS)
 
     def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
         return ("answer",)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
-from framework.canonical import digest
-from framework.contracts import Outcome, Patch, Target, Taxonomy
-from framework.improve.regimes import (
-    evidence_of,
-    retrieval_taxonomy,
-    retrieval_variants,
-    truncated,
-)
+from framework.contracts import Domain, Outcome, Patch, Target, Taxonomy
+from framework.errors import UserError
+from framework.improve.regimes import retrieval_taxonomy, retrieval_variants
 from framework.records import Case, Row
-from framework.registry import register
-from framework.retention import required
+from framework.registry import find, nearest, register
+from plugins.targets._clauses import PROMPTS
+from plugins.targets._outcome import outcome_of
 from plugins.targets._retrieval import LIBRARY
+
+SUCCESS: Final = ("compliance", "execution_correct", "answer_correct", "eda")
+"""Columns that say whether an answer is right: a domain's own is the first of these that it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineSettings:
     """Settings of `target=pipeline`.
 
-    success : the axis column by which a case is correct, where it is at least one half.
+    success : the axis column by which a case is correct, where it is at least one half; None for
+        the domain's own (`SUCCESS`).
     well_ranked_k, coverage_floor : thresholds of the retrieval regimes.
     """
 
-    success: str = "eda"
+    success: str | None = None
     well_ranked_k: int = 20
     coverage_floor: float = 0.5
 
@@ -45,12 +45,24 @@ class PipelineTarget(Target[PipelineSettings]):
     """The composed pipeline under the retrieval regimes.
 
     A piece of gold evidence is a gold item that the decision turned on; it was in the view when the
-    item was retained. Whether a prompt edit can change
-    anything depends on the reader: the rule-based operations that read no instruction are deaf to
-    it, and such edits are discarded as what changed requests but no answer.
+    item was retained. Its prompts are in the clauses of the operation that answers the domain's
+    cases; a rule-based reader without clauses is deaf to any prompt, and the library has none then.
     """
 
     Settings = PipelineSettings
+
+    def __init__(self, settings: PipelineSettings) -> None:
+        super().__init__(settings)
+        self._success = ""
+        self._prompts: tuple[Patch, ...] = ()
+
+    def on(self, domain: Domain[Any]) -> PipelineTarget:
+        """Raises UserError for a domain without a column of success, or without the one named."""
+        found = type(self)(self.settings)
+        found._success = _success(self.settings.success, domain)
+        first = next(iter(domain.cases(1, 0)), None)
+        found._prompts = () if first is None else PROMPTS.get(first.task.operation, ())
+        return found
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
@@ -62,30 +74,26 @@ class PipelineTarget(Target[PipelineSettings]):
 
     @property
     def library(self) -> tuple[Patch, ...]:
-        return LIBRARY
+        return (*LIBRARY, *self._prompts)
 
     def outcome(self, case: Case, row: Row, record: Mapping[str, Any]) -> Outcome:
-        asked = [p for p in record.get("prompts", ()) if p["phase"] == "answer"]
-        base = Outcome(
-            case_id=case.id,
-            kind=self.kind(case),
-            abstention=self.abstains(case),
-            correct=not row.error and (row.axes.get(self.settings.success) or 0.0) >= 0.5,
-            question=case.task.query,
-            request=digest([[p["system"], p["user"]] for p in asked]),
-            response=digest([p["response"] for p in asked]),
-            error=row.error,
+        correct = (row.axes.get(self._success) or 0.0) >= 0.5
+        return outcome_of(self, case, row, record, correct)
+
+
+def _success(given: str | None, domain: Domain[Any]) -> str:
+    """The column that is meant. Raises UserError naming those that the domain has."""
+    columns = [name for axis in domain.axes for name in find("axis", axis).cls.names]
+    if given is None:
+        own = next((name for name in SUCCESS if name in columns), None)
+        if own is None:
+            raise UserError(
+                f"target.success: domain {domain.name} has none of {', '.join(SUCCESS)}; name one "
+                f"of its columns: {', '.join(sorted(columns))}"
+            )
+        return own
+    if given not in columns:
+        raise UserError(
+            f"target.success: domain {domain.name} has no column {given!r}{nearest(given, columns)}"
         )
-        return base if row.error else _with_evidence(base, case, record)
-
-
-def _with_evidence(base: Outcome, case: Case, record: Mapping[str, Any]) -> Outcome:
-    sources = {item.id: item.source_ids for item in required(case.gold) if item.source_ids}
-    answer = record["answer"]
-    return replace(
-        base,
-        turns=evidence_of(sources, record, in_view=record["retained"]),
-        truncated=truncated(record),
-        view="\n".join(item.text for item in record["view"]),
-        answer=answer.text or answer.decision,
-    )
+    return given

@@ -80,7 +80,7 @@ class TextToSQLTarget(Target[NoSettings]):
 
     @property
     def library(self) -> tuple[Patch, ...]:
-        return (*(p for p in LIBRARY if p.seam != "reader_prompt"), *SQL_PROMPTS)
+        return (*LIBRARY, *SQL_PROMPTS)
 
     def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
         return ("execution",)

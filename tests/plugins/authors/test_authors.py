@@ -16,7 +16,10 @@ from framework.improve.seams import RULES, SIGNALS
 from framework.improve.stack import read_candidate
 from framework.operations.author_candidate import AuthorCandidate
 from plugins.authors.rules import Rules
-from plugins.targets._retrieval import LIBRARY
+from plugins.targets._clauses import SESSION_PROMPTS
+from plugins.targets._retrieval import LIBRARY as RETRIEVAL
+
+LIBRARY = (*RETRIEVAL, *SESSION_PROMPTS)
 
 FAILED = Failure(question="How many concerts did I attend?", view="I saw a band.", answer="1")
 ASSIGNMENT = Assignment(
@@ -123,8 +126,13 @@ def test_what_the_form_demands_and_the_seam_does_not_take_is_dropped() -> None:
 
 
 def test_the_rule_based_draft_goes_by_the_words_of_the_questions() -> None:
-    draft = json.loads(AuthorCandidate().offline(ASSIGNMENT, Profile()))
-    assert draft["why"] == "count"
+    texts = {"latest": "Use the most recent value.", "count": "Count how many there were in all."}
+    library = tuple(
+        Patch(id=id_, seam="reader_prompt", payload={"fragments": {"guidance": text}}, note="")
+        for id_, text in texts.items()
+    )
+    asked = dataclasses.replace(ASSIGNMENT, library=library)
+    assert json.loads(AuthorCandidate().offline(asked, Profile()))["why"] == "count"
     everything = tuple(Tried(seam=p.seam, payload=p.payload, reason="r") for p in LIBRARY)
     tried = dataclasses.replace(ASSIGNMENT, tried=everything)
     assert AuthorCandidate().offline(tried, Profile()) == ""

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from framework.improve.seams import check_payload
-from framework.operations.reading.clauses import clauses_in
 from framework.records import Answer, Case, Item, Row, TraceEntry
 from framework.registry import find, settings_of
-from plugins.targets._clauses import SESSION_PROMPTS, SQL_PROMPTS
 from plugins.targets.longmemeval import LongMemEvalTarget, LongMemEvalTargetSettings
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "longmemeval" / "questions.json"
@@ -83,28 +80,6 @@ def test_the_shifted_questions_are_drawn_otherwise_and_the_file_has_none() -> No
     assert {case.tags["form"] for case in cases} == {"held_out"}
     absent = Counter(case.tags["abstention"] for case in cases)["yes"]
     assert absent > 1.5 * Counter(c.tags["abstention"] for c in own.cases(200, 0))["yes"]
-
-
-@pytest.mark.parametrize(
-    ("library", "operation"),
-    [(SESSION_PROMPTS, "answer_from_sessions"), (SQL_PROMPTS, "write_sql")],
-)
-def test_every_entry_says_what_the_reader_follows_and_half_are_null_or_harm(
-    library: Any, operation: str
-) -> None:
-    assert len({patch.id for patch in library}) == len(library)
-    bad = [patch for patch in library if not patch.note.startswith("help")]
-    assert 2 * len(bad) >= len(library)
-    for patch in library:
-        check_payload(patch.seam, patch.payload, ["guidance"])
-        text = patch.payload["fragments"]["guidance"]
-        found = clauses_in(text, operation).stated
-        lines = text.count("\n") + 1 if text.startswith("- ") else None
-        if patch.note.startswith("null: prose"):
-            assert not found
-        else:
-            assert found
-            assert lines is None or len(found) == lines
 
 
 def test_the_whole_library_is_half_null_or_harm() -> None:
