@@ -23,9 +23,10 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from framework.models.rehearsal import likely_tokens, prompt_key
+from framework.testing.wire import READ, answered, error, vectors
 
 Answer = Callable[[str, str, str], str | None]
 """(operation, system, user) to the text of an answer; None where there is none."""
@@ -85,20 +86,6 @@ class Counts:
     faults: Counter[str] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
     keys: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A request of either protocol, in one form."""
-
-    protocol: Literal["anthropic", "openai", "embeddings"]
-    operation: str
-    system: str
-    user: str
-    body: Mapping[str, Any]
-    tokens_in: int
-    prefix: str
-    tokens_prefix: int
 
 
 class ModelServer:
@@ -208,9 +195,9 @@ class ModelServer:
             await writer.drain()
 
     async def _reply(self, path: str, data: bytes) -> tuple[int, dict[str, Any], str]:
-        read = _READ.get(path)
+        read = READ.get(path)
         if read is None:
-            return 404, _error("not_found_error", path), ""
+            return 404, error("not_found_error", path), ""
         asked = read(json.loads(data), self._tokens)
         request = hashlib.sha256(data).hexdigest()
         fault = self.faults.of(request, self._attempts[request])
@@ -221,11 +208,11 @@ class ModelServer:
         await asyncio.sleep(self.delay_s + (self.faults.late_s if fault == "late" else 0.0))
         if fault in _TURNED_AWAY:
             self.counts.turned_away += 1
-            return int(fault), _error(_TURNED_AWAY[fault], "told to"), fault
+            return int(fault), error(_TURNED_AWAY[fault], "told to"), fault
         embeds = asked.protocol == "embeddings"
         text = "" if embeds else self._answer(asked.operation, asked.system, asked.user)
         if text is None:
-            return 400, _error("invalid_request_error", "no answer was rehearsed to this"), ""
+            return 400, error("invalid_request_error", "no answer was rehearsed to this"), ""
         if fault in ("malformed", "too_long"):
             text = text[: len(text) // 2]
         if fault == "refuse":
@@ -241,144 +228,8 @@ class ModelServer:
         kept = bool(asked.prefix) and asked.prefix in self._prefixes
         self._prefixes.add(asked.prefix)
         if embeds:
-            return 200, _vectors(asked, self.dimension, fault), fault
-        write = _message if asked.protocol == "anthropic" else _completion
-        return 200, write(asked, text, tokens_out, fault, kept), fault
-
-
-def _anthropic(body: Mapping[str, Any], tokens: Callable[[str], int]) -> _Asked:
-    blocks = body["messages"][0]["content"]
-    if isinstance(blocks, str):
-        blocks = [{"type": "text", "text": blocks}]
-    marked = [i for i, block in enumerate(blocks) if "cache_control" in block]
-    before = "".join(block["text"] for block in blocks[: marked[-1] + 1]) if marked else ""
-    tools = body.get("tools", [])
-    form = json.dumps(tools) if tools else ""
-    system = body.get("system", "")
-    prefix = form + system + before if before else ""
-    said = "".join(_text(turn["content"]) for turn in body["messages"])
-    return _Asked(
-        protocol="anthropic",
-        operation=tools[0]["name"] if tools else "",
-        system=system,
-        user="".join(block["text"] for block in blocks),
-        body=body,
-        tokens_in=tokens(form + system + said),
-        prefix=prefix,
-        tokens_prefix=tokens(prefix),
-    )
-
-
-def _openai(body: Mapping[str, Any], tokens: Callable[[str], int]) -> _Asked:
-    by_role = {turn["role"]: turn["content"] for turn in reversed(body["messages"])}
-    form = body.get("response_format", {})
-    said = "".join(_text(turn["content"]) for turn in body["messages"])
-    return _Asked(
-        protocol="openai",
-        operation=form.get("json_schema", {}).get("name", ""),
-        system=by_role.get("system", ""),
-        user=by_role["user"],
-        body=body,
-        tokens_in=tokens((json.dumps(form) if form else "") + said),
-        prefix="",
-        tokens_prefix=0,
-    )
-
-
-def _embeddings(body: Mapping[str, Any], tokens: Callable[[str], int]) -> _Asked:
-    return _Asked(
-        protocol="embeddings",
-        operation="embed",
-        system="",
-        user="",
-        body=body,
-        tokens_in=sum(map(tokens, body["input"])),
-        prefix="",
-        tokens_prefix=0,
-    )
-
-
-_READ: Final = {
-    "/v1/messages": _anthropic,
-    "/v1/chat/completions": _openai,
-    "/v1/embeddings": _embeddings,
-}
-
-
-def _vectors(asked: _Asked, dimension: int, fault: str) -> dict[str, Any]:
-    """Hashed words in the place of a model's vectors; one is missing in a malformed answer."""
-    from framework.models.hashing import hashed_words
-
-    rows = hashed_words(asked.body["input"], dimension).tolist()
-    data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
-    return {
-        "object": "list",
-        "model": asked.body["model"],
-        "data": data[:-1] if fault == "malformed" else data,
-        "usage": {"prompt_tokens": asked.tokens_in, "total_tokens": asked.tokens_in},
-    }
-
-
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(block["text"] for block in content)
-
-
-def _message(asked: _Asked, text: str, tokens_out: int, fault: str, kept: bool) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    if fault == "refuse":
-        content = []
-    elif asked.operation and fault not in ("malformed", "too_long"):
-        answer = json.loads(text)
-        content = [{"type": "tool_use", "id": "t", "name": asked.operation, "input": answer}]
-    stop = {"refuse": "refusal", "too_long": "max_tokens", "malformed": "end_turn"}
-    return {
-        "id": "msg",
-        "type": "message",
-        "role": "assistant",
-        "model": asked.body["model"],
-        "content": content,
-        "stop_reason": stop.get(fault, "tool_use" if asked.operation else "end_turn"),
-        "stop_sequence": None,
-        "usage": {
-            "input_tokens": asked.tokens_in - asked.tokens_prefix,
-            "cache_read_input_tokens": asked.tokens_prefix if kept else 0,
-            "cache_creation_input_tokens": 0 if kept else asked.tokens_prefix,
-            "output_tokens": tokens_out,
-        },
-    }
-
-
-def _completion(
-    asked: _Asked, text: str, tokens_out: int, fault: str, kept: bool
-) -> dict[str, Any]:
-    refused = fault == "refuse"
-    message = {
-        "role": "assistant",
-        "content": None if refused else text,
-        "refusal": "No." if refused else None,
-    }
-    return {
-        "id": "c",
-        "object": "chat.completion",
-        "created": 0,
-        "model": asked.body["model"],
-        "choices": [
-            {
-                "index": 0,
-                "message": message,
-                "finish_reason": "length" if fault == "too_long" else "stop",
-            }
-        ],
-        "usage": {
-            "prompt_tokens": asked.tokens_in,
-            "completion_tokens": tokens_out,
-            "total_tokens": asked.tokens_in + tokens_out,
-        },
-    }
-
-
-def _error(kind: str, message: str) -> dict[str, Any]:
-    return {"type": "error", "error": {"type": kind, "message": message, "code": kind}}
+            return 200, vectors(asked, self.dimension, fault), fault
+        return 200, answered(asked, text, tokens_out, fault, kept), fault
 
 
 def main(argv: Sequence[str]) -> int:
