@@ -15,9 +15,9 @@ cost_to_correct_usd, ingest_to_correct_usd : the same in dollars at list price (
     success is merge-ready), only where something had a price.
 
 Tokens are those of models, in and out, as the ledger counts them; a judge's are the benchmark's
-expense and not counted. Means are over cases, repeats and draws averaged, over cluster means where
-cases have clusters, and leave rows with an error out: as those of every axis. Without a success a
-cost is infinite, and so None, which the method says.
+expense and not counted. Means are over cases, repeats and draws averaged, and leave rows with an
+error out: as those of every axis. Without a success a cost is infinite, and so None, which the
+method says.
 """
 
 from __future__ import annotations

@@ -17,8 +17,10 @@ __all__ = [
     "FloatArray",
     "bca_limits",
     "bootstrap_means",
+    "heaviest_unit",
     "percentile_limits",
-    "unit_means",
+    "unit_sums",
+    "unit_values",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -36,24 +38,62 @@ _BATCH_ENTRIES = 1 << 18  # of the count matrix: 2 MB, so that a batch stays in 
 _DRAWS_A_COUNT = 16  # drawing one binomial count costs about as much as drawing so many units
 
 
-def unit_means(
+def unit_values(
     values: FloatArray, clusters: Sequence[str | None] | None
 ) -> tuple[FloatArray, bool]:
-    """Average cases within their clusters: the units that are resampled and whose signs flip.
+    """Return what is resampled: cases, or clusters of them; its mean is the mean over cases.
+
+    A cluster of m_i cases with sum s_i counts as y + (s_i - y m_i) / m, y being the mean over cases
+    and m the mean size: the linearised ratio of sums to sizes (Cochran, Sampling Techniques, 1977,
+    section 9A), so that large clusters weigh by their cases, and that sizes vary is in the spread.
+    Where all clusters have one size it is the cluster's mean.
 
     Args:
         values: shape (n,), one value a case.
         clusters: n labels; ``None`` for a case that stands alone.
 
     Returns:
-        The unit means in order of first appearance, and whether some cluster holds several cases.
+        The units in order of first appearance, and whether some cluster holds several cases.
         When none does, the units are the cases.
 
     Raises:
         ValueError: not one label a case.
     """
-    if clusters is None:
+    found = _sums(values, clusters)
+    if found is None:
         return values, False
+    sums, sizes = found
+    if np.ptp(sizes) == 0:
+        return sums / sizes, True
+    mean = sums.sum() / len(values)
+    return mean + (sums - mean * sizes) * (len(sizes) / len(values)), True
+
+
+def unit_sums(values: FloatArray, clusters: Sequence[str | None] | None) -> FloatArray:
+    """Return by unit the sum of its values over the mean size: their mean is that over cases too.
+
+    What sign flips turn round: a unit whose values sum to 0 is 0, as in `unit_values` it need not
+    be where sizes differ. Raises ValueError: not one label a case.
+    """
+    found = _sums(values, clusters)
+    if found is None:
+        return values
+    sums, sizes = found
+    return sums * (len(sizes) / len(values))
+
+
+def heaviest_unit(n: int, clusters: Sequence[str | None] | None) -> float:
+    """Return the largest unit's size among n cases over the mean size; 1 where all are alike."""
+    found = _sums(np.zeros(n), clusters)
+    return 1.0 if found is None else float(found[1].max() / found[1].mean())
+
+
+def _sums(
+    values: FloatArray, clusters: Sequence[str | None] | None
+) -> tuple[FloatArray, FloatArray] | None:
+    """Sums and sizes of clusters in order of first appearance; None where cases stand alone."""
+    if clusters is None:
+        return None
     if len(clusters) != len(values):
         raise ValueError(f"{len(clusters)} cluster labels for {len(values)} values")
     number: dict[tuple[str, int], int] = {}
@@ -66,8 +106,9 @@ def unit_means(
         count=len(clusters),
     )
     if len(number) == len(values):
-        return values, False
-    return np.bincount(member, weights=values) / np.bincount(member), True
+        return None
+    sums = np.bincount(member, weights=values).astype(np.float64)
+    return sums, np.bincount(member).astype(np.float64)
 
 
 def bootstrap_means(

@@ -23,7 +23,13 @@ __all__ = ["decision_bounds"]
 
 
 def decision_bounds(
-    differences: FloatArray, bootstrap: Interval, *, share: bool, level: float = 0.95
+    differences: FloatArray,
+    bootstrap: Interval,
+    *,
+    share: bool,
+    flips: FloatArray | None = None,
+    heaviest: float = 1.0,
+    level: float = 0.95,
 ) -> Interval:
     """Return two limits, each valid at one-sided (1 - level) / 2.
 
@@ -35,21 +41,25 @@ def decision_bounds(
     - Binary axis, every case alone: Tango's score limits; a limit does not pass 0 unless the exact
       sign test of the discordant pairs does (four wins to none are not yet superiority).
     - Fewer than 10 units differ, axis in [0, 1]: the Clopper-Pearson limit of the share of losses,
-      each taken as a full loss.
+      each taken as a full loss of the largest unit.
     - Fewer than 10 units differ, an amount: none.
     - Otherwise the bootstrap's.
 
     Args:
-        differences: shape (units,), a - b.
+        differences: shape (units,), a - b; see `unit_values`.
+        flips: shape (units,), 0 where a unit does not differ; see `unit_sums`. ``None`` where every
+            case stands alone: the differences themselves.
         bootstrap: their bootstrap interval, which names n and clusters.
         share: whether the axis lies in [0, 1], so that no difference is beyond 1.
+        heaviest: size of the largest unit over the mean size.
         level: coverage of the two limits together.
     """
     size = len(differences)
+    flips = differences if flips is None else flips
     clustered = bootstrap.n_clusters is not None
     if size == 0 or (clustered and size < MIN_UNITS):
         return bootstrap
-    nonzero = int(np.count_nonzero(differences))
+    nonzero = int(np.count_nonzero(flips))
     if share and np.ptp(differences) <= 1e-12:
         limits = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)
         return _replaced(bootstrap, limits, "exact (all differences equal)")
@@ -62,9 +72,9 @@ def decision_bounds(
     if nonzero >= MIN_UNITS:
         return bootstrap
     if share:
-        wins = int(np.count_nonzero(differences > 0))
-        low = -clopper_pearson(nonzero - wins, size, level)[1]
-        high = clopper_pearson(wins, size, level)[1]
+        wins = int(np.count_nonzero(flips > 0))
+        low = -min(1.0, heaviest * clopper_pearson(nonzero - wins, size, level)[1])
+        high = min(1.0, heaviest * clopper_pearson(wins, size, level)[1])
         return _replaced(bootstrap, (low, high), "clopper-pearson of losses (few differ)")
     reason = f"no bound: {nonzero} units differ, fewer than {MIN_UNITS}"
     return _replaced(bootstrap, (None, None), reason)

@@ -14,7 +14,7 @@ from framework.statistics.bootstrap import (
     FloatArray,
     bootstrap_means,
     percentile_limits,
-    unit_means,
+    unit_values,
 )
 from framework.statistics.intervals import as_values, is_binary, wilson
 from framework.statistics.seeding import generator
@@ -109,7 +109,7 @@ def reliability(
     member = np.clip(np.ceil(stated * bins).astype(int) - 1, 0, bins - 1)
     held = [int(b) for b in np.unique(member)]
     gaps = [np.where(member == b, right - stated, 0.0) for b in held]
-    units = [unit_means(gap, labels)[0] for gap in gaps]
+    units = [unit_values(gap, labels)[0] for gap in gaps]
     # In order, so that the order of cases moves nothing.
     order = np.lexsort(units)
     units = [u[order] for u in units]

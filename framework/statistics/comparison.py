@@ -48,7 +48,7 @@ class ComparisonRow:
         arm_b: the other; the baseline where one is declared.
         budget: the budget's name.
         axis: the axis's name.
-        mean_a: of a; over cluster means where `n_clusters` is given.
+        mean_a: of a, over the pairs.
         mean_b: of b.
         delta: mean_a - mean_b.
         ci_low: 95% limit of delta, ``None`` where none is claimed.

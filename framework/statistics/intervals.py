@@ -16,7 +16,7 @@ from framework.statistics.bootstrap import (
     bca_limits,
     bootstrap_means,
     percentile_limits,
-    unit_means,
+    unit_values,
 )
 from framework.statistics.seeding import generator
 
@@ -39,8 +39,7 @@ class Interval:
     """A mean (or a mean difference) with its confidence limits.
 
     Attributes:
-        mean: over cases, or over cluster means when some cluster holds several cases; ``None`` when
-            no case counted.
+        mean: over cases; ``None`` when no case counted.
         low: lower limit, ``None`` where none is claimed.
         high: upper limit, ``None`` where none is claimed.
         n: cases that counted; cases where the axis is undefined do not.
@@ -148,8 +147,9 @@ def mean_intervals(
     - Some cluster holds several cases and there are fewer than 10 clusters: no interval is claimed.
     - All values (or all cluster means) equal: a bootstrap would claim certainty. In [0, 1] the
       exact limits of what n alike observations leave unseen, for amounts no interval.
-    - Otherwise a BCa bootstrap of the cases, or of the cluster means when some cluster holds
-      several cases; percentile limits where BCa is undefined, and the method says so.
+    - Otherwise a BCa bootstrap of the cases, or of the clusters when some cluster holds several
+      cases (see `unit_values`); percentile limits where BCa is undefined, and the method says so.
+      Limits of a share stay in [0, 1].
 
     Args:
         axes: for each axis n values in the order of `clusters`; NaN or ``None`` where the axis is
@@ -165,7 +165,7 @@ def mean_intervals(
         ValueError: an infinite value, or not one label a value.
     """
     result: dict[str, Interval] = {}
-    waiting: dict[int, list[tuple[str, FloatArray, int, bool]]] = {}
+    waiting: dict[int, list[tuple[str, FloatArray, int, bool, bool]]] = {}
     for name, raw in axes.items():
         values = as_values(raw)
         amount = name in amounts or not is_share(values)
@@ -173,11 +173,11 @@ def mean_intervals(
         n = int(np.count_nonzero(~np.isnan(values)))
         settled = _without_bootstrap(units, n, clustered, amount, level)
         if settled is None:
-            waiting.setdefault(len(units), []).append((name, units, n, clustered))
+            waiting.setdefault(len(units), []).append((name, units, n, clustered, amount))
         else:
             result[name] = settled
     for size, group in waiting.items():
-        columns = [units for _, units, _, _ in group]
+        columns = [units for _, units, *_ in group]
         # Many units are drawn column by column, which is less work where values repeat.
         parts = [[column] for column in columns] if size >= LARGE else [columns]
         resampled = [
@@ -185,8 +185,10 @@ def mean_intervals(
             for part in parts
             for means in bootstrap_means(part, generator(seed, "mean", str(size)), resamples)
         ]
-        for (name, units, n, clustered), means in zip(group, resampled, strict=True):
+        for (name, units, n, clustered, amount), means in zip(group, resampled, strict=True):
             low, high, method = bootstrap_limits(units, means, level)
+            if not amount:  # a large cluster of ones, linearised, is above 1
+                low, high = max(low, 0.0), min(high, 1.0)
             result[name] = _interval(units, n, clustered, low, high, method)
     return {name: result[name] for name in axes}
 
@@ -217,13 +219,13 @@ def is_share(values: FloatArray) -> bool:
 def _canonical_units(
     values: FloatArray, clusters: Sequence[str | None] | None
 ) -> tuple[FloatArray, bool]:
-    """Drop undefined cases and average clusters, in an order that the input's order can't move."""
+    """Drop undefined cases and join clusters, in an order that the input's order can't move."""
     if clusters is not None and len(clusters) != len(values):
         raise ValueError(f"{len(clusters)} cluster labels for {len(values)} values")
     order = np.argsort(values, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(values))]
     labels = None if clusters is None else [clusters[i] for i in order]
-    units, clustered = unit_means(values[order], labels)
+    units, clustered = unit_values(values[order], labels)
     return np.sort(units), clustered
 
 

@@ -13,8 +13,10 @@ from framework.statistics.bootstrap import (
     RESAMPLES,
     FloatArray,
     bootstrap_means,
+    heaviest_unit,
     percentile_limits,
-    unit_means,
+    unit_sums,
+    unit_values,
 )
 from framework.statistics.bounds import decision_bounds
 from framework.statistics.effects import cohens_h
@@ -59,8 +61,8 @@ class Pairs:
 class Comparison:
     """Arm a against arm b on one axis.
 
-    With clusters (some cluster holding several cases) means, difference, intervals and permutation
-    are over cluster means; McNemar stays case by case.
+    Means and difference are over cases. With clusters (some cluster holding several cases)
+    intervals resample and the permutation turns clusters; McNemar stays case by case.
 
     Attributes:
         mean_a: of a over the pairs.
@@ -172,11 +174,12 @@ def compare(
     pairs = pair(a, b)
     share = not amount and is_share(pairs.a) and is_share(pairs.b)
     labels = None if clusters is None else _labels(pairs.ids, clusters)
-    units_a, clustered = unit_means(pairs.a, labels)
-    units_b, _ = unit_means(pairs.b, labels)
-    differences = units_a - units_b
+    differing = pairs.a - pairs.b
     # Averages of the same repeats in another order differ in the last bits: that is no difference.
-    differences[np.abs(differences) <= 1e-12 * np.maximum(np.abs(units_a), np.abs(units_b))] = 0.0
+    differing[np.abs(differing) <= 1e-12 * np.maximum(np.abs(pairs.a), np.abs(pairs.b))] = 0.0
+    differences, clustered = unit_values(differing, labels)
+    flips = unit_sums(differing, labels)
+    flips[np.abs(flips) <= 1e-12 * np.max(np.abs(differing), initial=0.0)] = 0.0
 
     level = 1 - alpha
     interval, percentile = _intervals(
@@ -188,12 +191,19 @@ def compare(
         resamples=resamples,
         level=level,
     )
-    bounds = decision_bounds(differences, interval, share=share, level=level)
-    permutation = sign_flip_test(
-        _oriented(differences)[0], generator(seed, *names, "permutation"), resamples
+    bounds = decision_bounds(
+        differences,
+        interval,
+        share=share,
+        flips=flips,
+        heaviest=heaviest_unit(len(pairs.ids), labels),
+        level=level,
     )
-    mean_a = float(units_a.mean()) if len(units_a) else None
-    mean_b = float(units_b.mean()) if len(units_b) else None
+    permutation = sign_flip_test(
+        _oriented(flips)[0], generator(seed, *names, "permutation"), resamples
+    )
+    mean_a = float(pairs.a.mean()) if len(pairs.a) else None
+    mean_b = float(pairs.b.mean()) if len(pairs.b) else None
     return Comparison(
         mean_a=mean_a,
         mean_b=mean_b,
@@ -211,7 +221,7 @@ def compare(
         n=len(pairs.ids),
         n_clusters=interval.n_clusters,
         n_undefined=pairs.undefined,
-        n_discordant=int(np.count_nonzero(differences)),
+        n_discordant=int(np.count_nonzero(flips)),
         cannot_conclude=permutation.smallest_p is None or permutation.smallest_p >= alpha,
         equivalent=None if smallest_effect is None else _within(bounds, smallest_effect),
     )
@@ -254,10 +264,13 @@ def _intervals(
     elif np.ptp(differences) > 1e-12 * np.max(np.abs(differences)):
         units, sign = _oriented(differences)
         (means,) = bootstrap_means([units], rng, resamples)
-        *limits, method = bootstrap_limits(units, means, level)
+        low, high, method = bootstrap_limits(units, means, level)
+        both = [(low, high), percentile_limits(means, level)]
+        if share:  # a large cluster, linearised, can lie beyond a whole difference
+            both = [(max(low, -1.0), min(high, 1.0)) for low, high in both]
         return (
-            build(*_mirrored(limits, sign), method),
-            build(*_mirrored(percentile_limits(means, level), sign), "percentile bootstrap"),
+            build(*_mirrored(both[0], sign), method),
+            build(*_mirrored(both[1], sign), "percentile bootstrap"),
         )
     elif share:
         limits_alike = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framework.statistics.bootstrap import MIN_UNITS, unit_means
+from framework.statistics.bootstrap import MIN_UNITS, unit_values
 from framework.statistics.intervals import clopper_pearson, is_binary, is_share, mean_interval
 from framework.statistics.paired import pair
 from framework.statistics.power import CasesNeeded, cases_needed
@@ -72,8 +72,8 @@ def power_from_pilot(
     """
     pairs = pair(a, b)
     labels = None if clusters is None else [clusters[case] for case in pairs.ids]
-    units_a, clustered = unit_means(pairs.a, labels)
-    units_b, _ = unit_means(pairs.b, labels)
+    units_a, clustered = unit_values(pairs.a, labels)
+    units_b, _ = unit_values(pairs.b, labels)
     differences = units_a - units_b
     size = len(differences)
     share = not amount and is_share(pairs.a) and is_share(pairs.b)

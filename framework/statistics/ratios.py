@@ -14,7 +14,7 @@ from framework.statistics.bootstrap import (
     RESAMPLES,
     FloatArray,
     bootstrap_means,
-    unit_means,
+    unit_values,
 )
 from framework.statistics.intervals import as_values, bootstrap_limits
 from framework.statistics.seeding import generator
@@ -264,7 +264,7 @@ def _units(
     values = [as_values(column) for column in columns]
     kept = _defined(values)
     labels = None if clusters is None else [c for c, k in zip(clusters, kept, strict=True) if k]
-    means = [unit_means(column[kept], labels) for column in values]
+    means = [unit_values(column[kept], labels) for column in values]
     # In an order that the input's order can't move: draws are by place.
     order = np.lexsort([units for units, _ in means])
     return [units[order] for units, _ in means], means[0][1]

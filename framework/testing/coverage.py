@@ -152,6 +152,14 @@ def _clustered(rng: Rng, n: int) -> tuple[Values, list[str | None]]:
     return (rng.random(n) < chance).astype(np.float64), [f"k{i // 2}" for i in range(n)]
 
 
+def _unequal(rng: Rng, n: int) -> tuple[Values, list[str | None]]:
+    """Clusters of 1 to 9 cases that share their difficulty, whatever their size; mean .6."""
+    sizes = rng.integers(1, 10, n)
+    labels = np.repeat(np.arange(n), sizes)[:n]
+    chance = rng.beta(3, 2, n)[labels]
+    return (rng.random(n) < chance).astype(np.float64), [f"k{label}" for label in labels]
+
+
 def _binary_pairs(win: float, loss: float) -> Callable[[Rng, int], tuple[Values, Values]]:
     def draw(rng: Rng, n: int) -> tuple[Values, Values]:
         u = rng.random(n)
@@ -226,12 +234,19 @@ def _means() -> Iterator[Scenario]:
     yield _coverage(figure, "shares of six (BCa)", of(_graded, 0.6, False))
     yield _coverage(figure, "amounts, mostly 0, skewed (BCa)", of(_rare, 0.1, True), claims=False)
 
-    def clustered(rng: Rng, n: int) -> bool | None:
-        values, labels = _clustered(rng, n)
-        i = mean_interval(values, labels, seed=0, resamples=RESAMPLES)
-        return _covers((i.low, i.high), 0.6)
+    def clustered(
+        draw: Callable[[Rng, int], tuple[Values, list[str | None]]],
+    ) -> Callable[[Rng, int], bool | None]:
+        def hit(rng: Rng, n: int) -> bool | None:
+            values, labels = draw(rng, n)
+            i = mean_interval(values, labels, seed=0, resamples=RESAMPLES)
+            return _covers((i.low, i.high), 0.6)
 
-    yield _coverage(figure, "0/1 twins (BCa over clusters)", clustered)
+        return hit
+
+    yield _coverage(figure, "0/1 twins (BCa over clusters)", clustered(_clustered))
+    unequal = clustered(_unequal)
+    yield _coverage(figure, "0/1, clusters of 1 to 9 (BCa over clusters)", unequal, claims=False)
 
 
 def _differences() -> Iterator[Scenario]:

@@ -4,14 +4,18 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from framework.statistics.bootstrap import (
     LARGE,
     bca_limits,
     bootstrap_means,
+    heaviest_unit,
     percentile_limits,
-    unit_means,
+    unit_sums,
+    unit_values,
 )
 
 
@@ -75,17 +79,48 @@ def test_ties_with_the_estimate_count_half() -> None:
     assert bca_limits(values, means, 0.95) == pytest.approx(percentile_limits(means, 0.95))
 
 
-def test_unit_means() -> None:
+def test_unit_values() -> None:
     values = np.array([1.0, 2.0, 3.0, 7.0])
-    units, clustered = unit_means(values, ["x", None, "x", None])
+    units, clustered = unit_values(values, ["x", None, "x", None])
     assert clustered
-    assert units.tolist() == [2.0, 2.0, 7.0]
+    # 3.25 is the mean over cases, 4 / 3 the mean size: 3.25 + (4 - 2 * 3.25) * 3 / 4 and so on.
+    assert units.tolist() == [1.375, 2.3125, 6.0625]
+    assert unit_sums(values, ["x", None, "x", None]).tolist() == [3.0, 1.5, 5.25]
+    assert heaviest_unit(4, ["x", None, "x", None]) == 1.5
+    units, clustered = unit_values(values, ["x", "x", "y", "y"])
+    assert clustered
+    assert units.tolist() == [1.5, 5.0]  # of one size: the clusters' means
     for alone in (None, ["p", "q", None, None]):
-        units, clustered = unit_means(values, alone)
+        units, clustered = unit_values(values, alone)
         assert not clustered
         assert units.tolist() == values.tolist()
     with pytest.raises(ValueError, match="3 cluster labels for 4 values"):
-        unit_means(values, ["a", "b", "c"])
+        unit_values(values, ["a", "b", "c"])
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=1, max_size=30),
+)
+def test_units_have_the_mean_of_the_cases(cases: list[tuple[float, int]]) -> None:
+    values = np.array([value for value, _ in cases])
+    labels = [str(label) for _, label in cases]
+    assert unit_values(values, labels)[0].mean() == pytest.approx(values.mean())
+    assert unit_sums(values, labels).mean() == pytest.approx(values.mean())
+
+
+def test_the_limits_of_a_mean_over_clusters_are_those_of_a_ratio() -> None:
+    """The linearised units' bootstrap against resampling clusters and dividing sums by sizes."""
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 12, size=60)
+    labels = [str(i) for i, size in enumerate(sizes) for _ in range(size)]
+    rates = rng.beta(2, 2, size=60)
+    values = np.array([float(rng.random() < rates[int(label)]) for label in labels])
+    sums = np.array([values[np.array(labels) == str(i)].sum() for i in range(60)])
+    drawn = rng.integers(0, 60, size=(20_000, 60))
+    wanted = percentile_limits(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), 0.95)
+    units, _ = unit_values(values, labels)
+    (means,) = bootstrap_means([units], np.random.default_rng(1))
+    assert percentile_limits(means, 0.95) == pytest.approx(wanted, abs=0.01)
 
 
 def test_many_units_of_few_values_are_drawn_by_their_counts() -> None:

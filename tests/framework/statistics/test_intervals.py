@@ -82,11 +82,11 @@ def test_clusters_are_resampled_whole() -> None:
     assert high - low == pytest.approx((alone[1] - alone[0]) * 20**0.5, rel=0.1)
 
 
-def test_mean_with_clusters_is_the_mean_of_cluster_means() -> None:
+def test_mean_with_clusters_is_the_mean_over_cases() -> None:
     values = [0.5] * 9 + [0.25]
     clusters = [*["big"] * 9, "small"]
     interval = mean_interval(values, clusters, seed=0)
-    assert interval.mean == pytest.approx(0.375)
+    assert interval.mean == pytest.approx(0.475)
     assert (interval.low, interval.high) == (None, None)
     assert interval.method == "no interval: 2 clusters, fewer than 10"
     assert (interval.n, interval.n_clusters) == (10, 2)
@@ -102,6 +102,15 @@ def test_clusters_all_alike_at_the_boundary() -> None:
     interval = mean_interval([1.0] * 60, clusters, seed=0)
     assert interval.method == "exact (all values equal) over clusters"
     assert limits(interval) == pytest.approx(clopper_pearson(20, 20))
+
+
+def test_limits_of_a_share_over_unequal_clusters_are_shares() -> None:
+    values = [1.0] * 40 + [0.0] * 11
+    clusters = [*["big"] * 40, *(f"c{i}" for i in range(11))]
+    interval = mean_interval(values, clusters, seed=0)
+    assert interval.mean == pytest.approx(40 / 51)
+    low, high = limits(interval)
+    assert 0 <= low < high <= 1
 
 
 def test_undefined_cases_do_not_count() -> None:
