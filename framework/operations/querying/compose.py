@@ -90,7 +90,9 @@ class _Composer:
             self._sorting()
         self._filters()
         self._follow_clauses()
-        return self._limited() if "with_ties" in self.force else self.built.sql(self.schema)
+        if "with_ties" in self.force:
+            return self.built.sql_with_ties(self.schema)
+        return self.built.sql(self.schema)
 
     # ----------------------------------------------------------------------------------- selection
 
@@ -274,28 +276,6 @@ class _Composer:
             descending = DESCENDING.search(self.text[by.end :])
             self.built.order.append(f"{column.sql}{' DESC' if descending else ''}")
             self.built.columns.append(column)
-
-    def _limited(self) -> str:
-        """The query with its limit as a comparison, so that equals at the end are all there."""
-        built = self.built
-        if not built.limit or not built.order:
-            return built.sql(self.schema)
-        order, limit = built.order[0], built.limit
-        value, _, descending = order.partition(" ")
-        compared = ">=" if descending else "<="
-        end = "MIN" if descending else "MAX"
-        source = built.source(self.schema)
-        group = f" GROUP BY {built.group}" if built.group else ""
-        last = (
-            f"(SELECT {end}(x) FROM (SELECT {value} AS x {source}{group} "
-            f"ORDER BY {order.replace(value, 'x')} LIMIT {limit}))"
-        )
-        built.limit = 0
-        if not built.group:
-            built.where.append(f"{value} {compared} {last}")
-            return built.sql(self.schema)
-        built.order = []
-        return f"{built.sql(self.schema)} HAVING {value} {compared} {last}"
 
     # ------------------------------------------------------------------------------------- filters
 

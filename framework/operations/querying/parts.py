@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from framework.operations.querying.schema import Column, Schema
 
@@ -43,3 +43,21 @@ class Query:
         if self.limit:
             parts.append(f"LIMIT {self.limit}")
         return " ".join(parts)
+
+    def sql_with_ties(self, schema: Schema) -> str:
+        """The same with its limit as a comparison, so that equals at the end are all there."""
+        if not self.limit or not self.order:
+            return self.sql(schema)
+        order = self.order[0]
+        value, _, descending = order.partition(" ")
+        compared = ">=" if descending else "<="
+        end = "MIN" if descending else "MAX"
+        group = f" GROUP BY {self.group}" if self.group else ""
+        last = (
+            f"(SELECT {end}(x) FROM (SELECT {value} AS x {self.source(schema)}{group} "
+            f"ORDER BY {order.replace(value, 'x')} LIMIT {self.limit}))"
+        )
+        reached = f"{value} {compared} {last}"
+        if not self.group:
+            return replace(self, limit=0, where=[*self.where, reached]).sql(schema)
+        return f"{replace(self, limit=0, order=[]).sql(schema)} HAVING {reached}"
