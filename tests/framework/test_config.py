@@ -172,6 +172,21 @@ def test_a_part_that_the_arm_does_not_use_is_no_part_of_the_run() -> None:
     assert embedding(embedder={"plugin": "hashing", "dimension": 8}).digest != embedding().digest
 
 
+def test_an_axis_that_measures_with_the_embedder_makes_it_a_part_of_the_run() -> None:
+    without, drift = changed(), changed(extra_axes=["drift"])
+    assert without.embedding_axes == ()
+    assert [axis.name for axis in drift.embedding_axes] == ["drift"]
+    assert drift.axes == (*without.axes, "drift")
+    assert "embedder" in drift.identity
+    odd = {"plugin": "hashing", "dimension": 8}
+    assert changed(extra_axes=["drift"], embedder=odd).digest != drift.digest
+    assert drift.label("arch") == "trivial"
+    named = changed(extra_axes=["drift"], embedder=odd, labels={"embedder": "odd"})
+    assert named.label("arch") == "trivial(embedder=odd)", "or two of a sweep would bear one name"
+    with pytest.raises(UserError, match="no plugin 'dirft'"):
+        assert changed(extra_axes=["dirft"]).digest
+
+
 def test_the_arm_bears_the_name_of_its_other_parts() -> None:
     assert embedding().label("arch") == "embedding"
     odd = {"embedder": "hashing(dimension=8)", "arch": "embedding(k=2)"}

@@ -122,6 +122,10 @@ def test_an_arm_is_told_only_what_it_declares(monkeypatch: pytest.MonkeyPatch) -
     assert edges == [(), ()]
     assert isinstance(context, ArchContext)
     assert (query.task, query.gold, context.fields) == (None, None, ())
+    Spy.seen.clear()
+    measuring = pipeline_of(trivial_plan(arch={"plugin": "spy"}, extra_axes=["drift"]))
+    assert measuring.embedder is not None
+    assert measuring.open_arch("h", 0).context.embedder is None, "an axis asked for it, no arm"
     monkeypatch.setattr(Spy, "sees_task", True)
     monkeypatch.setattr(Spy, "sees_gold", True)
     monkeypatch.setattr(Spy, "query", "none")

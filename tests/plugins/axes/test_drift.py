@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,14 @@ import pytest
 from numpy.typing import NDArray
 
 from framework.contracts import Embedder, Scored
+from framework.engine.directory import read_summary
 from framework.models.client import Ledger, book, booked
 from framework.records import Case, Event, Gold, TaskCard, Usage
 from framework.registry import NoSettings
 from framework.scoring import score_axes
 from plugins.axes.drift import NAMES, OTHERS, Drift
 from plugins.axes.geometry import Geometry
+from tests.launching import framework, run
 from tests.plugins.axes.helpers import SmallDomain, scored
 
 LIKENESS = {"task": 1.0, "entry": 0.8, "middle": 0.4, "end": 0.2, "other": 0.1}
@@ -189,3 +193,43 @@ def test_an_axis_that_does_not_declare_it_gets_no_embedder() -> None:
 
     asyncio.run(score())
     assert seen == [None]
+
+
+SHORT = (
+    "domain=governance", "domain.items=400", "budget=absolute", "budget.tokens=500", "n_cases=10",
+    "tracking=none",
+)  # fmt: skip
+
+
+def test_a_run_with_hashed_words_says_what_it_is(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    asked = ("protocol=retrieve", "arch=bm25", "extra_axes=[drift]")
+    done = run(capsys, *SHORT, *asked, f"hydra.run.dir={runs_dir / 'drift'}")
+    assert done.status == 0, done.err
+    summary = read_summary(done.directory)
+    axes = summary["axes"]
+    assert {axes[name]["kind"] for name in NAMES} == {"self-consistency"}
+    assert {axes[name]["n"] for name in NAMES} == {10}
+    assert axes["achieved_rho"]["kind"] == "finding"
+    assert "embedder" not in summary["fairness"], "the arm was told nothing"
+    (warning,) = summary["warnings"]
+    assert all(name in warning for name in NAMES)
+    assert "embedder" in json.loads((done.directory / "manifest.json").read_text())["plugins"]
+    plain = run(capsys, *SHORT, *asked[:2], f"hydra.run.dir={runs_dir / 'plain'}")
+    found = read_summary(plain.directory)
+    assert found["warnings"] == []
+    assert not set(NAMES) & found["axes"].keys()
+
+
+def test_a_finished_run_can_be_measured_later(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    old = run(capsys, *SHORT, "arch=bm25", f"hydra.run.dir={runs_dir / 'old'}").directory
+    done = framework(capsys, "rescore", str(old), "extra_axes=[drift]", "--axes", "drift")
+    assert done.status == 0, done.err
+    before, after = (read_summary(path)["axes"] for path in (old, done.directory))
+    assert {name: entry["mean"] for name, entry in after.items() if name not in NAMES} == {
+        name: entry["mean"] for name, entry in before.items()
+    }
+    assert after["excess_rho_embedded"]["n"] == 10

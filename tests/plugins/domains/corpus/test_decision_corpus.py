@@ -14,7 +14,13 @@ from framework.corpora.peps import convert_peps
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
 from framework.testing.domain_conformance import check_domain
-from plugins.domains._corpus.links import components, hops_from, requirements, successors
+from plugins.domains._corpus.links import (
+    components,
+    hops_from,
+    requirements,
+    shortest_path,
+    successors,
+)
 from plugins.domains._corpus.measure import measured
 from plugins.domains.decision_corpus import HISTORY, DecisionCorpus, DecisionCorpusSettings
 from tests.launching import framework
@@ -119,6 +125,29 @@ def test_the_report_measures_depth_drift_and_scatter() -> None:
     assert report["drift_governs_now"] == pytest.approx(1 - report["similarity_governs_now_hop_1"])
     assert report["named_governs_now"] == pytest.approx(1 / 4)
     assert opened(variant="masked").report()["named_governs_now"] == 0
+
+
+def test_the_chain_leads_from_what_is_asked_of_to_the_farthest_answer() -> None:
+    domain = opened()
+    texts = {e.id: e.text for e in domain.history(HISTORY)}
+    cases = by_id(domain)
+    for case, path in (
+        ("governs_now:adr-1", ("adr-1", "adr-4", "adr-9")),
+        ("governs_now:adr-2", ("adr-2", "adr-12")),
+        ("requires:adr-14", ("adr-14", "adr-10", "adr-9")),
+    ):
+        assert domain.chain_texts(cases[case]) == [texts[name] for name in path], case
+        assert cases[case].task.query in texts[path[0]]
+    masked = opened(variant="masked")
+    for plain, hidden in zip(domain.cases(None, 7), masked.cases(None, 7), strict=True):
+        chain = [re.sub(r"\d+", "#", text) for text in domain.chain_texts(plain)]
+        assert masked.chain_texts(hidden) == chain
+
+
+def test_a_shortest_path_takes_the_first_of_several() -> None:
+    links = {"a": ["b", "c"], "b": ["d"], "c": ["d"], "d": ["e"]}
+    assert shortest_path("a", "e", links) == ["a", "b", "d", "e"]
+    assert shortest_path("a", "a", links) == ["a"]
 
 
 def test_similarity_is_the_cosine_of_tf_idf() -> None:

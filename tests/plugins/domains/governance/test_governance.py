@@ -17,7 +17,7 @@ from framework.testing.domain_conformance import check_domain
 from framework.tokens import count_tokens
 from plugins.domains._governance.leaks import leaks
 from plugins.domains._governance.lexicon import lexicon
-from plugins.domains._governance.measured import hops_to, nearest_neighbours
+from plugins.domains._governance.measured import drift, hops_to, nearest_neighbours
 from plugins.domains._governance.settings import GovernanceSettings
 from plugins.domains._governance.tasks import INSTRUCTION
 from plugins.domains.governance import RECORD_TOKENS, Governance
@@ -250,3 +250,16 @@ def test_a_thousand_tasks_are_a_thousand() -> None:
     assert len({case.task.query for case in found}) == 1000
     assert nearest[500] < 0.45
     assert nearest[-1] < 0.65
+
+
+@pytest.mark.parametrize("settings", [{}, {"scatter": 3}, {"versions": 3}, {"capture": "raw"}])
+def test_the_texts_of_a_chain_are_those_of_its_events(settings: dict[str, Any]) -> None:
+    made = domain(items=200, distractors=1, **settings)
+    for case in made.cases(8, 7):
+        chain = made.chain_texts(case)
+        assert len(chain) == int(case.stratum[1:]) + 1
+        whole = " ".join(event.text for event in made.history(case.history_id))
+        for text in chain:
+            for sentence in text.split(". "):
+                assert sentence.rstrip(".") in whole
+        assert drift(case.task.query, chain) == made.drift(case)
