@@ -102,3 +102,59 @@ def test_refusals_of_a_crossover() -> None:
     rivals["flat"].pop("d1-000")
     with pytest.raises(UnpairedCases):
         crossover(arm, rivals, depths, seed=1)
+
+
+def doubled(values: list[float]) -> list[float]:
+    return [value for value in values for _ in range(2)]
+
+
+def test_a_cluster_is_one_observation_of_a_slope() -> None:
+    values, depths = of_rates({1: 0.9, 2: 0.6, 3: 0.4}, n=30)
+    alone = depth_slope(values, depths, seed=1)
+    labels = [f"c{i}" for i in range(90)]
+    assert depth_slope(values, depths, seed=1, clusters=labels) == alone
+    # Every case twice: nothing new is learnt, and only clusters say so.
+    twice = doubled(values), doubled(depths)
+    blind = depth_slope(*twice, seed=1)
+    told = depth_slope(*twice, seed=1, clusters=[label for label in labels for _ in range(2)])
+    assert told.per_hop == pytest.approx(alone.per_hop)
+    assert told.method == "percentile bootstrap over clusters"
+    widths = [(s.high or 0) - (s.low or 0) for s in (alone, blind, told)]
+    assert widths[1] < 0.8 * widths[0]
+    assert widths[2] == pytest.approx(widths[0], rel=0.1)
+
+
+def test_clusters_that_hold_every_depth_are_resampled_whole() -> None:
+    """Each cluster falls by the same amount from its own level: its level is no noise here."""
+    rng = np.random.default_rng(5)
+    values, depths, labels = [], [], []
+    for i in range(20):
+        level = rng.uniform(0, 10)
+        for depth in (1.0, 2.0, 3.0):
+            values.append(level - depth + rng.normal(0, 0.01))
+            depths.append(depth)
+            labels.append(f"c{i}")
+    told = depth_slope(values, depths, seed=2, clusters=labels)
+    blind = depth_slope(values, depths, seed=2)
+    assert told.per_hop == pytest.approx(-1, abs=0.01)
+    assert told.low is not None
+    assert told.low == pytest.approx(-1, abs=0.02)
+    assert blind.low is not None
+    assert blind.low < -1.5
+    few = depth_slope(values[:15], depths[:15], seed=2, clusters=labels[:15])
+    assert few.method == "no interval: 5 clusters at a depth, fewer than 10"
+
+
+def test_a_crossover_over_clusters() -> None:
+    arm, rivals, depths = corpus(40)
+    alone = {case: case for case in arm}
+    assert crossover(arm, rivals, depths, seed=1, clusters=alone) == crossover(
+        arm, rivals, depths, seed=1, clusters=dict.fromkeys(arm)
+    )
+    pairs = {case: f"c{int(case[-3:]) // 2}" for case in arm}
+    found = crossover(arm, rivals, depths, seed=1, clusters=pairs)
+    assert (found.depth, found.method) == (2.0, "percentile bootstrap over clusters")
+    fives = {case: f"c{int(case[-3:]) % 5}" for case in arm}
+    few = crossover(arm, rivals, depths, seed=1, clusters=fives)
+    assert few.method == "no interval: 5 clusters at a depth, fewer than 10"
+    assert few.depth is None  # nor any bound on a lead
