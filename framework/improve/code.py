@@ -8,6 +8,7 @@ Then it runs in the sandbox, for every single case and not only when it is probe
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -35,6 +36,7 @@ _CALLS: Final = frozenset(
         "min", "range", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip",
     }
 )  # fmt: skip
+_BUILTINS: Final = frozenset(dir(builtins))
 _METHODS: Final = frozenset(
     {
         "append", "count", "endswith", "extend", "find", "get", "index", "items", "join", "keys",
@@ -80,6 +82,30 @@ def check_code(seam: str, source: object) -> None:
         raise ValueError(f"code: def {name}({', '.join(arguments)}) expected")
     for node in ast.walk(tree):
         _check(node, function)
+    _check_names(tree)
+
+
+def _check_names(tree: ast.Module) -> None:
+    """Every name is an argument, a local, or a listed function that is called or sorts by `key`.
+
+    A built-in function is no value: whoever is handed one may call it. None is bound anew either,
+    since a name that is a local in one scope is the built-in function in another.
+    """
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    if bound & _BUILTINS:
+        raise ValueError(f"code: {min(bound & _BUILTINS)} is the name of a built-in function")
+    as_function = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    as_function |= {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "key"
+    }
+    for node in names:
+        listed = node.id in _CALLS and id(node) in as_function
+        if not listed and node.id not in bound:
+            raise ValueError(f"code: the name {node.id} is not allowed here")
 
 
 def _check(node: ast.AST, function: ast.FunctionDef) -> None:

@@ -62,6 +62,18 @@ ESCAPES = [
     HEAD + "return [].sort()",
     HEAD + "return b'x'",
     HEAD + "return breakpoint()",
+    HEAD + """return sorted(["__import__('os').getcwd()"], key=eval)""",
+    HEAD + """return sorted(["import os; os.system('id')"], key=exec)""",
+    HEAD + "len = eval\n    return len('1+1')",
+    HEAD + "for str in [eval]:\n        return str('1+1')",
+    HEAD + "str = open\n    return str('/etc/passwd')",
+    HEAD + "return (lambda len: len('1+1'))(eval)",
+    HEAD + "return sorted(['1+1'], key=lambda x: [eval][0])",
+    HEAD + "return [[0 for eval in [1]], sorted(['1+1'], key=eval)]",
+    HEAD + "return {'key': eval}",
+    HEAD + "return [len]",
+    HEAD + "return max(['/etc/passwd'], key=open)",
+    HEAD + "return list(zip([eval], [query]))",
     "@print\ndef score(query, item):\n    return 0",
     "def score(query, item=open('/etc/passwd')):\n    return 0",
     "def score(query, item: print(1)):\n    return 0",
@@ -99,6 +111,12 @@ BACKWARDS = (
     "    order = sorted(range(len(items)), key=lambda i: -items[i]['position'])\n"
     "    return [i for i in order if 'drop' not in items[i]['text']]\n"
 )
+BY_KEY = (
+    "def assemble(query, items):\n"
+    "    longest = max(query.split(), key=len)\n"
+    "    index = lambda i: items[i]['text'].count(longest)\n"
+    "    return sorted(range(len(items)), key=index)\n"
+)
 ITEMS = [
     Item(id=f"i{n}", text=text, signals={"source_position": float(n), "source_time": float(n)})
     for n, text in enumerate(["cats", "the rent is due", "please drop it", "rent"])
@@ -117,6 +135,11 @@ def test_code_is_taken_only_where_it_is_allowed() -> None:
         read_candidate(
             json.dumps({"seam": "reader_prompt", "code": GOOD}), SEAMS, {}, takes_code=True
         )
+
+
+def test_a_listed_function_may_be_called_and_sorted_by_and_a_local_one_too() -> None:
+    for seam, source in (("score", GOOD), ("assembly", BACKWARDS), ("assembly", BY_KEY)):
+        check_code(seam, source)
 
 
 @needs_sandbox
