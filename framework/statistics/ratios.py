@@ -14,7 +14,7 @@ from framework.statistics.bootstrap import (
     RESAMPLES,
     FloatArray,
     bootstrap_means,
-    unit_values,
+    unit_sums,
 )
 from framework.statistics.intervals import as_values, bootstrap_limits
 from framework.statistics.seeding import generator
@@ -260,14 +260,17 @@ def _units(
     columns: Sequence[npt.ArrayLike | Sequence[float | None]],
     clusters: Sequence[str | None] | None,
 ) -> tuple[list[FloatArray], bool]:
-    """Columns over the cases where all are defined, averaged in clusters; and whether any was."""
+    """Columns over the cases where all are defined, summed in clusters; and whether any was.
+
+    Sums, since the ratio is one of totals: a cluster's denominator is never below 0 then.
+    """
     values = [as_values(column) for column in columns]
     kept = _defined(values)
     labels = None if clusters is None else [c for c, k in zip(clusters, kept, strict=True) if k]
-    means = [unit_values(column[kept], labels) for column in values]
+    sums = [unit_sums(column[kept], labels) for column in values]
     # In an order that the input's order can't move: draws are by place.
-    order = np.lexsort([units for units, _ in means])
-    return [units[order] for units, _ in means], means[0][1]
+    order = np.lexsort(sums)
+    return [units[order] for units in sums], len(order) < int(kept.sum())
 
 
 def _point(top: FloatArray, bottom: FloatArray) -> Ratio:

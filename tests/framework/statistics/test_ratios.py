@@ -176,3 +176,26 @@ def test_a_difference_counts_the_cases_that_both_define() -> None:
     found = ratio_difference([1.0, None], [2.0, 1.0], [1.0, 1.0], [4.0, 1.0], seed=1)
     assert (found.a, found.b, found.delta, found.n) == (0.5, 0.25, 0.25, 1)
     assert found.method == "no interval: 1 units, fewer than 10"
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 99), st.integers(0, 4)), min_size=1))
+def test_with_clusters_of_any_size_it_is_the_ratio_of_totals(
+    cases: list[tuple[bool, int, int]],
+) -> None:
+    right = [float(r) for r, _, _ in cases]
+    tokens = [float(t) for _, t, _ in cases]
+    labels = [str(c) for _, _, c in cases]
+    expected = sum(right) / sum(tokens)
+    assert ratio_of_means(right, tokens, labels).value == pytest.approx(expected)
+    found = bootstrap_ratios(right, {"": tokens}, labels, seed=1, resamples=50)[""]
+    assert found.value == pytest.approx(expected)
+
+
+def test_a_cluster_without_cost_has_a_denominator_of_0_and_no_less() -> None:
+    """A large cluster whose cases cost nothing: its part of the cost is 0 and never below."""
+    right = [1.0, 0.0] * 12
+    tokens = [0.0] * 12 + [100.0] * 12
+    labels = ["large"] * 12 + [f"c{i}" for i in range(12)]
+    found = bootstrap_ratios(right, {"": tokens}, labels, seed=1)[""]
+    assert found.value == pytest.approx(12 / 1200)
+    assert found.method == "no interval: a denominator is 0"
