@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from framework.contracts.model import Client, Model
+from framework.errors import UserError
 from framework.records import (
     Answer,
     ReasoningPoint,
@@ -55,9 +56,9 @@ class Judge(ABC, Generic[S]):
         """Whether an answer to a question says what was expected, by the rule for its kind.
 
         `kind` is a rule of the operation `equivalent`. A judge that is never asked about answers
-        to questions need not have it: it raises NotImplementedError then.
+        to questions need not have it: it raises UserError then.
         """
-        raise NotImplementedError(f"judge={self.name} does not judge answers to questions")
+        raise UserError(f"judge={self.name} does not judge answers to questions")
 
     @property
     def model(self) -> Model[Any] | None:

@@ -41,12 +41,18 @@ class Reader(ABC, Generic[S]):
 
     searches : it says what to ask its memory next, at most `rounds` recalls in all. The pipeline
     recalls for it, through the same seams, and packs all that it is shown in any round under the
-    one budget (`framework.searching`): it never touches the memory itself.
+    one budget (`framework.searching`): it never touches the memory itself. A class that searches
+    and has no `next_query` can't be defined: ValueError.
     """
 
     name: ClassVar[str]
     searches: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.searches and cls.next_query is Reader.next_query:
+            raise ValueError(f"reader {cls.__name__} searches and has no next_query")
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -69,4 +75,4 @@ class Reader(ABC, Generic[S]):
 
         Only asked of a reader that searches, after every round but the last.
         """
-        raise NotImplementedError(f"reader={self.name} does not search")
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,9 +41,9 @@ class Reranked(Arch[S]):
         self._events = tuple(events)
         self._index = BM25Index([event.text for event in self._events], self.settings)
 
+    @abstractmethod
     async def order(self, query: str, passages: Sequence[str]) -> Sequence[int]:
         """Places of all the passages, the best first."""
-        raise NotImplementedError
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
         if not self._events or k < 1:

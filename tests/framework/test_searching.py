@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,6 +138,13 @@ class Twice(TrivialReader):
     def next_query(self, task: Any, view: MemoryView, asked: Sequence[str], client: Any) -> str:
         self.read.append((view.text, tuple(asked)))
         return "day"
+
+
+def test_a_reader_that_searches_says_what_to_ask_next() -> None:
+    with pytest.raises(ValueError, match="Mute searches and has no next_query"):
+
+        class Mute(TrivialReader):
+            searches = True
 
 
 def test_the_pipeline_searches_for_its_reader_and_keeps_what_was_asked() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from framework.errors import UserError
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
 from framework.registry import NoSettings
 from framework.witness import Witness
@@ -44,5 +45,5 @@ def test_a_judge_without_equivalence_says_so() -> None:
     from framework.contracts import Judge
 
     nobody: Any = None
-    with pytest.raises(NotImplementedError, match="does not judge answers to questions"):
+    with pytest.raises(UserError, match="does not judge answers to questions"):
         Judge.equivalent(Rules(NoSettings()), "q", "e", "g", "answer", nobody)
