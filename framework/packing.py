@@ -38,7 +38,7 @@ def pack(
         tokens = count_tokens(item.text)
         placed, why, tokens_kept = "out", FULL, 0
         if full:
-            pass
+            pass  # out, as it stands
         elif tokens <= left:
             placed, why, tokens_kept = "in", "fits", tokens
             kept.append(item)

@@ -102,7 +102,7 @@ class Spending:
                     return hold
                 raise StopRun(self._reached(spent, usd, tokens))
             self._settled.clear()
-            with suppress(TimeoutError):
+            with suppress(TimeoutError):  # another process may have settled its call: look again
                 await asyncio.wait_for(self._settled.wait(), _POLL_S)
 
     def settle(self, hold: Hold, usd: float, tokens: int) -> None:

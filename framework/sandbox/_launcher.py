@@ -256,7 +256,7 @@ def _supervise(job: Any, proc: int) -> dict[str, Any]:
             status = "output"
         elif _resident(proc, init) > limits["memory_bytes"]:
             status = "memory"
-    with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
         os.kill(init, signal.SIGKILL)
     os.waitpid(init, 0)
     seconds = time.monotonic() - start

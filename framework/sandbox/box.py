@@ -112,7 +112,7 @@ class Sandbox:
             self._stop()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # half-made, or the interpreter is going down
             self._stop()
 
     def _stop(self) -> None:
@@ -192,7 +192,7 @@ class _Worker:
         """End it, whatever it does: its programs die with it."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError):  # unsent bytes, and nobody reads them any more
                     pipe.close()
         if self._owner == os.getpid():
             self._process.kill()

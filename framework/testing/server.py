@@ -152,7 +152,7 @@ class ModelServer:
             try:
                 await self._talk(reader, writer)
             except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                pass
+                pass  # the client hung up, or the server is stopping
             finally:
                 open_.discard(task)
                 writer.close()
