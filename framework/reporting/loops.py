@@ -10,7 +10,18 @@ from typing import Any, Final
 
 from framework.reporting.spelling import number, p_value, short, terminal
 
-__all__ = ["LOOP", "loops_summary", "print_loop", "print_loops", "read_loop"]
+__all__ = [
+    "LOOP",
+    "SPLITS",
+    "loops_summary",
+    "named",
+    "print_loop",
+    "print_loops",
+    "read_loop",
+    "unanswered",
+    "unreached",
+    "why",
+]
 
 LOOP: Final = "improve.json"
 """What a loop's run directory holds beside a run's files, and a sweep's beside a sweep's."""
@@ -140,6 +151,45 @@ def _summed(results: Sequence[Mapping[str, Any]], key: str) -> dict[str, dict[st
     return {group: dict(counts) for group, counts in sorted(found.items())}
 
 
+# ----------------------------------------------------------------------------------------- in words
+
+
+def why(entry: Mapping[str, Any], least: int) -> str:
+    """Why a draft ended as it did; `least` is the least net flips that counted as a gain."""
+    if entry["outcome"] == "discarded":
+        return f"{entry['stage']}: {entry['reason']}"
+    look = entry["confirm"]
+    bound, threshold = look["bound"], look["threshold"]
+    if bound is None:
+        text = "the gate judged nothing"
+    else:
+        text = f"bound {bound:+.4f} above {threshold:+.4f}"
+        if bound <= threshold:  # the published rule asks nothing of the bound
+            text = f"gain {look['delta']:+.4f} reaches {threshold:+.4f} (bound {bound:+.4f})"
+        text += f", net {look['net']:+d} of at least {least}"
+    if entry["outcome"] == "consolidated":
+        text += "; dropped after the loop: the others do as well without it"
+    return text
+
+
+def named(entry: Mapping[str, Any]) -> str:
+    """What a draft is called: its author's word for it, else its digest, else a dash."""
+    return str(entry.get("why") or entry.get("candidate", "")[7:15] or "-")
+
+
+def unanswered(results: Mapping[str, Any]) -> list[int]:
+    """Numbers under which the author was asked and had no draft: they count as attempts."""
+    drafted = {entry["number"] for entry in results["candidates"]}
+    return [number for number in range(results["stopped"]["asked"]) if number not in drafted]
+
+
+def unreached(results: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Regimes left among the failures that no seam reaches: walls, and what no predicate knows."""
+    routes = results["loop"]["routes"]
+    left = results["stopped"]["walls"]
+    return [r for r in left if r in routes], [r for r in left if r not in routes]
+
+
 # ------------------------------------------------------------------------------------------ printed
 
 
@@ -154,9 +204,18 @@ def print_loop(results: Mapping[str, Any]) -> None:
         f"loop: {stopped['drafts']} drafts, {stopped['looks']} looks at CONFIRM, "
         f"{stopped['promotions']} promoted; stopped: {stopped['reason']}"
     )
+    if silent := unanswered(results):
+        console.print(
+            f"the author had no draft when asked as {', '.join(f'#{n}' for n in silent)}: "
+            "these count as attempts",
+            soft_wrap=True,
+        )
     console.print(f"failures on OPTIMIZE at the start: {failures or 'none'}", soft_wrap=True)
-    if stopped["walls"]:
-        console.print(f"walls, which no seam reaches: {', '.join(stopped['walls'])}")
+    walls, unknown = unreached(results)
+    if walls:
+        console.print(f"walls, which no seam reaches: {', '.join(walls)}")
+    if unknown:
+        console.print(f"left of no regime that a seam could reach: {', '.join(unknown)}")
     least = noise["least_net_flips"]
     console.print(
         f"least net flips that count: {least} "
@@ -168,11 +227,11 @@ def print_loop(results: Mapping[str, Any]) -> None:
             str(entry["number"]),
             entry["regime"] or "-",
             entry.get("seam", "-"),
-            _named(entry),
+            named(entry)[:24],
             _flips(entry.get("optimize")),
             _flips(entry.get("confirm")),
             entry["outcome"],
-            "" if entry["outcome"] == "promoted" else f"{entry['stage']}: {entry['reason']}",
+            why(entry, least),
         )
     console.print(drafts)
     console.print(_splits_table({"": results}))
@@ -184,8 +243,7 @@ def print_loops(summary: Mapping[str, Any]) -> None:
 
     console = terminal()
     for arm, found in summary["arms"].items():
-        named = {f"{entry['seed']}": entry for entry in found["seeds"]}
-        table = _splits_table(named)
+        table = _splits_table({f"{entry['seed']}": entry for entry in found["seeds"]})
         table.title = f"improvement loops, {arm}" if arm else "improvement loops"
         console.print(table)
         for name, pooled in found["pooled"].items():
@@ -211,11 +269,11 @@ def _splits_table(results: Mapping[str, Mapping[str, Any]]) -> Any:
     """By seed and split: accuracies, flips, exact McNemar."""
     from rich.table import Table
 
-    named = any(results)
+    several = any(results)
     table = Table(
-        *(("seed",) if named else ()),
+        *(("seed",) if several else ()),
         *("cases", "before", "after", "delta", "95% interval", "fixed", "broken", "McNemar p"),
-        *(("promoted", "stopped") if named else ()),
+        *(("promoted", "stopped") if several else ()),
     )
     for seed, entry in results.items():
         for name in SPLITS:
@@ -233,7 +291,7 @@ def _splits_table(results: Mapping[str, Mapping[str, Any]]) -> Any:
                 str(found["right_to_wrong"]),
                 p_value(found["mcnemar_p"]),
             ]
-            if named:
+            if several:
                 cells = [seed, *cells, str(entry["promotions"]), entry["stopped"]]
             table.add_row(*cells)
     return table
@@ -241,7 +299,3 @@ def _splits_table(results: Mapping[str, Mapping[str, Any]]) -> Any:
 
 def _flips(diff: Mapping[str, Any] | None) -> str:
     return "" if diff is None else f"+{diff['fixed']} -{diff['broken']}"
-
-
-def _named(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("why") or entry.get("candidate", "")[7:15] or "-")[:24]

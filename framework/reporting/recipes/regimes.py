@@ -8,32 +8,12 @@ from typing import Final
 
 from framework.reanalysis.regimes import changes, corrected_tables, published_tables
 from framework.reanalysis.tables import Table as Published
-from framework.reporting.figures.style import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    SKY,
-    VERMILLION,
-    Drawing,
-    canvas,
-    handles,
-    legend,
-    legend_height,
-    marks,
-    rows_axis,
-)
+from framework.reporting.figures import loops as figures
 from framework.reporting.recipes import Hang, recipe
 from framework.reporting.recipes.cells import beside
-from framework.reporting.recipes.loops import (
-    OUTCOMES,
-    final_states,
-    funnel_table,
-    measured,
-    recorded,
-    shown,
-    told,
-)
+from framework.reporting.recipes.loops import measured, recorded, shown, told
 from framework.reporting.report.blocks import Block, Heading, Listing, Table, Text
+from framework.reporting.report.loops import final_states, funnel_table, pooled_table
 
 _NEEDS: Final = (
     "the directory of the recorded loops (regimes_seed*.json), "
@@ -60,7 +40,8 @@ def table_1b(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     mine = measured(sources)
     if mine is not None:
         yield told(mine)
-        yield from final_states(mine)
+        yield final_states(mine)
+        yield pooled_table(mine)
         return
     loops = recorded(sources)
     states, pooled, *_ = published_tables(loops)
@@ -89,99 +70,29 @@ def table_1c(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 def barcode(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """One mark a flipped question: wrong to right to the right, right to wrong to the left."""
     loops, kind = shown(sources)
-    flips = {name: counts for loop in loops for name, counts in loop.flips.items()}
-    names = list(flips)
-    most = max(gained + lost for gained, lost, _ in flips.values())
-    words = []
-    with canvas(max(4.5, 1.8 + 0.2 * most), 0.9 + 0.35 * len(names)) as (figure, panels):
-        panel = panels[0][0]
-        for row, (name, (gained, lost, delta)) in enumerate(flips.items()):
-            panel.plot(range(1, gained + 1), [row] * gained, ls="", marker="s", color=GREEN)
-            panel.plot(range(-lost, 0), [row] * lost, ls="", marker="X", color=VERMILLION)
-            panel.annotate(f"{delta:+.2f}", (gained + 1, row), va="center")
-            words.append(f"{name}: {gained} gained, {lost} lost, {delta:+.2f}")
-        rows_axis(panel, names)
-        panel.axvline(0, color="#222222", lw=0.8)
-        panel.set(xlabel="right to wrong  |  wrong to right (questions)")
-        panel.margins(x=0.09)
     yield kind
-    yield from hang(
-        Drawing(
-            name="regimes-figure3",
-            title="Flip barcode",
-            caption=(
-                "Questions that the final state answers otherwise than the baseline, of CONFIRM "
-                "where no other split is named; at the end the change of accuracy."
-            ),
-            alt="; ".join(words),
-            figure=figure,
-        )
+    caption = (
+        "Questions that the final state answers otherwise than the baseline, of CONFIRM where no "
+        "other split is named; at the end the change of accuracy."
     )
+    yield from hang(figures.barcode(loops, "regimes-figure3", caption))
 
 
 @recipe("regimes/figure4", "Regimes, Figure 4", "Candidate funnel", _NEEDS)
 def funnel(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Stacked bars: where the candidates of each seed ended."""
     loops, kind = shown(sources)
-    names = [loop.name for loop in loops]
-    colours, hatches = (VERMILLION, SKY, ORANGE, BLUE), ("xx", "..", "//", "")
-    words = []
-    height = 0.9 + 0.35 * len(loops) + legend_height(5.6, list(OUTCOMES))
-    with canvas(5.6, height) as (figure, panels):
-        panel = panels[0][0]
-        left = [0] * len(loops)
-        bars = []
-        for label, colour, hatch in zip(OUTCOMES, colours, hatches, strict=True):
-            counts = [loop.outcomes[label] for loop in loops]
-            bar = panel.barh(range(len(loops)), counts, 0.6, left, color=colour, hatch=hatch)
-            bars.append(bar)
-            left = [a + b for a, b in zip(left, counts, strict=True)]
-            words.append(f"{label}: {', '.join(map(str, counts))}")
-        rows_axis(panel, names)
-        panel.set(xlabel="candidates")
-        legend(figure, bars, list(OUTCOMES))
     yield kind
-    yield from hang(
-        Drawing(
-            name="regimes-figure4",
-            title="Candidate funnel",
-            caption="Where each authored candidate ended.",
-            alt=f"By {', '.join(names)}. " + "; ".join(words),
-            figure=figure,
-        )
-    )
+    caption = "Where each authored candidate ended."
+    yield from hang(figures.funnel(loops, "regimes-figure4", caption))
 
 
 @recipe("regimes/figure5", "Regimes, Figure 5", "Trajectories of promotions", _NEEDS)
 def trajectories(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Change of CONFIRM accuracy at each promotion, one line a seed."""
     loops, kind = shown(sources)
-    names = [loop.name for loop in loops]
-    look = marks(names)
-    words = []
-    with canvas(5.4, 3.2 + legend_height(5.4, names)) as (figure, panels):
-        panel = panels[0][0]
-        for name, loop in zip(names, loops, strict=True):
-            deltas = loop.deltas
-            mark = look[name]
-            panel.plot(range(1, len(deltas) + 1), deltas, ls=mark.line, marker=mark.marker,
-                       color=mark.colour, mfc=mark.face, lw=1.2)  # fmt: skip
-            words.append(f"{name}: " + (", ".join(f"{d:+.2f}" for d in deltas) or "no promotion"))
-        panel.axhline(0, color="#222222", lw=0.8)
-        panel.set(xlabel="promotion", ylabel="CONFIRM delta at that promotion")
-        panel.set_xticks(range(1, 1 + max(1, *(len(loop.deltas) for loop in loops))))
-        legend(figure, handles(look.values(), line=True), names)
     yield kind
-    yield from hang(
-        Drawing(
-            name="regimes-figure5",
-            title="Trajectories of promotions",
-            caption=(
-                "Each delta is of its own promotion, as the loop recorded it; they do not add up."
-            ),
-            alt="; ".join(words),
-            figure=figure,
-        )
-    )
+    caption = "Each delta is of its own promotion, as the loop recorded it; they do not add up."
+    yield from hang(figures.promotions(loops, "regimes-figure5", caption))
     if measured(sources) is None:
         yield _block(published_tables(recorded(sources))[3], "trajectories")

@@ -18,6 +18,7 @@ from framework.reporting.report import (
     comparisons,
     conditions,
     judges,
+    loops,
     overview,
     robustness,
 )
@@ -94,6 +95,7 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
             f"Figures are of the first {_MOST_DRAWN} settings; those of {left} more are left to "
             "the tables, which hold them all."
         )
+    yield from loops.loops(evidence, gallery.hang)
     yield from overview.results(evidence)
     for block in comparisons.comparisons(evidence):
         yield block

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from framework.errors import UserError
-from framework.reporting.recipes.loops import OUTCOMES, measured, shown
+from framework.reporting.figures.loops import OUTCOMES
+from framework.reporting.recipes.loops import measured, shown
 from tests.launching import framework
 
 NAMES = ["table1b", "table1c", "figure3", "figure4", "figure5"]

@@ -1,0 +1,478 @@
+"""The loop: why each candidate was promoted or not, and whether TEST confirms what was."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from framework.canonical import canonical_json
+from framework.reporting.evidence import Evidence, Job
+from framework.reporting.figures import loops as figures
+from framework.reporting.figures.style import Drawing
+from framework.reporting.loops import (
+    SPLITS,
+    loops_summary,
+    named,
+    read_loop,
+    unanswered,
+    unreached,
+    why,
+)
+from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Note, Table, Text
+from framework.reporting.report.cells import UNDEFINED, count, delta, number_cell, p_cell
+from framework.reporting.spelling import p_value
+
+__all__ = ["final_states", "funnel_table", "loops", "pooled_table"]
+
+Named = tuple[str, Mapping[str, Any]]
+"""A loop's name and the content of its improve.json."""
+
+_CASES: Final = {
+    "test": "TEST",
+    "test_shifted": "shifted TEST",
+    "confirm": "CONFIRM",
+    "whole_pool": "pool without OPTIMIZE",
+}
+_STOPPED: Final = {
+    "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
+    "all_reachable_regimes_exhausted": "every regime that a seam reaches had its attempts",
+    "plateau": "several looks in a row found no gain beyond the noise",
+    "max_candidates": "it had as many candidates as it may",
+    "max_promotions": "it had as many promotions as it may",
+    "author_has_nothing_more": "the author had nothing more",
+}
+_STAGES: Final = (
+    *("authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau"),
+    "promoted",
+)
+_LABELS: Final = {
+    "rule-based": (
+        "An instrument check: a rule-based model read, which is no evidence about language models."
+    ),
+    "llm": "Measured with a language model.",
+}
+
+
+def loops(evidence: Evidence, hang: Callable[[Drawing | None], Iterator[Block]]) -> Iterator[Block]:
+    """The section, for a run or sweep with finished loops; nothing for another."""
+    arms = _by_arm(evidence)
+    if not arms:
+        return
+    kind = _LABELS.get(str(evidence.jobs[0].summary["run"]["model_kind"]), _LABELS["llm"])
+    yield Heading("The loop" if not evidence.is_sweep else "The loops", "loop")
+    for number, (arm, members) in enumerate(arms.items()):
+        if arm:
+            yield Heading(arm, f"loop-{number}", 3)
+        if len(members) == 1:
+            yield from _one(members[0][1], hang, kind, f"loop-{number}")
+        else:
+            yield from _several(members, hang, kind, f"loop-{number}")
+
+
+def _by_arm(evidence: Evidence) -> dict[str, list[Named]]:
+    """The finished loops by what of the sweep they differ in besides the seed."""
+    found = [(job, r) for job in evidence.jobs if (r := read_loop(job.path)) is not None]
+    summary = read_loop(evidence.path) if evidence.is_sweep else None
+    arms = {
+        entry["directory"]: arm
+        for arm, members in (summary or {"arms": {}})["arms"].items()
+        for entry in members["seeds"]
+    }
+    by_arm: dict[str, list[tuple[Job, Mapping[str, Any]]]] = defaultdict(list)
+    for job, results in found:
+        by_arm[arms.get(job.path.name, "")].append((job, results))
+    named_: dict[str, list[Named]] = {}
+    for arm, members in by_arm.items():
+        seeds = [r["loop"]["seed"] for _, r in members]
+        named_[arm] = [
+            (f"seed {seed}" if seeds.count(seed) == 1 else f"seed {seed}, {job.path.name}", results)
+            for (job, results), seed in zip(members, seeds, strict=True)
+        ]
+    return named_
+
+
+# ----------------------------------------------------------------------------------------- one loop
+
+
+def _one(
+    results: Mapping[str, Any],
+    hang: Callable[[Drawing | None], Iterator[Block]],
+    kind: str,
+    anchor: str,
+) -> Iterator[Block]:
+    yield Text(_course(results))
+    yield Text(" ".join(_verdict(results, split) for split in _CASES if split.startswith("test")
+                        and split in results))  # fmt: skip
+    yield final_states([("", results)], anchor=f"{anchor}-states")
+    yield from _figures([("", results)], hang, kind, anchor)
+    yield from _drafts(results, anchor)
+    yield funnel_table([("", results)], anchor=f"{anchor}-funnel")
+    yield from _localised([results], anchor)
+    yield from _failures(results, anchor)
+
+
+def _several(
+    members: Sequence[Named],
+    hang: Callable[[Drawing | None], Iterator[Block]],
+    kind: str,
+    anchor: str,
+) -> Iterator[Block]:
+    yield final_states(members, anchor=f"{anchor}-states")
+    yield pooled_table(members, anchor=f"{anchor}-pooled")
+    yield from _figures(members, hang, kind, anchor)
+    yield funnel_table(members, anchor=f"{anchor}-funnel")
+    yield from _localised([results for _, results in members], anchor)
+    for number, (name, results) in enumerate(members):
+        own = f"{anchor}-{number}"
+        inner = [Text(_course(results)), *_drafts(results, own), *_failures(results, own)]
+        yield Folded(f"{name}: why each candidate was promoted or not", inner)
+
+
+def _course(results: Mapping[str, Any]) -> str:
+    """What was set up, how it went, and why it ended."""
+    loop, stopped, splits = results["loop"], results["stopped"], results["splits"]
+    noise, reason = results["noise"], results["stopped"]["reason"]
+    own = "of its own for every look" if loop["fresh_confirm"] else "the same for every look"
+    silent = unanswered(results)
+    text = (
+        f"Target {loop['target']}, author {loop['author']}, routing {loop['routing']}, gate "
+        f"{loop['gate']}, seed {loop['seed']}. {splits['optimize']} cases of OPTIMIZE, "
+        f"{splits['confirm']} of CONFIRM ({own}), {splits['test']} of TEST. The author was asked "
+        f"{stopped['asked']} times and had {stopped['drafts']} drafts"
+    )
+    if silent:
+        text += f" (none as {', '.join(f'#{n}' for n in silent)}: these count as attempts)"
+    text += (
+        f"; {stopped['looks']} of them were looked at on CONFIRM and {stopped['promotions']} "
+        f"promoted. It stopped since {_STOPPED.get(reason, reason)} ({reason})"
+    )
+    if stopped["exhausted"]:
+        text += f"; exhausted: {', '.join(stopped['exhausted'])}"
+    walls, unknown = unreached(results)
+    if walls:
+        text += f"; walls, which no seam reaches: {', '.join(walls)}"
+    if unknown:
+        text += f"; left of no regime that a seam could reach: {', '.join(unknown)}"
+    text += (
+        f". Noise: the bare pipeline differed from itself in {noise['discordant']} cases of "
+        f"CONFIRM ({noise['net']:+d} net, {noise['kind']}), so that fewer than "
+        f"{noise['least_net_flips']} net flips are no gain."
+    )
+    return text
+
+
+def _verdict(results: Mapping[str, Any], split: str) -> str:
+    """What a split on which nothing was chosen says of the final stack."""
+    found = results[split]
+    low, high = found["interval"]
+    if not results["stack"]:
+        says = "nothing was kept, so there is nothing to confirm"
+    elif low is None:
+        says = "no interval is claimed, so it neither confirms nor refutes"
+    elif low > 0:
+        says = "it confirms the gain"
+    elif high < 0:
+        says = "it refutes the gain: the final stack is worse"
+    else:
+        says = "the interval holds 0: it neither confirms nor refutes the gain"
+    limits = "" if low is None else f" [{low:+.3f}, {high:+.3f}]"
+    return (
+        f"{_CASES[split]}: {found['before']:.3f} before, {found['after']:.3f} after, "
+        f"{found['delta']:+.3f}{limits}, {found['wrong_to_right']} fixed and "
+        f"{found['right_to_wrong']} broken, exact McNemar p {p_value(found['mcnemar_p'])}: {says}."
+    )
+
+
+def _drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
+    """Every draft with what became of it and why; what the drafts say; the looks."""
+    if not results["candidates"]:
+        yield Text("The author had no draft.")
+        return
+    least = results["noise"]["least_net_flips"]
+    rows: list[Sequence[Cell | str]] = []
+    for entry in results["candidates"]:
+        kept = entry["outcome"] != "discarded"
+        outcome = Cell(text=entry["outcome"], tone="good" if kept else "")
+        cells = [f"#{entry['number']} {named(entry)[:60]}", entry["regime"] or "any",
+                 entry.get("seam", "none")]  # fmt: skip
+        sides = (_on_optimize(entry.get("optimize")), _on_confirm(entry.get("confirm")))
+        rows.append([*cells, *sides, outcome, why(entry, least)])
+    yield Table(
+        anchor=f"{anchor}-drafts",
+        caption=(
+            "Every draft, in the order in which they came: cases fixed and broken on OPTIMIZE "
+            "(under it, how many failures of the regime became correct) and on CONFIRM (under it, "
+            "the change of accuracy and its lower bound)."
+        ),
+        columns=["draft", "regime", "seam", "OPTIMIZE", "CONFIRM", "outcome", "why"],
+        rows=rows,
+    )
+    texts: list[Sequence[Cell | str]] = [
+        [f"#{entry['number']} {named(entry)[:60]}", entry["seam"], _payload(entry["payload"])]
+        for entry in results["candidates"]
+        if "payload" in entry
+    ]
+    if texts:
+        what = Table(
+            anchor=f"{anchor}-edits",
+            caption="The edits themselves; a draft that the static gate refused has none.",
+            columns=["draft", "seam", "edit"],
+            rows=texts,
+        )
+        yield Folded("What each draft says", [what])
+    yield from _looks(results, anchor)
+
+
+def _looks(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
+    """Looks at CONFIRM in order, and what they cost of the claim."""
+    found = results["looks"]
+    if not found:
+        yield Text("Nothing came to a look at CONFIRM.")
+        return
+    yield Text(_price(results))
+    yield Table(
+        anchor=f"{anchor}-looks",
+        caption="Looks at CONFIRM in order.",
+        columns=[
+            *("look", "draft", "fixed", "broken", "net", "change", "lower bound", "above"),
+            *("level", "passed"),
+        ],
+        rows=[
+            [
+                str(look["look"]),
+                f"#{look['number']}",
+                count(look["fixed"]),
+                count(look["broken"]),
+                Cell(text=f"{look['net']:+d}", value=look["net"]),
+                Cell(text=f"{look['delta']:+.4f}", value=look["delta"]),
+                UNDEFINED
+                if look["bound"] is None
+                else Cell(text=f"{look['bound']:+.4f}", value=look["bound"]),
+                number_cell(look["threshold"]),
+                number_cell(look["alpha"], 4),
+                "yes" if look["passed"] else Cell(text="no", tone="quiet"),
+            ]
+            for look in found
+        ],
+    )
+
+
+def _price(results: Mapping[str, Any]) -> str:
+    """What the looks cost of the claim that a promotion helps."""
+    levels = [look["alpha"] for look in results["looks"] if look["alpha"] is not None]
+    if not levels:
+        return "The gate judged nothing: nothing is claimed of a promotion."
+    n, spent = len(levels), sum(levels)
+    if results["loop"]["fresh_confirm"]:
+        return (
+            f"Each of the {n} looks had cases of its own and the level {levels[0]:g}. Did no "
+            "candidate help, some look would still pass a gate that asks for the bound with a "
+            f"chance of at most {min(1.0, spent):g}."
+        )
+    return (
+        f"All {n} looks were at the same cases, so each had a smaller level than the one before: "
+        f"together they spent {spent:.4f}."
+    )
+
+
+def _on_optimize(diff: Mapping[str, Any] | None) -> Cell:
+    if diff is None:
+        return UNDEFINED
+    target = f"{diff['target_fixed']} of {diff['target_failures']}"
+    return Cell(text=f"+{diff['fixed']} −{diff['broken']}", under=target, value=diff["net"])
+
+
+def _on_confirm(look: Mapping[str, Any] | None) -> Cell:
+    if look is None:
+        return UNDEFINED
+    bound = "" if look["bound"] is None else f", bound {look['bound']:+.4f}"
+    under = f"{look['delta']:+.4f}{bound}"
+    return Cell(text=f"+{look['fixed']} −{look['broken']}", under=under, value=look["net"])
+
+
+def _payload(payload: Mapping[str, Any]) -> Cell:
+    """An edit as a person reads it."""
+    if "fragments" in payload:
+        return Cell(text=" / ".join(f"{name}: {t}" for name, t in payload["fragments"].items()))
+    if "expression" in payload:
+        return Cell(text=str(payload["expression"]))
+    return Cell(text=canonical_json(payload))
+
+
+def _localised(results: Sequence[Mapping[str, Any]], anchor: str) -> Iterator[Block]:
+    """Flips by question type and by the regime that the cases had before, summed over loops."""
+    over = f", summed over {len(results)} loops" if len(results) > 1 else ""
+    for key, title in (
+        ("by_kind", "By question type, abstention too, which are cases of these types"),
+        ("by_regime", "By the regime that the bare pipeline's answer had (localisation)"),
+    ):
+        summed: dict[str, dict[str, dict[str, int]]] = {}
+        for split in SPLITS:
+            for r in results:
+                for group, counts in r.get(split, {}).get(key, {}).items():
+                    into = summed.setdefault(group, {}).setdefault(split, defaultdict(int))
+                    for name, n in counts.items():
+                        into[name] += n
+        splits = [split for split in SPLITS if any(split in r for r in results)]
+        groups = sorted(summed, key=lambda name: (name in ("abstention", "correct"), name))
+        yield Table(
+            anchor=f"{anchor}-{key.replace('_', '-')}",
+            caption=f"{title}: fixed and broken; under it, right before and after, of how many"
+            f"{over}.",
+            columns=["", *(_CASES[split] for split in splits)],
+            rows=[[group, *(_group(summed[group].get(split)) for split in splits)]
+                  for group in groups],
+        )  # fmt: skip
+
+
+def _group(counts: Mapping[str, int] | None) -> Cell:
+    if counts is None:
+        return UNDEFINED
+    under = f"{counts['before']} → {counts['after']} of {counts['n']}"
+    net = counts["fixed"] - counts["broken"]
+    return Cell(text=f"+{counts['fixed']} −{counts['broken']}", under=under, value=net)
+
+
+def _failures(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
+    """Failures of the bare pipeline on OPTIMIZE, by type and regime; other limits."""
+    crossed = results["baseline"]["failures_by_kind"]
+    regimes = list(results["baseline"]["failures"])
+    if not regimes:
+        return
+    failures = Table(
+        anchor=f"{anchor}-failures",
+        caption="Failures of the bare pipeline on OPTIMIZE, by question type and regime.",
+        columns=["", *regimes],
+        rows=[
+            [kind, *(count(crossed[kind].get(regime, 0)) for regime in regimes)] for kind in crossed
+        ],
+    )
+    tables = [failures]
+    varied = results["sensitivity"]
+    if varied:
+        names = sorted({regime for found in varied.values() for regime in found})
+        table = Table(
+            anchor=f"{anchor}-sensitivity",
+            caption="The same failures under other limits of the taxonomy.",
+            columns=["", *names],
+            rows=[[name, *(count(found.get(r, 0)) for r in names)]
+                  for name, found in varied.items()],
+        )  # fmt: skip
+        tables.append(table)
+    yield Folded("Failures at the start, by type and regime", tables)
+
+
+def _figures(
+    members: Sequence[Named],
+    hang: Callable[[Drawing | None], Iterator[Block]],
+    kind: str,
+    anchor: str,
+) -> Iterator[Block]:
+    shown = [figures.measured(name, results) for name, results in members]
+    flipped = "Questions that the final stack answers otherwise than the bare pipeline"
+    if any(gained or lost for loop in shown for gained, lost, _ in loop.flips.values()):
+        caption = f"{flipped}, by cases; at the end the change of accuracy. {kind}"
+        yield from hang(figures.barcode(shown, f"{anchor}-flips", caption))
+        yield from hang(figures.promises(members, f"{anchor}-trajectory", kind))
+    else:
+        yield Note(f"{flipped}: none. The final stack is the bare pipeline or changes no answer.")
+    if len(members) > 1:
+        caption = f"Where each authored candidate ended. {kind}"
+        yield from hang(figures.funnel(shown, f"{anchor}-funnel", caption))
+
+
+# --------------------------------------------------------------------- tables that recipes show too
+
+
+def final_states(members: Sequence[Named], anchor: str = "final-states") -> Table:
+    """The final stack against the bare pipeline by loop and split (the paper's table 1b)."""
+    rows: list[Sequence[Cell | str]] = []
+    several = len(members) > 1
+    for name, results in members:
+        for split in SPLITS:
+            if split not in results:
+                continue
+            found = results[split]
+            low, high = found["interval"]
+            rows.append(
+                [
+                    f"{name}, {_CASES[split]}" if name else _CASES[split],
+                    count(found["n"]),
+                    number_cell(found["before"]),
+                    number_cell(found["after"]),
+                    delta({"delta": found["delta"], "ci_low": low, "ci_high": high}),
+                    count(found["wrong_to_right"]),
+                    count(found["right_to_wrong"]),
+                    p_cell(found["mcnemar_p"]),
+                    *((count(results["stopped"]["promotions"]), results["stopped"]["reason"])
+                      if several else ()),
+                ]
+            )  # fmt: skip
+    return Table(
+        anchor=anchor,
+        caption=(
+            "The final stack against the bare pipeline, on the same cases, with 95% intervals. On "
+            "CONFIRM it was selected; TEST was opened once, after the end."
+        ),
+        columns=[
+            *("cases", "n", "before", "after", "change", "wrong to right", "right to wrong"),
+            "McNemar p",
+            *(("promoted", "stopped") if several else ()),
+        ],
+        rows=rows,
+    )
+
+
+def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
+    """Flips pooled over loops, and the test that has seeds as its unit."""
+    summary = loops_summary([{"arm": "", "directory": n, "results": r} for n, r in members])
+    pooled = summary["arms"][""]["pooled"]
+    units = summary["arms"][""]["seeds_as_units"]
+    rows: list[Sequence[Cell | str]] = []
+    for split, found in pooled.items():
+        of_seeds = units.get(split)
+        rows.append(
+            [
+                _CASES[split],
+                count(found["wrong_to_right"]),
+                count(found["right_to_wrong"]),
+                p_cell(found["mcnemar_p"]),
+                *(
+                    (UNDEFINED, UNDEFINED, UNDEFINED)
+                    if of_seeds is None
+                    else (
+                        Cell(text=f"{of_seeds['mean']:+.3f}", value=of_seeds["mean"]),
+                        p_cell(of_seeds["p"]),
+                        p_cell(of_seeds["smallest_p"]),
+                    )
+                ),
+            ]
+        )
+    return Table(
+        anchor=anchor,
+        caption=f"Pooled over loops. {summary['caveat']}",
+        columns=[
+            *("cases", "wrong to right", "right to wrong", "McNemar p", "mean change"),
+            *("p, seeds as the unit", "least p"),
+        ],
+        rows=rows,
+    )
+
+
+def funnel_table(members: Sequence[Named], anchor: str = "funnel") -> Table:
+    """Where each authored candidate ended (the paper's table 1c), and at which seam it was."""
+    seams = sorted({key for _, r in members for key in r["funnel"] if key.startswith("seam_")})
+    return Table(
+        anchor=anchor,
+        caption="Where each authored candidate ended; the last columns count drafts by seam.",
+        columns=["", *_STAGES, *(seam.removeprefix("seam_") for seam in seams), "stopped"],
+        rows=[
+            [
+                name or "candidates",
+                *(count(results["funnel"].get(stage, 0)) for stage in (*_STAGES, *seams)),
+                results["stopped"]["reason"],
+            ]
+            for name, results in members
+        ],
+    )
