@@ -224,11 +224,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """An earlier draft and what became of it."""
+    """An earlier draft and what became of it.
+
+    text : the beginning of a draft that was no edit of any seam, which then has no payload.
+    """
 
     seam: str
     payload: Mapping[str, Any]
     reason: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,8 @@ __all__ = ["Draft", "Drafting", "Refused"]
 
 _KEPT = 200
 """Earlier drafts that an author is told of."""
+_QUOTED = 500
+"""Characters of a draft that was none of which its author is told again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ class Drafting:
         self._log = log
         self._settings = settings
         self._seed = seed
-        self._tried: list[Tried] = []
+        self._tried: dict[str, Tried] = {}
         self._seen: set[str] = set()
         self.asked = 0
         self.drafted = 0
@@ -75,10 +77,13 @@ class Drafting:
 
     def remember(self, candidate: Candidate, reason: str) -> None:
         """Note what became of a candidate."""
-        self._tried.append(
-            Tried(seam=candidate.seam, payload=candidate.payload, reason=reason[:200])
-        )
-        del self._tried[:-_KEPT]
+        found = Tried(seam=candidate.seam, payload=candidate.payload, reason=reason[:200])
+        self._keep(candidate.digest, found)
+
+    def _keep(self, key: str, tried: Tried) -> None:
+        self._tried[key] = tried
+        while len(self._tried) > _KEPT:
+            del self._tried[next(iter(self._tried))]
 
     async def draft(
         self, route: Route, failures: Sequence[Outcome], stack: Stack
@@ -101,6 +106,7 @@ class Drafting:
             said = {"number": number, "regime": route.regime, "seams": list(route.seams)}
             self._log.emit("transform.drafted", {**said, "response": answered["response"]})
             self._log.emit("transform.static_rejected", {"number": number, "reason": str(rejected)})
+            self._refuse(answered, rejected)
             return Refused(stage="static", reason=str(rejected))
         plain = candidate.plain()
         self._log.emit(
@@ -111,11 +117,23 @@ class Drafting:
             "transform.static_passed", {"number": number, "candidate": plain["candidate"]}
         )
         self._seen.add(candidate.digest)
+        self.remember(candidate, "drafted; not measured yet")
         if candidate.code is not None:
             wrong = self._probed(number, candidate, candidate.code)
             if wrong:
                 return Refused(stage="sandbox", reason=wrong, candidate=candidate)
         return Draft(number=number, route=route, candidate=candidate)
+
+    def _refuse(self, answered: Mapping[str, Any], rejected: Rejected) -> None:
+        """Note a draft that the static gate refused, as text unless it was a candidate."""
+        if rejected.candidate is not None:
+            # Of a duplicate it is known already what became of it, which says more.
+            if rejected.candidate.digest not in self._tried:
+                self.remember(rejected.candidate, f"static: {rejected}")
+        elif answered["text"]:
+            reason = f"static: {rejected}"[:200]
+            text = answered["text"][:_QUOTED]
+            self._keep(answered["response"], Tried(seam="", payload={}, reason=reason, text=text))
 
     def _probed(self, number: int, candidate: Candidate, source: str) -> str:
         """What is wrong with code when it is run once in the sandbox; empty when nothing is."""
@@ -136,14 +154,15 @@ class Drafting:
             takes_code=self._settings.code,
         )
         if stack.holds(candidate):
-            raise Rejected("duplicate: it is installed already")
+            raise Rejected("duplicate: it is installed already", candidate)
         if candidate.digest in self._seen:
-            raise Rejected("duplicate: it was tried on this stack")
+            raise Rejected("duplicate: it was tried on this stack", candidate)
         length = stack.added + candidate.added
         if candidate.added and length > self._settings.prompt_chars:
             raise Rejected(
                 f"prompt budget: {length} characters with what is installed, "
-                f"{self._settings.prompt_chars} allowed"
+                f"{self._settings.prompt_chars} allowed",
+                candidate,
             )
         return candidate
 
@@ -168,7 +187,7 @@ class Drafting:
             ),
             fragments=stack.fragments(self._target.fragments),
             signals=SIGNALS,
-            tried=(*installed, *self._tried),
+            tried=(*installed, *self._tried.values()),
             library=self._target.library,
             attempt=number,
             seed=self._seed,

@@ -21,7 +21,14 @@ MAX_TEXT = 20_000
 
 
 class Rejected(Exception):
-    """The static gate refuses a draft; the message says why."""
+    """The static gate refuses a draft; the message says why.
+
+    candidate : what was refused, where the draft was a candidate at all.
+    """
+
+    def __init__(self, reason: str, candidate: Candidate | None = None) -> None:
+        super().__init__(reason)
+        self.candidate = candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from framework.canonical import canonical_json, digest
 from framework.contracts import Assignment, Profile
+from framework.contracts.improve import Tried
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
@@ -37,9 +38,7 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
             for f in request.failures
         ]
         regime = f"{request.regime}: {request.meaning}" if request.regime else _UNTOLD
-        tried = [
-            f"- {canonical_json({'seam': t.seam, **t.payload})}: {t.reason}" for t in request.tried
-        ]
+        tried = [f"- {_said(t)}: {t.reason}" for t in request.tried]
         return {
             "regime": regime,
             "failures": "\n".join(shown) or _UNTOLD,
@@ -77,6 +76,13 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
                 if common > shared:
                     best, shared = draft, common
         return best
+
+
+def _said(tried: Tried) -> str:
+    """An earlier draft on one line."""
+    if tried.text:
+        return json.dumps(tried.text, ensure_ascii=False)
+    return canonical_json({"seam": tried.seam, **tried.payload})
 
 
 def _given(value: Any) -> Any:

@@ -98,8 +98,9 @@ class Chaotic(Author[ChaoticSettings]):
             raise RuntimeError("the author fell over")
         if kind == "hang":
             await asyncio.sleep(self.settings.hang_s)
-        if kind == "duplicate" and assignment.tried:
-            last = assignment.tried[-1]
+        edits = [tried for tried in assignment.tried if tried.seam]
+        if kind == "duplicate" and edits:
+            last = edits[-1]
             return canonical_json({"seam": last.seam, **last.payload})
         if kind in MESSES:
             text: str = MESSES[kind](draw)

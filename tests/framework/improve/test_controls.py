@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from framework.contracts import Assignment, Author, Client, Diagnosis
+from framework.contracts import Assignment, Author, Client, Diagnosis, Patch
 from framework.contracts.improve import SEAMS
 from framework.improve.regimes import retrieval_taxonomy
 from framework.registry import NoSettings, find, register
-from tests.framework.improve.scripted import prompt, run_script, script_plan
+from plugins.authors.scripted import Scripted
+from tests.framework.improve.scripted import ScriptTarget, prompt, run_script, script_plan
 
 RIGHT = {
     "base": {"optimize": "0-4", "confirm": "0-5", "test": "0-4"},
@@ -30,6 +31,17 @@ class Spy(Author[NoSettings]):
     async def draft(self, assignment: Assignment, client: Client) -> str | None:
         self.asked.append(assignment)
         return None
+
+
+@register("author", "teller")
+class Teller(Scripted):
+    """Says what it was told to, and remembers what it was asked."""
+
+    asked: ClassVar[list[Assignment]] = []
+
+    async def draft(self, assignment: Assignment, client: Client) -> str | None:
+        self.asked.append(assignment)
+        return await super().draft(assignment, client)
 
 
 def asked(tmp_path: Path, **changed: Any) -> Assignment:
@@ -124,6 +136,54 @@ def test_the_best_of_several_drafts_goes_on_and_the_first_promotion_ends_it(
     assert done.results["stopped"]["reason"] == "max_promotions"
     assert done.results["funnel"]["best_of"] == 1
     assert done.results["funnel"]["static"] == 1
+
+
+def patches(*texts: str) -> tuple[Patch, ...]:
+    return tuple(
+        Patch(id=t, seam="reader_prompt", payload={"fragments": {"guidance": t}}, note="")
+        for t in texts
+    )
+
+
+def test_the_best_of_several_drafts_of_a_library_is_of_different_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScriptTarget, "library", patches("a", "b", "same"))
+    plan = script_plan(
+        RIGHT,
+        [],
+        author={"plugin": "rules"},
+        protocol={"best_of": 3, "max_promotions": 1, "max_candidates": 3},
+    )
+    done = run_script(plan, tmp_path / "run")
+    drafted = done.of("transform.drafted")
+    assert {e["why"] for e in drafted} == {"a", "b", "same"}
+    assert len(drafted) == 3
+    assert done.results["funnel"]["static"] == 0
+    assert [c["why"] for c in done.results["candidates"] if c["outcome"] == "promoted"] == ["b"]
+
+
+def test_an_author_is_told_of_its_refused_drafts_and_why(tmp_path: Path) -> None:
+    Teller.asked.clear()
+    long = {"seam": "reader_prompt", "fragments": {"guidance": "x" * 50}}
+    drafts = ["no draft " * 100, {"seam": "judge"}, long, prompt("same"), prompt("same"), ""]
+    plan = script_plan(
+        RIGHT,
+        drafts,
+        author={"plugin": "teller", "drafts": drafts},
+        protocol={"prompt_chars": 10, "max_candidates": 6},
+    )
+    run_script(plan, tmp_path / "run")
+    tried = Teller.asked[-1].tried
+    assert [(t.seam, t.text[:8], t.reason.split(":")[0]) for t in tried] == [
+        ("", "no draft", "static"),
+        ("", '{"seam":', "static"),
+        ("reader_prompt", "", "static"),
+        ("reader_prompt", "", "confirm"),
+    ]
+    assert len(tried[0].text) == 500
+    assert "prompt budget" in tried[2].reason
+    assert dict(tried[2].payload) == {"fragments": long["fragments"]}
 
 
 def test_an_open_gate_lets_through_what_the_held_out_gate_stops(tmp_path: Path) -> None:

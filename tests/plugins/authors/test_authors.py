@@ -81,14 +81,22 @@ def test_an_assignment_has_no_place_for_gold() -> None:
     shown = {f.name for cls in (Assignment, Failure, Tried, Patch) for f in dataclasses.fields(cls)}
     assert shown == {
         "regime", "meaning", "seams", "failures", "fragments", "signals", "tried", "library",
-        "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "id", "note",
+        "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "text", "id",
+        "note",
     }  # fmt: skip
 
 
 def test_the_prompt_shows_the_failures_and_not_the_library() -> None:
     tried = Tried(seam="score", payload={"expression": "recency"}, reason="confirm: too little")
-    user = AuthorCandidate().prompt(dataclasses.replace(ASSIGNMENT, tried=(tried,))).user
-    for text in (FAILED.question, FAILED.view, "assemble-internal", "confirm: too little"):
+    refused = Tried(
+        seam="", payload={}, reason="static: not one JSON object", text="Sure! An edit:"
+    )
+    user = AuthorCandidate().prompt(dataclasses.replace(ASSIGNMENT, tried=(tried, refused))).user
+    for text in (
+        *(FAILED.question, FAILED.view, "assemble-internal"),
+        '- {"expression":"recency","seam":"score"}: confirm: too little',
+        '- "Sure! An edit:": static: not one JSON object',
+    ):
         assert text in user
     for patch in LIBRARY:
         if patch.seam == "reader_prompt":
