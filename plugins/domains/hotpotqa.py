@@ -7,15 +7,14 @@ import re
 import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from framework.canonical import digest_bytes
 from framework.contracts import Domain, Provenance
-from framework.errors import DataError, UserError
+from framework.errors import DataError
 from framework.records import Answer, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
 from framework.tokens import count_tokens
+from plugins.domains._file import check_sha256, read_file
 
 POOL: Final = "pool"
 """The one history of `corpus=pooled`."""
@@ -51,8 +50,7 @@ class HotpotQASettings:
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
-        if self.sha256 and not re.fullmatch(r"(sha256:)?[0-9a-f]{64}", self.sha256):
-            raise ValueError(f"sha256: {self.sha256!r} given, 64 lower-case hex digits expected")
+        check_sha256(self.sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +104,9 @@ class HotpotQA(Domain[HotpotQASettings]):
 
     def __init__(self, settings: HotpotQASettings) -> None:
         super().__init__(settings)
-        if not settings.path:
-            raise UserError(f"domain.path: no file given (domain=hotpotqa); {_WHERE_TO_GET_IT}")
-        data = _read(settings.path)
-        self._digest = digest_bytes(data)
-        if settings.sha256 and settings.sha256.removeprefix("sha256:") != self._digest[7:]:
-            raise DataError(
-                settings.path, None, f"is {self._digest}, domain.sha256 asks for {settings.sha256}"
-            )
+        data, self._digest = read_file(
+            settings.path, settings.sha256, domain="hotpotqa", where=_WHERE_TO_GET_IT
+        )
         self._events, self._questions = _parse(settings.path, data)
         sizes = {event.id: count_tokens(event.text) for event in self._events.values()}
         if settings.corpus == "pooled":
@@ -184,16 +177,6 @@ def normalise_answer(text: str) -> str:
     """Lower case, without punctuation, articles and extra white space (hotpot_evaluate_v1.py)."""
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
-
-
-def _read(path: str) -> bytes:
-    file = Path(path).expanduser()
-    if not file.exists():
-        raise DataError(path, None, f"no such file; {_WHERE_TO_GET_IT}")
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise DataError(path, None, f"cannot be read: {error.strerror}") from None
 
 
 def _parse(path: str, data: bytes) -> tuple[dict[str, Event], dict[str, _Question]]:

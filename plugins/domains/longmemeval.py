@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar
 
-from framework.canonical import digest_bytes
 from framework.contracts import Domain, Provenance
-from framework.errors import DataError, UserError
 from framework.records import Answer, Case, Event, FactField, Gold
 from framework.registry import register
 from framework.tokens import count_tokens
+from plugins.domains._file import check_sha256, read_file
 from plugins.domains._longmemeval.cases import (
     AXES,
     HEADLINE,
@@ -22,7 +20,7 @@ from plugins.domains._longmemeval.cases import (
     events_of,
     is_success,
 )
-from plugins.domains._longmemeval.reading import WHERE_TO_GET_IT, parse, read_bytes
+from plugins.domains._longmemeval.reading import WHERE_TO_GET_IT, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +38,7 @@ class LongMemEvalSettings:
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
-        if self.sha256 and not re.fullmatch(r"(sha256:)?[0-9a-f]{64}", self.sha256):
-            raise ValueError(f"sha256: {self.sha256!r} given, 64 lower-case hex digits expected")
+        check_sha256(self.sha256)
 
 
 @register("domain", "longmemeval")
@@ -72,14 +69,9 @@ class LongMemEval(Domain[LongMemEvalSettings]):
 
     def __init__(self, settings: LongMemEvalSettings) -> None:
         super().__init__(settings)
-        if not settings.path:
-            raise UserError(f"domain.path: no file given (domain=longmemeval); {WHERE_TO_GET_IT}")
-        data = read_bytes(settings.path)
-        self._digest = digest_bytes(data)
-        if settings.sha256 and settings.sha256.removeprefix("sha256:") != self._digest[7:]:
-            raise DataError(
-                settings.path, None, f"is {self._digest}, domain.sha256 asks for {settings.sha256}"
-            )
+        data, self._digest = read_file(
+            settings.path, settings.sha256, domain="longmemeval", where=WHERE_TO_GET_IT
+        )
         self._questions = {question.id: question for question in parse(settings.path, data)}
         first = next(iter(self._questions.values()))
         self._nominal_tokens = sum(count_tokens(e.text) for e in events_of(first, "session"))
