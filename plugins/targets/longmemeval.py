@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from framework.contracts import Domain, Outcome, Patch, Target, Taxonomy
-from framework.improve.regimes import retrieval_taxonomy, retrieval_variants
+from framework.contracts import Domain, Outcome, Patch
 from framework.records import Case, Row
 from framework.registry import register
 from plugins.targets._clauses import SESSION_PROMPTS
 from plugins.targets._outcome import outcome_of
+from plugins.targets._regimes import RetrievalSettings, RetrievalTarget
 from plugins.targets._retrieval import LIBRARY
 
 _DRAWN: Final = "longmemeval_synthetic"
@@ -45,29 +44,20 @@ def _shifted_shares() -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongMemEvalTargetSettings:
-    """Settings of `target=longmemeval`.
+class LongMemEvalTargetSettings(RetrievalSettings):
+    """Settings of `target=longmemeval`, besides those of `RetrievalSettings`.
 
-    well_ranked_k, coverage_floor : thresholds of the retrieval regimes.
     shifted_abstention, shifted_held_out, shifted_shares : the second TEST of drawn questions: the
         share without an answer, that in held-out wordings, and the weights of the structures.
     """
 
-    well_ranked_k: int = 20
-    coverage_floor: float = 0.5
     shifted_abstention: float = 0.3
     shifted_held_out: float = 1.0
     shifted_shares: Mapping[str, float] = field(default_factory=_shifted_shares)
 
-    def __post_init__(self) -> None:
-        if self.well_ranked_k < 1:
-            raise ValueError(f"well_ranked_k: {self.well_ranked_k} given, at least 1 expected")
-        if not 0 < self.coverage_floor <= 1:
-            raise ValueError(f"coverage_floor: {self.coverage_floor} given, 0 to 1 expected")
-
 
 @register("target", "longmemeval")
-class LongMemEvalTarget(Target[LongMemEvalTargetSettings]):
+class LongMemEvalTarget(RetrievalTarget[LongMemEvalTargetSettings]):
     """Answers over dated sessions under the retrieval regimes (Regimes 5, 6).
 
     A case is correct as the judge finds by the rule for its type. Evidence is the turns that have
@@ -77,14 +67,6 @@ class LongMemEvalTarget(Target[LongMemEvalTargetSettings]):
 
     domains: ClassVar[tuple[str, ...]] = ("longmemeval", _DRAWN)
     Settings = LongMemEvalTargetSettings
-
-    @cached_property
-    def taxonomy(self) -> Taxonomy:
-        return retrieval_taxonomy(self.settings.well_ranked_k, self.settings.coverage_floor)
-
-    @property
-    def variants(self) -> Mapping[str, Taxonomy]:
-        return retrieval_variants()
 
     @property
     def library(self) -> tuple[Patch, ...]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
-from framework.contracts import Domain, Outcome, Patch, Target, Taxonomy
+from framework.contracts import Domain, Outcome, Patch
 from framework.errors import UserError
-from framework.improve.regimes import retrieval_taxonomy, retrieval_variants
 from framework.records import Case, Row
 from framework.registry import find, nearest, register
 from plugins.targets._clauses import PROMPTS
 from plugins.targets._outcome import outcome_of
+from plugins.targets._regimes import RetrievalSettings, RetrievalTarget
 from plugins.targets._retrieval import LIBRARY
 
 SUCCESS: Final = ("compliance", "execution_correct", "answer_correct", "eda")
@@ -21,27 +20,18 @@ SUCCESS: Final = ("compliance", "execution_correct", "answer_correct", "eda")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineSettings:
-    """Settings of `target=pipeline`.
+class PipelineSettings(RetrievalSettings):
+    """Settings of `target=pipeline`, besides those of `RetrievalSettings`.
 
     success : the axis column by which a case is correct, where it is at least one half; None for
         the domain's own (`SUCCESS`).
-    well_ranked_k, coverage_floor : thresholds of the retrieval regimes.
     """
 
     success: str | None = None
-    well_ranked_k: int = 20
-    coverage_floor: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.well_ranked_k < 1:
-            raise ValueError(f"well_ranked_k: {self.well_ranked_k} given, at least 1 expected")
-        if not 0 < self.coverage_floor <= 1:
-            raise ValueError(f"coverage_floor: {self.coverage_floor} given, 0 to 1 expected")
 
 
 @register("target", "pipeline")
-class PipelineTarget(Target[PipelineSettings]):
+class PipelineTarget(RetrievalTarget[PipelineSettings]):
     """The composed pipeline under the retrieval regimes.
 
     A piece of gold evidence is a gold item that the decision turned on; it was in the view when the
@@ -63,14 +53,6 @@ class PipelineTarget(Target[PipelineSettings]):
         first = next(iter(domain.cases(1, 0)), None)
         found._prompts = () if first is None else PROMPTS.get(first.task.operation, ())
         return found
-
-    @cached_property
-    def taxonomy(self) -> Taxonomy:
-        return retrieval_taxonomy(self.settings.well_ranked_k, self.settings.coverage_floor)
-
-    @property
-    def variants(self) -> Mapping[str, Taxonomy]:
-        return retrieval_variants()
 
     @property
     def library(self) -> tuple[Patch, ...]:
