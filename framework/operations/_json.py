@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 __all__ = [
     "expect_keys",
@@ -14,6 +14,7 @@ __all__ = [
     "text_map",
     "texts",
     "truth",
+    "whole_within",
 ]
 
 
@@ -65,6 +66,11 @@ def truth(data: Mapping[str, Any], key: str) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{key}: true or false expected, got {value!r}")
     return value
+
+
+def whole_within(value: object, least: int, most: int) -> TypeGuard[int]:
+    """Whether it is a whole number of that range; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def objects(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def _checked(entry: Mapping[str, object], memories: int) -> Change:
     if action not in _ACTIONS:
         raise ValueError(f"action: {action!r} is none of {', '.join(_ACTIONS)}")
     least, most = (0, 0) if action == "ADD" else (1, memories)
-    if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
+    if not _json.whole_within(number, least, most):
         raise ValueError(f"number: {least} to {most} expected for {action}, got {number!r}")
     if (action in ("ADD", "UPDATE")) != bool(text):
         raise ValueError(f"text: {'missing' if not text else 'not wanted'} for {action}")

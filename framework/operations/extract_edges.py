@@ -132,7 +132,7 @@ class ExtractEdges(PromptedOperation[ExtractEdgesRequest, ExtractEdgesResponse])
             if relation not in RELATIONS:
                 raise ValueError(f"relation: {relation!r} is none of {', '.join(RELATIONS)}")
             most = len(request.candidates)
-            if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
+            if not _json.whole_within(number, 1, most):
                 raise ValueError(f"number: 1 to {most} expected, got {number!r}")
             reverse = _json.truth(entry, "reverse")
             links[Link(relation=relation, number=number, reverse=reverse)] = None

@@ -120,6 +120,6 @@ class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
 
 
 def _number(value: object, notes: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= notes:
+    if not _json.whole_within(value, 1, notes):
         raise ValueError(f"a number from 1 to {notes} expected, got {value!r}")
     return value
