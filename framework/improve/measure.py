@@ -13,15 +13,20 @@ from framework.errors import UserError
 from framework.improve.events import EventLog
 from framework.improve.stack import Stack
 from framework.pipeline import Pipeline, Record
-from framework.records import Case, Row
+from framework.records import ABSTAIN, Case, Row
 
 __all__ = ["Bench", "Task", "is_direct"]
 
 _EVENT = "case.evaluated"
 _HEDGE: Final = re.compile(
-    r"\b(?:abstain|undetermined|unknown|unclear|unsure|no (?:information|answer|record|mention)|"
+    r"\b(?:abstain|undetermined|unknown|unclear|unsure|uncertain|insufficient|unavailable|"
+    r"no (?:information|answer|record|mention|evidence|data|way to)|"
     r"(?:can ?not|can['’]t|could not|couldn['’]t|unable to) (?:\w+ )?"
-    r"(?:find|say|tell|determine|answer)|not (?:in|stated|mentioned|given|known|there|enough))\b",
+    r"(?:find|say|tell|determine|answer|know|confirm)|"
+    r"(?:do|does|did)(?: not|n['’]t) "
+    r"(?:say|mention|state|know|contain|include|tell|specify|recall)|"
+    r"not (?:in|available|stated|mentioned|given|known|there|enough|sure|clear|specified|"
+    r"provided))\b",
     re.IGNORECASE,
 )
 
@@ -100,7 +105,7 @@ class Bench:
         async for case, row, record in self._in_order(task, left):
             found = self.target.outcome(case, row, record)
             if self.rewards == "directness":
-                found = replace(found, correct=is_direct(found))
+                found = replace(found, correct=is_direct(found, row.decision))
             plain = self._plain(found, task.shown)
             outcome, cost = _from_plain(plain, case), _cost(row)
             yield outcome, _timeless(row), record
@@ -163,10 +168,14 @@ class Bench:
         return plain
 
 
-def is_direct(outcome: Outcome) -> bool:
-    """Whether something was answered without a hedge, right or wrong (Regimes, threat 10)."""
+def is_direct(outcome: Outcome, decision: str = "") -> bool:
+    """Whether something was answered without a hedge, right or wrong (Regimes, threat 10).
+
+    decision : that of the answer; an abstention is a hedge, however it is worded.
+    """
     answer = outcome.answer.strip()
-    return bool(answer) and not outcome.error and _HEDGE.search(answer) is None
+    hedged = decision == ABSTAIN or _HEDGE.search(answer) is not None
+    return bool(answer) and not outcome.error and not hedged
 
 
 def _from_plain(plain: Mapping[str, Any], case: Case) -> Outcome:

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from framework.compose import compose_plan, composer
 from framework.contracts import Outcome
+from framework.engine.run import execute, one_domain
 from framework.errors import UserError
 from framework.improve.measure import is_direct
-from tests.framework.improve.scripted import prompt, run_script, script_plan
+from framework.operations.reading.clauses import CLAUSES
+from framework.records import ABSTAIN
+from tests.framework.improve.scripted import finished, prompt, run_script, script_plan
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,12 @@ from tests.framework.improve.scripted import prompt, run_script, script_plan
         ("It is not mentioned.", False),
         ("Unknown", False),
         ("There is no information on it.", False),
+        ("The information is not available: the sessions do not mention it.", False),
+        ("That isn't specified; I don't know.", False),
+        ("The record doesn't say when.", False),
+        ("There is insufficient evidence.", False),
+        ("I do not like it.", True),
+        ("It was in the notes.", True),
     ],
 )
 def test_directness_is_an_answer_without_a_hedge(answer: str, direct: bool) -> None:
@@ -42,6 +52,37 @@ def test_a_loop_that_rewards_directness_is_judged_by_the_truth_on_test(tmp_path:
     assert done.results["baseline"]["optimize"] == 1.0
     assert done.results["stopped"]["reason"] == "no_failure_that_a_seam_reaches"
     assert done.results["test"]["before"] == 0.5
+
+
+def test_an_abstention_is_no_direct_answer_however_it_is_worded() -> None:
+    said = Outcome(case_id="c", kind="k", correct=True, answer="For a person to look at.")
+    assert is_direct(said)
+    assert not is_direct(said, ABSTAIN)
+
+
+def test_what_only_answers_more_directly_gains_in_the_loop_and_loses_on_test(
+    tmp_path: Path,
+) -> None:
+    """Threat 10: most questions have no answer, and the edit bids the reader to answer anyway."""
+    trust = next(clause.text for clause in CLAUSES if clause.key == "trust")
+    with composer(), one_domain():
+        plan = compose_plan(
+            [
+                *("protocol=improve", "target=longmemeval", "tracking=none", "report=false"),
+                *("routing=none", "author=scripted", "protocol.max_candidates=1"),
+                *("protocol.rewards=directness", "gate.rule=point", "domain.abstention=0.7"),
+                *("protocol.pool=200", "protocol.optimize=40", "protocol.confirm=60"),
+                "protocol.test=100",
+                f"author.drafts=[{{seam: reader_prompt, fragments: {{guidance: '{trust}'}}}}]",
+            ]
+        )
+        execute(plan, tmp_path / "run")
+    results = finished(tmp_path / "run").results
+    assert results["funnel"]["promoted"] == 1
+    assert results["confirm"]["delta"] > 0
+    assert results["confirm"]["right_to_wrong"] == 0
+    assert results["test"]["delta"] < 0
+    assert results["test"]["by_kind"]["abstention"]["broken"] > 0
 
 
 def test_cases_are_written_in_their_order_and_correct_ones_in_short(tmp_path: Path) -> None:
