@@ -77,16 +77,7 @@ def label(args: argparse.Namespace) -> int:
     verdicts = verdicts_of(run_directories([run]))
     if args.read:
         rows = compare_labels(verdicts, read_labels(Path(args.read)))
-        if args.json:
-            print(json.dumps(rows, indent=2))
-        else:
-            shown = [
-                {k: _bounded(row, k) if k in row["limits"] else v for k, v in row.items()}
-                for row in rows
-            ]
-            for row in shown:
-                del row["limits"]
-            _print(_table("the judge beside the labels", shown, _LIMITS))
+        _show_agreement("the judge beside the labels", rows, _LIMITS, as_json=args.json)
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
@@ -112,16 +103,9 @@ def _regimes(args: argparse.Namespace) -> int:
     failures, meanings = failures_of(run)
     if args.read:
         table = compare(failures, read_labels(Path(args.read), meanings), len(meanings))
-        if args.json:
-            print(json.dumps(table, indent=2))
-        else:
-            shown = [
-                {k: _bounded(row, k) if k in row["limits"] else v for k, v in row.items()}
-                for row in table
-            ]
-            for row in shown:
-                del row["limits"]
-            _print(_table("the predicates beside the labels", shown, _LIMITS_OVER_FAILURES))
+        _show_agreement(
+            "the predicates beside the labels", table, _LIMITS_OVER_FAILURES, as_json=args.json
+        )
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
@@ -134,6 +118,20 @@ def _regimes(args: argparse.Namespace) -> int:
     print(f"python -m framework label {run} --regimes --read {out}")
     print(f"sheet: {out}")
     return 0
+
+
+def _show_agreement(
+    title: str, rows: Sequence[Mapping[str, Any]], limits: str, *, as_json: bool
+) -> None:
+    """Print what was found beside people's labels, each bounded value with its limits."""
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    shown = [
+        {k: _bounded(row, k) if k in row["limits"] else v for k, v in row.items() if k != "limits"}
+        for row in rows
+    ]
+    _print(_table(title, shown, limits))
 
 
 def _style(args: argparse.Namespace) -> int:
