@@ -7,7 +7,7 @@ it names no target, author, routing or gate.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from framework.canonical import digest
@@ -173,10 +173,8 @@ class Loop:
         course, s = self.course, self.settings
         while True:
             counts = histogram(self.target.taxonomy, course.optimize)
-            reachable = [r for r in counts if self._seams(r)]
-            open_ = tuple(r for r in reachable if course.attempts.get(r, 0) < s.max_attempts)
-            if course.attempts.get("", 0) >= s.max_attempts * len(reachable):
-                open_ = ()
+            exhausted = self._exhausted(counts)
+            open_ = tuple(r for r in counts if self._seams(r) and r not in exhausted)
             self.log.emit(
                 "regime.histogram",
                 {
@@ -186,7 +184,7 @@ class Loop:
                     "open": list(open_),
                 },
             )
-            if not reachable:
+            if not (open_ or exhausted):
                 return "no_failure_that_a_seam_reaches"
             if course.plateau.reached:
                 return "plateau"
@@ -225,12 +223,11 @@ class Loop:
     def _stopped(self, reason: str) -> dict[str, Any]:
         course = self.course
         counts = histogram(self.target.taxonomy, course.optimize)
-        cap = self.settings.max_attempts
         return {
             "reason": reason,
             "stack": course.stack.digest,
             "entries": [e.digest for e in course.stack.entries],
-            "exhausted": [r for r in counts if course.attempts.get(r, 0) >= cap],
+            "exhausted": self._exhausted(counts),
             "walls": [r for r in counts if not self._seams(r)],
             "failures": counts,
             "asked": self.drafting.asked,
@@ -238,6 +235,14 @@ class Loop:
             "promotions": course.promotions,
             "looks": self.looks.count,
         }
+
+    def _exhausted(self, counts: Iterable[str]) -> list[str]:
+        """The regimes of `counts` whose attempts are used up; all together where none is named."""
+        reachable = [r for r in counts if self._seams(r)]
+        attempts, most = self.course.attempts, self.settings.max_attempts
+        if attempts.get("", 0) >= most * len(reachable):
+            return reachable
+        return [r for r in reachable if attempts.get(r, 0) >= most]
 
     def _seams(self, regime: str) -> tuple[str, ...]:
         return tuple(s for s in self.target.taxonomy.seams_of(regime) if s in self.target.seams)

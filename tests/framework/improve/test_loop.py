@@ -207,8 +207,33 @@ def test_consolidation_drops_an_entry_that_a_later_one_made_useless(tmp_path: Pa
         ),
         tmp_path / "run",
     )
-    # The state is the last word: with b installed, a has no effect left.
-    (said,) = done.of("stack.consolidated")
-    assert said["removed"] is True
+    # The state is the last word: with b installed, a has no effect left, and b alone has one.
+    assert [e["removed"] for e in done.of("stack.consolidated")] == [True, False]
     assert [e["payload"] for e in done.results["stack"]] == [{"fragments": {"guidance": "b"}}]
     assert [c["outcome"] for c in done.results["candidates"]] == ["consolidated", "promoted"]
+
+
+def test_the_last_entry_is_tried_once_another_was_dropped(tmp_path: Path) -> None:
+    right = {
+        state: {"optimize": f"{i}-{9 + i}", "confirm": f"0-{19 - i}", "test": "0-4"}
+        for i, state in enumerate(["base", "a", "b"])
+    }
+    plan = script_plan(
+        right,
+        [prompt("a"), prompt("b")],
+        gate={"plugin": "open"},
+        protocol={"consolidate": True, "optimize": 12, "pool": 60},
+    )
+    done = run_script(plan, tmp_path / "run")
+    assert [e["removed"] for e in done.of("stack.consolidated")] == [True, True]
+    assert done.results["stack"] == []
+    assert done.results["test"]["delta"] == 0.0
+
+
+def test_without_routing_all_reachable_regimes_are_exhausted_together(tmp_path: Path) -> None:
+    right = {"base": {"optimize": "0-7", "confirm": "0-9", "test": "0-4"}}
+    drafts = [prompt(f"x{i}") for i in range(9)]
+    plan = script_plan(right, drafts, routing={"plugin": "none"}, protocol={"max_attempts": 3})
+    stopped = run_script(plan, tmp_path / "run").results["stopped"]
+    assert stopped["reason"] == "all_reachable_regimes_exhausted"
+    assert stopped["exhausted"] == ["assemble-internal"]
