@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
 from framework.records import Case, ChecklistItem, Gold
 from plugins.domains._regulated.wording import value_forms
-from tests.conftest import ROOT
 from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
-
-DATA = ROOT.parent / "shared" / "data" / "regulation_b" / "regulation_b_1002.tar.xz"
 
 
 def filled(spec: str, index: int, case: Case, **changes: str) -> str:
@@ -221,11 +219,12 @@ def test_a_right_figure_may_be_written_in_any_way_and_a_longer_one_is_another() 
             assert unmet(gold, wrong) == {"figures"}
 
 
-def test_the_notice_is_the_text_of_the_regulation() -> None:
+def test_the_notice_is_the_text_of_the_regulation(data_dir: Path) -> None:
     """The ECOA notice and the FCRA sentences stand in the form letter as in 12 CFR 1002 itself."""
-    if not DATA.is_file():
-        pytest.skip(f"no {DATA.name}: it comes with the shared data, not with the repository")
-    with tarfile.open(DATA) as archive:
+    path = data_dir / "regulation_b" / "regulation_b_1002.tar.xz"
+    if not path.is_file():
+        pytest.skip(f"no text of the regulation: {path}")
+    with tarfile.open(path) as archive:
         member = archive.extractfile("regulation/2017-20417_20220101.xml")
         assert member is not None
         text = re.sub(r"<[^>]+>", " ", member.read().decode())
