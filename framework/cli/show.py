@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from framework.contracts import Domain, RowKey
+from framework.contracts import REPORTED, Domain, RowKey
 from framework.errors import UserError
 from framework.records import Case, Event, Gold
 
@@ -44,14 +44,14 @@ def _show_in_domain(wanted: str | None, overrides: Sequence[str]) -> None:
         plan = compose_plan(overrides)
     domain = plan.parts["domain"].create()
     if wanted is None:
-        _print_corpus(domain)
+        _print_corpus(domain, plan.top.n_cases, plan.top.seed)
         return
     case = _pick(domain, plan.top.seed, wanted)
     _print_case(case, domain.history(case.history_id))
 
 
-def _print_corpus(domain: Domain[Any]) -> None:
-    report = domain.report()
+def _print_corpus(domain: Domain[Any], n_cases: int | None, seed: int) -> None:
+    report = domain.report(islice(domain.cases(n_cases, seed), REPORTED))
     if not report:
         raise UserError(
             "show: say which case, as case=3: of its corpus this domain reports nothing"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from framework.contracts.arch import Arch, ArchContext, Query
 from framework.contracts.awaiting import settled
-from framework.contracts.domain import Domain, ProtectedGroups, Provenance
+from framework.contracts.domain import REPORTED, Domain, ProtectedGroups, Provenance
 from framework.contracts.embedder import Embedder
 from framework.contracts.extractor import Extractor
 from framework.contracts.improve import (
@@ -42,6 +42,7 @@ from framework.contracts.run import (
 )
 
 __all__ = [
+    "REPORTED",
     "Arch",
     "ArchContext",
     "Assignment",

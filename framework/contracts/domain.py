@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from framework.records import (
     ABSTAIN,
@@ -16,6 +16,9 @@ from framework.records import (
     Gold,
 )
 from framework.registry import NoSettings
+
+REPORTED: Final = 1_000
+"""Cases of a run that `Domain.report` is given at most."""
 
 S = TypeVar("S")
 
@@ -111,8 +114,11 @@ class Domain(ABC, Generic[S]):
         """
         return {"compliance": self.success(answer, case.gold)}
 
-    def report(self) -> Mapping[str, float]:
-        """What the domain measured of its corpus, as its real depth and drift, for the record."""
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
+        """What the domain measured of its corpus, as its real depth and drift, for the record.
+
+        cases : those of the run, drawn only as they are read, at most `REPORTED` of them.
+        """
         return {}
 
     def geometry(self, case: Case) -> Mapping[str, float | None]:

@@ -14,7 +14,15 @@ from typing import Any, Final
 from framework import sandbox
 from framework.canonical import digest
 from framework.config import Plan
-from framework.contracts import Bound, Budget, Domain, GateOutcome, Model, RunProtocol
+from framework.contracts import (
+    REPORTED,
+    Bound,
+    Budget,
+    Domain,
+    GateOutcome,
+    Model,
+    RunProtocol,
+)
 from framework.engine.account import check_prices, served_of
 from framework.engine.directory import (
     RunDirectory,
@@ -149,7 +157,8 @@ def execute(
             run.note("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
-        summary = summarize(plan, run.rows, gate, domain.protected, domain.report())
+        drawn = islice(domain.cases(plan.top.n_cases, plan.top.seed), REPORTED)
+        summary = summarize(plan, run.rows, gate, domain.protected, domain.report(drawn))
         if pipeline.extractor is not None:
             summary["extraction"] = extraction_of(run.path, run.rows)
         if isinstance(source, RunProtocol) and (report := source.report()) is not None:

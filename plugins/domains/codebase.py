@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -82,14 +82,15 @@ class Codebase(Domain[CodebaseSettings]):
         licence="MIT",
         citation="written for DecisionBench, after the purpose-built repository of Depth, 6",
     )
-    axes: ClassVar[tuple[str, ...]] = ("compliance", "use", "ranking", "retention")
+    axes: ClassVar[tuple[str, ...]] = ("chain", "compliance", "use", "ranking", "retention")
     headline: ClassVar[tuple[str, ...]] = (
         "compliance",
         "merge_ready",
         "asserted_only",
         "kappa",
         "p_ret",
-        "recall_at_5",
+        "recall",
+        "chain_recovery",
     )
     runs_code: ClassVar[bool] = True
     Settings: ClassVar[type[Any]] = CodebaseSettings
@@ -150,7 +151,7 @@ class Codebase(Domain[CodebaseSettings]):
             ),
         }
 
-    def report(self) -> Mapping[str, float]:
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         tasks, decisions = self._corpus.tasks, self._corpus.decisions
         return {
             "tasks": float(len(tasks)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -200,8 +200,8 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         farthest = max((ids[shown] for shown in case.gold.governing), key=lambda name: hops[name])
         return [self._texts[name] for name in shortest_path(start, farthest, links)]
 
-    def report(self) -> Mapping[str, float]:
-        """Depth, drift and scatter as measured: see `measured`."""
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
+        """Depth, drift and scatter of the whole corpus as measured: see `measured`."""
         return self._measured
 
     @cached_property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, median
 from typing import ClassVar, Final
 
 from framework.contracts import Domain, Provenance
@@ -13,7 +14,7 @@ from framework.registry import register
 from plugins.domains._governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
 from plugins.domains._governance.invariant import checks, complies
 from plugins.domains._governance.lexicon import lexicon
-from plugins.domains._governance.measured import Drift
+from plugins.domains._governance.measured import Drift, nearest_neighbours
 from plugins.domains._governance.settings import GovernanceSettings
 
 RECORD_TOKENS: Final = 113
@@ -98,6 +99,30 @@ class Governance(Domain[GovernanceSettings]):
     def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
         said = f"{answer.rationale}\n{answer.text}"
         return checks(answer.edit, said, case.gold.invariant)
+
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
+        """What the run's cases are like, as made: how alike their tickets, how far what governs.
+
+        nearest_ticket : greatest Jaccard likeness of a ticket's words to another's, by the median
+        task and the most alike. achieved_rho : mean over tasks, by shared words. leaking_tasks :
+        those that the naive edit complies with (see `leaks`).
+        """
+        drawn = list(cases)
+        if not drawn:
+            return {}
+        nearest = nearest_neighbours(drawn).values()
+        kept = [rho for case in drawn if (rho := self.drift(case).rho) is not None]
+        return {
+            "tasks": float(len(drawn)),
+            "corpora": float(len({case.history_id for case in drawn})),
+            "records_a_corpus": float(self.settings.items),
+            "events_a_corpus": float(sum(1 for _ in self.history(drawn[0].history_id))),
+            "mean_depth": fmean(float(case.stratum.removeprefix("d")) for case in drawn),
+            "nearest_ticket_median": median(nearest),
+            "nearest_ticket_most": max(nearest),
+            "leaking_tasks": float(sum(case.tags["leaks"] == "yes" for case in drawn)),
+            **({"achieved_rho": fmean(kept)} if kept else {}),
+        }
 
     def geometry(self, case: Case) -> Mapping[str, float | None]:
         """Depth, scatter and, by shared words, the drift achieved on the case's chain."""

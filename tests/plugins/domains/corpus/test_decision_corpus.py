@@ -116,7 +116,7 @@ def test_a_document_without_a_summary_shows_its_beginning() -> None:
 
 
 def test_the_report_measures_depth_drift_and_scatter() -> None:
-    report = opened().report()
+    report = opened().report(())
     assert report["documents"] == 12
     assert report["edges_supersedes"] == 4
     assert report["depth_governs_now_max"] == 2
@@ -124,7 +124,7 @@ def test_the_report_measures_depth_drift_and_scatter() -> None:
     assert report["scatter_requires_mean"] == pytest.approx((1 + 3 + 1) / 3)
     assert report["drift_governs_now"] == pytest.approx(1 - report["similarity_governs_now_hop_1"])
     assert report["named_governs_now"] == pytest.approx(1 / 4)
-    assert opened(variant="masked").report()["named_governs_now"] == 0
+    assert opened(variant="masked").report(())["named_governs_now"] == 0
 
 
 def test_the_chain_leads_from_what_is_asked_of_to_the_farthest_answer() -> None:
@@ -196,7 +196,7 @@ def test_the_peps_keep_the_laws(data_dir: Path, tmp_path: Path, variant: str) ->
     write_corpus(convert_peps(data_dir / "peps"), path)
     settings = DecisionCorpusSettings(path=str(path), variant=variant)  # type: ignore[arg-type]
     check_domain(DecisionCorpus, settings, n=100)
-    report = DecisionCorpus(settings).report()
+    report = DecisionCorpus(settings).report(())
     assert report["edges_supersedes"] == 47
     assert report["edges_requires"] == 39
     assert report["depth_governs_now_max"] == 3
@@ -216,7 +216,7 @@ def test_show_gives_the_report_without_a_case(capsys: pytest.CaptureFixture[str]
     told = dict(line.split() for line in done.out.splitlines())
     assert told["edges_supersedes"] == "4"
     assert float(told["drift_governs_now"]) == pytest.approx(
-        opened().report()["drift_governs_now"], abs=1e-3
+        opened().report(())["drift_governs_now"], abs=1e-3
     )
 
 

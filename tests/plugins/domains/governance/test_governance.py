@@ -252,6 +252,21 @@ def test_a_thousand_tasks_are_a_thousand() -> None:
     assert nearest[-1] < 0.65
 
 
+def test_what_it_reports_is_counted_from_its_cases() -> None:
+    made = domain(items=80, distractors=1, scatter=2, depths=(1, 3), tasks_per_history=4)
+    drawn = list(made.cases(8, 7))
+    report = made.report(iter(drawn))
+    alike = sorted(nearest_neighbours(drawn).values())
+    assert (report["tasks"], report["corpora"], report["records_a_corpus"]) == (8, 2, 80)
+    assert (report["events_a_corpus"], report["mean_depth"]) == (160, 2)
+    assert report["nearest_ticket_most"] == alike[-1]
+    assert report["nearest_ticket_median"] == (alike[3] + alike[4]) / 2
+    assert report["leaking_tasks"] == sum(bool(leaks(case)) for case in drawn)
+    rhos = [rho for case in drawn if (rho := made.drift(case).rho) is not None]
+    assert report["achieved_rho"] == pytest.approx(sum(rhos) / len(rhos))
+    assert made.report(()) == {}
+
+
 @pytest.mark.parametrize("settings", [{}, {"scatter": 3}, {"versions": 3}, {"capture": "raw"}])
 def test_the_texts_of_a_chain_are_those_of_its_events(settings: dict[str, Any]) -> None:
     made = domain(items=200, distractors=1, **settings)

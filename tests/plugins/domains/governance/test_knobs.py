@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from framework.records import Case, Event
+from framework.tokens import count_tokens
 from plugins.domains._governance.measured import edge_fidelity, hops_to
 from plugins.domains._governance.settings import GovernanceSettings
 from plugins.domains.governance import Governance
@@ -47,7 +48,7 @@ def covariates(settings: GovernanceSettings, seed: int) -> dict[str, float]:
         "depth": depth,
         "rho": fmean(drift.hops),
         "visibility": drift.surface[0],
-        "items": len(events) / len(case.gold.governing),
+        "items": len(events) / len(case.gold.governing),  # records: sigma events each
         "distractors": len(case.gold.distractors),
         "fidelity": edge_fidelity(events, truth),
         "versions": 1 + len(case.gold.retired),
@@ -82,6 +83,60 @@ def test_a_knob_moves_its_own_covariate_alone() -> None:
     print("greatest:", max((abs(rho), pair) for pair, rho in cross.items() if pair[0] != pair[1]))
     for (knob, other), rho in cross.items():
         assert rho > 0.6 if knob == other else abs(rho) < 0.1, (knob, other, rho)
+
+
+def test_scatter_moves_the_size_of_the_corpus_too() -> None:
+    """The declared exception: parts name what they belong to, so that sigma adds words."""
+    events, tokens = {}, {}
+    for sigma in (1, 3, 6):
+        made = domain(scatter=sigma, items=120, distractors=1, tasks_per_history=1)
+        (case,) = made.cases(1, 7)
+        texts = [event.text for event in made.history(case.history_id)]
+        events[sigma], tokens[sigma] = len(texts), sum(count_tokens(text) for text in texts)
+    assert {sigma: n // sigma for sigma, n in events.items()} == {1: 120, 3: 120, 6: 120}
+    assert 1.15 < tokens[3] / tokens[1] < 1.35
+    assert 1.5 < tokens[6] / tokens[1] < 1.75
+
+
+@pytest.mark.parametrize("knob", ["rho", "visibility", "fidelity", "distractors", "depth"])
+def test_no_other_knob_moves_the_size_of_the_corpus(knob: str) -> None:
+    tokens = []
+    for value in (KNOBS[knob][0], KNOBS[knob][-1]):
+        made = domain(**{knob: value}, items=120, tasks_per_history=1)
+        sizes = []
+        for seed in range(6):
+            (case,) = made.cases(1, seed)
+            sizes.append(sum(count_tokens(e.text) for e in made.history(case.history_id)))
+        tokens.append(fmean(sizes))
+    assert tokens[1] / tokens[0] == pytest.approx(1, abs=0.03)
+
+
+LOOKS: dict[str, Callable[[Event, dict[str, int]], float]] = {
+    "degree": lambda event, degree: degree[event.id],
+    "length in words": lambda event, degree: len(event.text.split()),
+    "age": lambda event, degree: float(event.time.replace("-", "")),
+    "branching": lambda event, degree: len(event.edges),
+    "associations": lambda event, degree: sum(r == "relates_to" for r, _ in event.edges),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_look_alikes_have_the_looks_of_what_governs(look: str) -> None:
+    """docs/validity.md 2: the governing record is above its look-alikes as often as below."""
+    made = domain(items=300, tasks_per_history=6, distractors=4, depths=(1, 2, 4))
+    above = []
+    for case in made.cases(180, 11):
+        events = events_of(case, made)
+        degree = dict.fromkeys(events, 0)
+        for event in events.values():
+            for _, target in event.edges:
+                degree[event.id] += 1
+                degree[target] += 1
+        of = {name: LOOKS[look](events[name], degree) for name in case.gold.distractors}
+        mine = LOOKS[look](events[case.gold.governing[0]], degree)
+        above.append(fmean((mine > other) + 0.5 * (mine == other) for other in of.values()))
+    error = max(float(np.std(above)) / math.sqrt(len(above)), 1e-9)
+    assert abs(fmean(above) - 0.5) <= 4 * error
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.67, 0.9])
