@@ -17,7 +17,7 @@ from framework.reporting.economy import success_of
 from framework.reporting.evidence import Group, Job, higher_is_better
 from framework.statistics.intervals import Interval, mean_intervals
 
-__all__ = ["PARTS", "Outcomes", "outcome_axis", "outcomes", "success_values"]
+__all__ = ["PARTS", "Outcomes", "outcome_axis", "outcomes", "part_values", "success_values"]
 
 PARTS: Final[Mapping[str, str]] = {
     "retained_right": "in the view, right",
@@ -43,21 +43,37 @@ class Outcomes:
 
 def outcomes(job: Job) -> Outcomes | None:
     """What became of the cases of a job; None where it has no success to split."""
+    found = part_values(job)
+    if found is None:
+        return None
+    parts, clusters = found
+    succeeded = success_values(job, "success")
+    columns: dict[str, list[float | None]] = {
+        name: list(shares.values()) for name, shares in parts.items()
+    }
+    columns["success"] = [succeeded.get(case) for case in clusters]
+    intervals = mean_intervals(
+        columns, list(clusters.values()), seed=int(job.summary["run"]["seed"])
+    )
+    return Outcomes(success=intervals["success"], parts={name: intervals[name] for name in PARTS})
+
+
+def part_values(job: Job) -> tuple[dict[str, dict[str, float]], dict[str, str]] | None:
+    """By part and case, the share of its rows that ended so; and the cluster of each case.
+
+    None where the job has no success to split.
+    """
     if not any(success_of(row) is not None for row in job.good):
         return None
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(job.rows, key=lambda row: row.key):
         if row.error or success_of(row) is not None:
             by_case[row.case_id].append(row)
-    succeeded = success_values(job, "success")
-    columns: dict[str, list[float | None]] = {
-        name: [sum(map(test, rows)) / len(rows) for rows in by_case.values()]
+    parts = {
+        name: {case: sum(map(test, rows)) / len(rows) for case, rows in by_case.items()}
         for name, test in _TESTS.items()
     }
-    columns["success"] = [succeeded.get(case) for case in by_case]
-    clusters = [rows[0].cluster or case for case, rows in by_case.items()]
-    found = mean_intervals(columns, clusters, seed=int(job.summary["run"]["seed"]))
-    return Outcomes(success=found["success"], parts={name: found[name] for name in PARTS})
+    return parts, {case: rows[0].cluster or case for case, rows in by_case.items()}
 
 
 def outcome_axis(group: Group) -> str | None:

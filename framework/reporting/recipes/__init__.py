@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Hang", "Recipe", "find", "needs", "recipe", "recipes"]
 
-_MODULES: Final = ("longhorizon", "depth", "depth_curves", "depth_costs", "regimes")
+_MODULES: Final = (
+    "longhorizon",
+    "depth",
+    "depth_crossover",
+    "depth_phase",
+    "depth_curves",
+    "depth_costs",
+    "regimes",
+)
 
 
 class Hang(Protocol):

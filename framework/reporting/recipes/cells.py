@@ -1,12 +1,51 @@
-"""Cells that set a measured number beside a printed one."""
+"""Cells of measured numbers with their intervals, alone or beside a printed one."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from framework.published import printed_number
 from framework.reanalysis.tables import Cell as Published
 from framework.reporting.report.blocks import NOTHING, Cell
 
-__all__ = ["against", "beside"]
+__all__ = ["Measured", "against", "beside", "measured", "shown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A measured number with its 95% limits, None where undefined or none are claimed."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    def times(self, factor: float) -> Measured:
+        """In another unit; `factor` is above 0."""
+        value, low, high = (None if v is None else v * factor
+                            for v in (self.value, self.low, self.high))  # fmt: skip
+        return Measured(value=value, low=low, high=high)
+
+
+def measured(entry: Mapping[str, Any] | None) -> Measured:
+    """An axis of summary.json; undefined where it is not there."""
+    if entry is None:
+        return Measured(value=None)
+    return Measured(value=entry["mean"], low=entry["ci_low"], high=entry["ci_high"])
+
+
+def shown(found: Measured, digits: int = 2, *, sign: str = "", without: str = "") -> Cell:
+    """The number over its limits, or over `without` where none are claimed.
+
+    sign : `+` for a difference.
+    """
+    if found.value is None:
+        return Cell(text=NOTHING)
+    under = without
+    if found.low is not None and found.high is not None:
+        under = f"{found.low:{sign}.{digits}f} to {found.high:{sign}.{digits}f}"
+    return Cell(text=f"{found.value:{sign}.{digits}f}", under=under, value=found.value)
 
 
 def beside(cell: Published) -> Cell:
@@ -27,7 +66,9 @@ def beside(cell: Published) -> Cell:
     return Cell(text=text, under=under, value=cell.value)
 
 
-def against(value: float | None, printed: str, digits: int = 3) -> Cell:
-    """A measured number, and under it what is printed with the difference."""
-    text = "" if value is None else f"{value:.{digits}f}"
-    return beside(Published(value=value, text=text, printed=printed))
+def against(found: Measured, printed: str, digits: int = 3) -> Cell:
+    """A measured number, and under it its limits and what is printed with the difference."""
+    own = shown(found, digits)
+    theirs = beside(Published(value=found.value, text=own.text, printed=printed))
+    under = "; ".join(filter(None, (own.under, theirs.under)))
+    return Cell(text=theirs.text, under=under, value=found.value)

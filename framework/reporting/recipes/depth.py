@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from framework.errors import UserError
 from framework.published import Printed, printed
-from framework.reporting.evidence import Group, Job, load
+from framework.reporting.evidence import Group, Job, higher_is_better, load
 from framework.reporting.figures import figure
+from framework.reporting.figures.outcomes import part_values
 from framework.reporting.recipes import Hang, Make, needs, recipe
-from framework.reporting.recipes.cells import against
-from framework.reporting.recipes.knobs import (
-    by_depth,
-    curves_block,
-    jobs_of,
-    words,
-)
-from framework.reporting.report.blocks import NOTHING, Block, Cell, Note, Table, Text
+from framework.reporting.recipes.cases import STAR, difference, gain, slope
+from framework.reporting.recipes.cells import Measured, against, measured, shown
+from framework.reporting.recipes.knobs import by_depth, curves_block, jobs_of, setting, words
+from framework.reporting.report.blocks import Block, Cell, Note, Table, Text
+from framework.statistics.paired import Comparison
+from framework.statistics.ratios import ratio_of_means
 
 __all__ = ["ARMS"]
 
@@ -29,6 +29,10 @@ ARMS: Final = {
 """The paper's names of arms that are called otherwise here; the others have one name."""
 
 
+_PRINTED_DEPTHS: Final = 3
+"""Depths that the paper's tables have: 1, 2 and 3."""
+
+
 def _ours(label: str) -> str:
     return ARMS.get(label, label)
 
@@ -37,7 +41,7 @@ def _ours(label: str) -> str:
 
 
 def _beside(
-    name: str, table: str, title: str, value: Callable[[Job, str], float | None], experiment: str
+    name: str, table: str, title: str, value: Callable[[Job, str], Measured], experiment: str
 ) -> None:
     """A recipe that sets measured numbers beside a printed table, arm by arm."""
 
@@ -54,14 +58,16 @@ def _beside(
             rows.append(
                 [label]
                 + [
-                    against(value(job, column) if job else None, texts.get(column, ""))
+                    against(
+                        value(job, column) if job else Measured(value=None), texts.get(column, "")
+                    )
                     for column in source.columns
                 ]
             )
         yield Table(
             anchor=table.replace("_", "-"),
-            caption=f"{source.source}. Under each number: what the paper prints, and the "
-            "difference.",
+            caption=f"{source.source}. Under each number: its 95% interval, what the paper "
+            "prints, and the difference.",
             columns=("", *source.columns),
             rows=rows,
         )
@@ -88,38 +94,45 @@ _AXES: Final = {
 }
 
 
-def _axis(job: Job, column: str) -> float | None:
-    entry = job.summary["axes"].get(_AXES[column])
-    return None if entry is None else entry["mean"]
+def _axis(job: Job, column: str) -> Measured:
+    return measured(job.summary["axes"].get(_AXES[column]))
 
 
-def _at_depth(axis: str) -> Callable[[Job, str], float | None]:
-    def value(job: Job, column: str) -> float | None:
-        means = {f"d={point.x:g}": point.mean for point in by_depth(job, axis)}
+def _at_depth(axis: str) -> Callable[[Job, str], Measured]:
+    """The axis at a depth; its slope is, as in the paper, depth 3 minus depth 1."""
+
+    def value(job: Job, column: str) -> Measured:
         if column == "slope":
-            ends = means.get("d=1"), means.get("d=3")
-            return None if None in ends else ends[1] - ends[0]  # type: ignore[operator]
-        return means.get(column)
+            found = slope(job, axis, deepest=_PRINTED_DEPTHS)
+            if len(found.means) < _PRINTED_DEPTHS:
+                return Measured(value=None)
+            return Measured(value=found.endpoint, low=found.endpoint_low, high=found.endpoint_high)
+        points = {f"d={point.x:g}": point.measured for point in by_depth(job, axis)}
+        return points.get(column, Measured(value=None))
 
     return value
 
 
-def _failures(job: Job, column: str) -> float | None:
-    from framework.reporting.figures.outcomes import outcomes
-
-    found = outcomes(job)
+def _failures(job: Job, column: str) -> Measured:
+    """Among failures, the percentage of one kind: a ratio of means over all cases."""
+    found = part_values(job)
     if found is None:
-        return None
-    lost, kept = (found.parts[part].mean for part in ("lost_wrong", "retained_wrong"))
-    if lost is None or kept is None or not lost + kept:
-        return None
-    return 100 * (lost if column.startswith("not") else kept) / (lost + kept)
+        return Measured(value=None)
+    parts, clusters = found
+    lost, unused = (list(parts[part].values()) for part in ("lost_wrong", "retained_wrong"))
+    share = ratio_of_means(
+        lost if column.startswith("not") else unused,
+        [a + b for a, b in zip(lost, unused, strict=True)],
+        list(clusters.values()),
+    )
+    return Measured(value=share.value, low=share.low, high=share.high).times(100)
 
 
 _beside("depth/table6", "table_6", "All axes by arm", _axis, "paper_geometry")
 _beside("depth/table7", "table_7", "Compliance by depth", _at_depth("compliance"), "paper_geometry")
 _beside("depth/table34", "table_34", "Why cases failed", _failures, "paper_geometry")
 _beside("depth/table67", "table_67", "Recall by depth", _at_depth("recall"), "paper_geometry")
+_beside("depth/figure32", "figure_32", "Return on tokens by arm", _axis, "paper_geometry")
 
 
 # ------------------------------------------------------------------------- figures of every report
@@ -177,70 +190,80 @@ def scorecard(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         needs("intervention"))  # fmt: skip
 def intervention(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """typed_graph minus no memory at all, paired by case, axis by axis (Product Navigator)."""
-    rows: list[list[Cell | str]] = []
     jobs: list[Job] = []
+    lifts: list[_Lift] = []
+    without: dict[str, None] = {}
     for path in sources:
         evidence = load(path)
         jobs += evidence.jobs
         for group in evidence.groups:
-            by_arm = {job.arm: job for job in group.jobs}
-            none = by_arm.get("none")
-            for arm, job in by_arm.items():
-                if none is not None and arm.startswith("typed_graph"):
-                    rows += _lifts(group, arm, job, none)
-    if not rows:
+            none = next((job for job in group.jobs if job.arm == "none"), None)
+            for job in group.jobs if none is not None else ():
+                if job.arm.startswith("typed_graph"):
+                    assert none is not None
+                    found, lacking = _lifts(job.arm, job, none)
+                    lifts += found
+                    without |= dict.fromkeys(lacking)
+    if not lifts:
         raise UserError("the sweep lacks arch=none or arch=typed_graph")
     yield from words(jobs)
+    yield Text(
+        "Every axis of which more or less is better and that both runs define, paired by task on "
+        f"the tasks where both do; shares first, the largest lift first. {STAR}"
+        + (f" Without a task where both define it: {', '.join(without)}." if without else "")
+    )
     yield Table(
         anchor="intervention",
-        caption="Lift over no memory by axis, the largest first, with 95% BCa intervals",
-        columns=("", "axis", "with memory", "without", "lift"),
-        rows=sorted(rows, key=_size, reverse=True),
+        caption="Lift over no memory by axis",
+        columns=("", "axis", "with memory", "without", "lift", "n"),
+        rows=[lift.cells for lift in sorted(lifts, key=_size, reverse=True)],
     )
 
 
-def _size(row: Sequence[Cell | str]) -> float:
-    lift = row[-1]
-    return abs(lift.value or 0.0) if isinstance(lift, Cell) else 0.0
+def _size(lift: _Lift) -> tuple[bool, float]:
+    return lift.found.share, abs(lift.found.delta or 0.0)
 
 
-def _lifts(group: Group, arm: str, job: Job, none: Job) -> list[list[Cell | str]]:
-    from framework.statistics.paired import compare
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lift:
+    """An arm minus no memory on one axis."""
 
-    found: list[list[Cell | str]] = []
-    for axis in group.headline:
-        if axis not in job.summary["axes"] or axis not in none.summary["axes"]:
+    arm: str
+    axis: str
+    found: Comparison
+
+    @property
+    def cells(self) -> list[Cell | str]:
+        """As a row of the table."""
+        found = self.found
+        better = "" if higher_is_better(self.axis) else " (less is better)"
+        return [
+            self.arm,
+            f"{self.axis}{better}",
+            shown(Measured(value=found.mean_a), 3),
+            shown(Measured(value=found.mean_b), 3),
+            gain(found, digits=3),
+            str(found.n),
+        ]
+
+
+def _lifts(arm: str, job: Job, none: Job) -> tuple[list[_Lift], list[str]]:
+    """The lift on every axis of which more or less is better, and the axes that it is not told of.
+
+    Those are without a value on the cases of one of the two.
+    """
+    lifts: list[_Lift] = []
+    without: list[str] = []
+    named = {axis for one in (job, none) for row in one.good for axis in row.axes}
+    for axis in sorted(named):
+        if higher_is_better(axis) is None:
             continue
-        a = job.means.values.get((job.budget, job.arm), {}).get(axis, {})
-        b = none.means.values.get((none.budget, none.arm), {}).get(axis, {})
-        shared = a.keys() & b.keys()
-        if not shared:
-            continue
-        paired = compare(
-            {c: a[c] for c in shared},
-            {c: b[c] for c in shared},
-            job.means.clusters,
-            seed=int(group.run["seed"]),
-            names=("lift", arm, axis),
-        )
-        low, high = paired.bounds.low, paired.bounds.high
-        under = "" if low is None or high is None else f"{low:+.2f} to {high:+.2f}"
-        delta = paired.delta
-        found.append(
-            [
-                arm,
-                axis,
-                against(_axis_mean(job, axis), ""),
-                against(_axis_mean(none, axis), ""),
-                Cell(text=NOTHING if delta is None else f"{delta:+.2f}", under=under, value=delta),
-            ]
-        )
-    return found
-
-
-def _axis_mean(job: Job, axis: str) -> float | None:
-    mean: float | None = job.summary["axes"][axis]["mean"]
-    return mean
+        found = difference(job, none, axis)
+        if found is None:
+            without.append(axis)
+        else:
+            lifts.append(_Lift(arm=arm, axis=axis, found=found))
+    return lifts, without
 
 
 # ------------------------------------------------------------------------------ tables with one row
@@ -271,12 +294,13 @@ def _four_cells(table: str) -> Make:
         yield _elsewhere(source)
         rows: list[list[Cell | str]] = []
         for job in jobs:
-            spec = "full_spec" if "full" in str(job.summary["run"]["domain"]) else "stripped"
+            spec = "full_spec" if setting(job, "domain.spec") == "full" else "stripped"
             condition = f"{spec}/{job.arm}"
             theirs = condition.replace("typed_graph", "brief").replace("random_context", "random")
             text = source.row(theirs).get("compliance", "")
             rows.append(
-                [condition, *(against(_axis_of(job, axis), text if axis == "compliance" else "")
+                [condition, *(against(measured(job.summary["axes"].get(axis)),
+                                      text if axis == "compliance" else "")
                               for axis in ("compliance", "merge_ready", "asserted_only"))]
             )  # fmt: skip
         yield Table(
@@ -287,11 +311,6 @@ def _four_cells(table: str) -> Make:
         )
 
     return make
-
-
-def _axis_of(job: Job, axis: str) -> float | None:
-    entry = job.summary["axes"].get(axis)
-    return None if entry is None else entry["mean"]
 
 
 recipe("depth/F049", "Depth, Tables 40 to 42", "Four-cell ablation", needs("four_cell"))(

@@ -11,7 +11,8 @@ from framework.errors import UserError
 from framework.published import printed
 from framework.reporting.evidence import Job
 from framework.reporting.recipes import Hang, needs, recipe
-from framework.reporting.recipes.cells import against
+from framework.reporting.recipes.cases import STAR, difference, gain, values
+from framework.reporting.recipes.cells import Measured, against, measured, shown
 from framework.reporting.recipes.knobs import (
     Point,
     by_depth,
@@ -22,6 +23,7 @@ from framework.reporting.recipes.knobs import (
     words,
 )
 from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
+from framework.statistics.correlation import order_agreement
 
 __all__: list[str] = []
 
@@ -58,7 +60,7 @@ def organisation(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Recall by depth of one corpus under every organisation, beside the printed rows."""
     jobs = jobs_of(sources)
     source = printed("depth")["table_4"]
-    curves = {job.arm: {p.x: p.mean for p in by_depth(job, "recall")} for job in jobs}
+    curves = {job.arm: {p.x: p.measured for p in by_depth(job, "recall")} for job in jobs}
     if not any(curves.values()):
         raise UserError("the runs have no recall by depth")
     yield from words(jobs)
@@ -72,12 +74,13 @@ def organisation(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
     yield Table(
         anchor="organisation",
-        caption="Recall by depth; under each number what the paper prints",
+        caption="Recall by depth; under each number its 95% interval and what the paper prints",
         columns=("", "d = 1", "d = 2", "d = 3"),
         rows=[
-            [arm, *(against(means.get(depth), printed_row(arm).get(f"R@{depth}", ""))
+            [arm, *(against(points.get(depth, Measured(value=None)),
+                            printed_row(arm).get(f"R@{depth}", ""))
                     for depth in (1, 2, 3))]
-            for arm, means in curves.items()
+            for arm, points in curves.items()
         ],
     )  # fmt: skip
 
@@ -118,8 +121,6 @@ def agentic(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         needs("cross_model"))  # fmt: skip
 def cross_model(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     """Compliance by reader, and the rank correlation of every two readers over the arms."""
-    from scipy.stats import kendalltau
-
     jobs = jobs_of(sources)
     yield from words(jobs)
     models = list(dict.fromkeys(str(job.summary["run"]["model"]) for job in jobs))
@@ -135,19 +136,28 @@ def cross_model(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
               for arm in arms],
     )  # fmt: skip
 
-    def order(model: str) -> list[float]:
-        return [_value(place[arm, model], "compliance") or 0.0 for arm in arms]
+    cases = sorted(values(place[arms[0], models[0]], "compliance"))
+    clusters = [place[arms[0], models[0]].means.clusters[case] for case in cases]
+
+    def read(model: str) -> list[list[float]]:
+        found = [values(place[arm, model], "compliance") for arm in arms]
+        if any(sorted(one) != cases for one in found):
+            raise UserError("the runs have other cases with compliance")
+        return [[one[case] for case in cases] for one in found]
 
     rows: list[list[Cell | str]] = []
     for i, first in enumerate(models):
         for second in models[i + 1 :]:
-            tau = float(kendalltau(order(first), order(second)).statistic)
-            rows.append([first, second, Cell(text=f"{tau:.2f}", value=tau)])
+            seed = int(jobs[0].summary["run"]["seed"])
+            tau = order_agreement(read(first), read(second), clusters, seed=seed)
+            cell = shown(Measured(value=tau.mean, low=tau.low, high=tau.high))
+            rows.append([first, second, cell, tau.method])
     yield Table(
         anchor="agreement",
-        caption=f"Kendall's tau-b over the {len(arms)} arms' mean compliance; readers that are one "
-        "program with other settings agree more than different language models would",
-        columns=("", "and", "tau-b"),
+        caption=f"Kendall's tau-b over the {len(arms)} arms' mean compliance, with 95% limits over "
+        "resampled corpora; readers that are one program with other settings agree more than "
+        "different language models would",
+        columns=("", "and", "tau-b", "interval"),
         rows=rows,
     )
 
@@ -166,7 +176,7 @@ def maintenance(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         "The cost model: a repair is one edge written. A corpus whose stated links make E edges "
         "and that is left alone has a share q0 of them right, the least fidelity swept; holding a "
         "fidelity q then costs E (q - q0) repairs, whatever finds them. Recall is measured; the "
-        "repairs are arithmetic. Finding what is wrong is not charged."
+        f"repairs are arithmetic. Finding what is wrong is not charged. {STAR}"
     )
     rows: list[list[Cell | str]] = []
     for arm, curve in typed.items():
@@ -174,16 +184,13 @@ def maintenance(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         first = curve[0]
         for point in curve:
             repairs = edges * (float(point.x) - float(first.x))
-            gain = point.mean - first.mean
             rows.append(
                 [
                     arm,
                     f"{float(point.x):g}",
                     Cell(text=f"{repairs:.0f}", value=repairs),
-                    _shown(point),
-                    Cell(text=f"{100 * gain / repairs:+.3f}", value=gain / repairs)
-                    if repairs
-                    else NOTHING,
+                    shown(point.measured),
+                    _earned(point, first, repairs) if repairs else NOTHING,
                     _tokens(point.job),
                 ]
             )
@@ -196,6 +203,11 @@ def maintenance(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     plain = {arm: curve for arm, curve in curves.items() if arm not in typed}
     if plain:
         yield curves_block("without", "recall of arms without edges", "fidelity q", plain)
+
+
+def _earned(point: Point, first: Point, repairs: float) -> Cell:
+    """The paired gain in recall, for 100 repairs."""
+    return gain(difference(point.job, first.job, "recall"), 100 / repairs, 3)
 
 
 def edges_of(job: Job) -> float | None:
@@ -216,22 +228,8 @@ def _by_depth(sources: Sequence[Path], anchor: str, axes: Sequence[str]) -> Iter
         yield curves_block(f"{anchor}-{axis}", f"{axis} by depth", "depth", curves)
 
 
-def _value(job: Job, axis: str) -> float | None:
-    entry = job.summary["axes"].get(axis)
-    return None if entry is None else entry["mean"]
-
-
 def _mean(job: Job | None, axis: str = "recall") -> Cell:
-    entry = None if job is None else job.summary["axes"].get(axis)
-    if entry is None or entry["mean"] is None:
-        return Cell(text=NOTHING)
-    low, high = entry["ci_low"], entry["ci_high"]
-    under = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-    return Cell(text=f"{entry['mean']:.2f}", under=under, value=entry["mean"])
-
-
-def _shown(point: Point) -> Cell:
-    return _mean(point.job)
+    return shown(measured(None if job is None else job.summary["axes"].get(axis)))
 
 
 def _calls(job: Job) -> str:

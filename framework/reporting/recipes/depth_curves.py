@@ -1,64 +1,30 @@
-"""The Depth paper's curves: axes against depth, drift, size, scatter, edges and the other knobs."""
+"""The Depth paper's curves: axes against size, look-alikes, scatter, edges and other knobs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from framework.errors import UserError
-from framework.reporting.evidence import Job
 from framework.reporting.recipes import Hang, needs, recipe
+from framework.reporting.recipes.cases import kept
 from framework.reporting.recipes.knobs import (
     Curve,
-    by_depth,
     by_setting,
     curves_block,
-    draw,
     jobs_of,
     words,
 )
-from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
-from framework.theory.decay import DecayFit, Measured, fit_decays
-from framework.theory.depth import similarity_ceiling, traversal_recall
+from framework.reporting.recipes.panels import draw
+from framework.reporting.report.blocks import Block, Text
+from framework.theory.depth import traversal_recall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-@recipe("depth/F016", "Depth, Figure 16", "Depth crossover", needs("crossover"))
-def crossover(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
-    """Recall, compliance and kappa against depth, one curve an arm."""
-    jobs = jobs_of(sources)
-    axes = ("recall", "compliance", "kappa")
-    curves: dict[str, dict[str, Curve]] = {
-        axis: {job.arm: curve for job in jobs if (curve := by_depth(job, axis))} for axis in axes
-    }
-    curves = {axis: found for axis, found in curves.items() if found}
-    if not curves:
-        raise UserError("the runs have no cases by depth")
-    yield from words(jobs)
-    shown = {axis: _few(found) for axis, found in curves.items() if axis != "kappa"}
-    yield from hang(
-        draw(
-            "depth-crossover",
-            "Depth crossover",
-            shown,
-            "depth (links)",
-            "Means with 95% intervals over cases, clustered by corpus. Arms that stay within .15 "
-            "of nothing at every depth are left to the tables.",
-        )
-    )
-    for axis, found in curves.items():
-        yield curves_block(f"by-depth-{axis}", f"{axis} by depth", "depth", found)
-
-
-def _few(curves: Mapping[str, Curve]) -> dict[str, Curve]:
-    """The curves that rise above the floor somewhere; all of them where none does."""
-    kept = {arm: curve for arm, curve in curves.items() if max(p.mean for p in curve) > 0.15}
-    return kept or dict(curves)
 
 
 def _knob(
@@ -77,9 +43,7 @@ def _knob(
 
     def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         jobs = jobs_of(sources)
-        panels = {axis: by_setting(jobs, key, axis) for axis in axes if _has(jobs, axis)}
-        if not panels:
-            raise UserError(f"the runs have none of {', '.join(axes)}")
+        panels = {axis: by_setting(jobs, key, axis) for axis in axes}
         yield from words(jobs)
         if note:
             yield Text(note)
@@ -92,19 +56,50 @@ def _knob(
     recipe(name, source, title, needs(experiment))(make)
 
 
-def _has(jobs: Sequence[Job], axis: str) -> bool:
-    return any((job.summary["axes"].get(axis) or {"mean": None})["mean"] is not None
-               for job in jobs)  # fmt: skip
-
-
 _knob(
     "depth/F042", "Depth, Figure 13", "Corpus size", "corpus_size",
     "domain.items", "records in the corpus (N)", ("recall",), logarithmic=True,
 )  # fmt: skip
-_knob(
-    "depth/F040", "Depth, Figures 20 and 21", "Look-alike chains", "distractors",
-    "domain.distractors", "look-alike chains a task", ("recall", "distractor_retention"),
-)  # fmt: skip
+
+
+@recipe("depth/F040", "Depth, Figures 20 and 21", "Look-alike chains",
+        needs("distractors"))  # fmt: skip
+def look_alikes(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    """Recall by look-alike chains, what is kept of it, and what of the view they take."""
+    key, xlabel = "domain.distractors", "look-alike chains a task"
+    jobs = jobs_of(sources)
+    panels = {axis: by_setting(jobs, key, axis) for axis in ("recall", "distractor_share")}
+    retention = {arm: found for arm, curve in panels["recall"].items() if (found := _kept(curve))}
+    if not retention:
+        raise UserError(f"no arm was run with {key}=0 and recalled something there")
+    panels["recall kept"] = retention
+    yield from words(jobs)
+    yield Text(
+        "recall kept: recall over that of the same arm on the same tasks without look-alikes, with "
+        "95% limits by the delta method, which counts that the two are paired. distractor_share: "
+        "of what the view holds, the share that is look-alikes."
+    )
+    caption = f"Means with 95% intervals, clustered by corpus, against {key}."
+    yield from hang(draw("depth-F040", "Look-alike chains", panels, xlabel, caption))
+    for axis, curves in panels.items():
+        anchor = f"depth-F040-{axis.replace(' ', '-')}"
+        yield curves_block(anchor, f"{axis} by {key}", xlabel, curves)
+
+
+def _kept(curve: Curve) -> Curve:
+    """The curve as shares of its value at 0; empty where it has none there, or 0."""
+    base = next((point for point in curve if point.x == 0 and point.mean), None)
+    if base is None:
+        return []
+    found = [replace(base, mean=1.0, low=None, high=None)]
+    for point in curve:
+        if point is not base:
+            share = kept(point.job, base.job, "recall")
+            assert share.value is not None  # recall at 0 is above 0
+            found.append(replace(point, mean=share.value, low=share.low, high=share.high))
+    return found
+
+
 _knob(
     "depth/F089", "Depth, Figure 23 and Table 8", "Supersession by length of the chain",
     "supersession", "domain.versions", "versions of the governing decision",
@@ -201,115 +196,3 @@ _overlaid(
     "depth/scatter", "Depth, Theorem 11 and figure 12", "Scatter", "scatter",
     "domain.scatter", "fragments a decision (sigma)", _scatter,
 )  # fmt: skip
-
-
-@recipe("depth/F036", "Depth, Figure 11", "Drift by depth: predicted and measured",
-        needs("phase"))  # fmt: skip
-def phase(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
-    """The advantage of traversal over the best similarity arm, by drift and depth."""
-    jobs = jobs_of(sources)
-    depths = sorted({int(point.x) for job in jobs for point in by_depth(job, "recall")})
-    if not depths:
-        raise UserError("the runs have no cases by depth")
-    graph = [job for job in jobs if job.arm.startswith("typed_graph")]
-    others = [job for job in jobs if not job.arm.startswith("typed_graph") and job.arm != "oracle"]
-    if not graph or not others:
-        raise UserError("the runs lack typed_graph or an arm to compare it with")
-    yield from words(jobs)
-    yield Text(
-        "Each cell: recall of typed_graph minus that of the best similarity arm there; under it "
-        "equation 9 with s0 and rho as the corpora were made (similarity kept at each link) and "
-        "q = 1. The formula has no fitted part here, so a gap between the two is a finding about "
-        "the formula."
-    )
-    rhos = sorted({float(p.x) for c in by_setting(graph, "domain.rho", "recall").values()
-                   for p in c})  # fmt: skip
-    rows: list[list[Cell | str]] = []
-    for rho in rhos:
-        row: list[Cell | str] = [f"rho = {rho:g}"]
-        for depth in depths:
-            ours = _mean_at(graph, rho, depth)
-            best = _mean_at(others, rho, depth)
-            entry = 0.9
-            predicted = 1 - similarity_ceiling(depth, entry, max(rho, 1e-3))
-            row.append(
-                Cell(
-                    text=NOTHING if ours is None or best is None else f"{ours - best:+.2f}",
-                    under=f"predicted {predicted:+.2f}",
-                    value=None if ours is None or best is None else ours - best,
-                )
-            )
-        rows.append(row)
-    yield Table(
-        anchor="phase",
-        caption="Advantage of traversal by drift (rows) and depth (columns)",
-        columns=("", *(f"d = {d}" for d in depths)),
-        rows=rows,
-    )
-    for depth in (depths[len(depths) // 2],):
-        curves = by_setting(jobs, "domain.rho", "recall", depth)
-        yield from hang(
-            draw(
-                "depth-phase", f"Recall by drift at d = {depth}", {"recall": curves},
-                "share of phrases kept at each link (rho)",
-                "Measured means with 95% intervals; drift is that of the generator's phrases.",
-            )
-        )  # fmt: skip
-
-
-def _mean_at(jobs: Sequence[Job], rho: float, depth: int) -> float | None:
-    means = [
-        point.mean
-        for curve in by_setting(jobs, "domain.rho", "recall", depth).values()
-        for point in curve
-        if point.x == rho
-    ]
-    return max(means, default=None)
-
-
-@recipe("depth/F035", "Depth, Figure 35 and Table 37", "Decay laws by depth",
-        needs("crossover"))  # fmt: skip
-def decay(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
-    """Laws of decay fitted to recall at every depth, with AICc and the error out of sample."""
-    jobs = jobs_of(sources)
-    yield from words(jobs)
-    yield Text(
-        "Binomial maximum likelihood on recall by depth. AICc counts depths, so that laws of many "
-        "parameters pay; held out: each depth predicted from the others; extrapolated: the deepest "
-        "third predicted from the rest. The paper fitted three depths, at which no such choice can "
-        "be made (its Table 37 prints AIC of -34.2, -15.9 and -0.9 for a stretched exponential, a "
-        "power law and a geometric law)."
-    )
-    rows: list[list[Cell | str]] = []
-    for job in jobs:
-        curve = by_depth(job, "recall")
-        if len(curve) < 4 or max(point.mean for point in curve) < 0.1:
-            continue
-        points = [
-            Measured(depth=float(p.x), recalled=p.mean * p.n, cases=p.n) for p in curve if p.n
-        ]
-        fits = fit_decays(points)
-        rows += [_fit_row(job.arm if place == 0 else "", fit, fits[0])
-                 for place, fit in enumerate(fits)]  # fmt: skip
-    if not rows:
-        raise UserError("no arm has recall at four depths")
-    yield Table(
-        anchor="decay",
-        caption="Laws by arm, the best by AICc first",
-        columns=("", "law", "parameters", "AICc above best", "error", "held out", "extrapolated"),
-        rows=rows,
-    )
-
-
-def _fit_row(label: str, fit: DecayFit, best: DecayFit) -> list[Cell | str]:
-    parameters = ", ".join(f"{name} {value:.2f}" for name, value in fit.parameters.items())
-    beyond = fit.extrapolated_error
-    return [
-        label,
-        fit.law.replace("_", " "),
-        parameters,
-        Cell(text=f"{fit.aicc - best.aicc:.1f}", value=fit.aicc - best.aicc),
-        Cell(text=f"{fit.error:.3f}", value=fit.error),
-        Cell(text=f"{fit.held_out_error:.3f}", value=fit.held_out_error),
-        Cell(text=NOTHING if beyond is None else f"{beyond:.3f}", value=beyond),
-    ]

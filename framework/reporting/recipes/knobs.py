@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 
 from framework.errors import UserError
+from framework.reporting.depths import depth_of
 from framework.reporting.evidence import Job, load
-from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks
+from framework.reporting.recipes.cells import Measured, shown
 from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = [
     "Curve",
@@ -25,13 +23,16 @@ __all__ = [
     "by_depth",
     "by_setting",
     "curves_block",
-    "draw",
+    "has",
     "jobs_of",
     "setting",
     "words",
 ]
 
-_DEPTH: Final = re.compile(r"(?:stratum=d|depth=)(\d+)")
+_VARIED: Final = ("domain", "budget", "protocol")
+"""Groups whose settings are told one by one where they vary."""
+_NAMED: Final = ("reader", "model", "judge")
+"""Groups that are told by name where they vary; what an arm is made of is in its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,11 @@ class Point:
     n: int
     job: Job
 
+    @property
+    def measured(self) -> Measured:
+        """The number alone."""
+        return Measured(value=self.mean, low=self.low, high=self.high)
+
 
 Curve = Sequence[Point]
 
@@ -54,12 +60,18 @@ def jobs_of(sources: Sequence[Path]) -> list[Job]:
     return [job for source in sources for job in load(source).jobs]
 
 
+def has(jobs: Iterable[Job], axis: str) -> bool:
+    """Whether some job has a mean of the axis."""
+    entries = (job.summary["axes"].get(axis) for job in jobs)
+    return any(entry is not None and entry["mean"] is not None for entry in entries)
+
+
 def by_depth(job: Job, axis: str) -> Curve:
     """The axis of one job by depth, ascending."""
     found = []
     for name, axes in job.summary["strata"].items():
-        match = _DEPTH.fullmatch(name)
-        if match is not None and (point := _point(float(match[1]), axes.get(axis), job)):
+        depth = depth_of(name)
+        if depth is not None and (point := _point(float(depth), axes.get(axis), job)):
             found.append(point)
     return sorted(found, key=lambda point: float(point.x))
 
@@ -79,8 +91,8 @@ def by_setting(
         value = setting(job, key)
         axes = job.summary["axes"]
         if depth is not None:
-            axes = next((job.summary["strata"][n] for n in job.summary["strata"]
-                         if (m := _DEPTH.fullmatch(n)) and int(m[1]) == depth), {})  # fmt: skip
+            strata = job.summary["strata"]
+            axes = next((strata[name] for name in strata if depth_of(name) == depth), {})
         point = _point(value, axes.get(axis), job)
         if point is None:
             continue
@@ -98,54 +110,6 @@ def by_setting(
     }
 
 
-def draw(
-    name: str,
-    title: str,
-    panels: Mapping[str, Mapping[str, Curve]],
-    xlabel: str,
-    caption: str,
-    *,
-    logarithmic: bool = False,
-    overlay: Mapping[str, Callable[[Axes], None]] | None = None,
-) -> Drawing:
-    """One panel an axis, one curve an arm, with intervals; `overlay` adds to a panel by its name.
-
-    Values that are no numbers stand side by side in the order in which they are given.
-    """
-    arms = list(dict.fromkeys(arm for curves in panels.values() for arm in curves))
-    look = marks(arms)
-    width = 1.0 + 3.7 * len(panels)
-    told = []
-    with canvas(width, 3.2 + legend_height(width, arms), 1, len(panels), sharey=False) as (
-        figure,
-        drawn,
-    ):
-        for panel, (axis, curves) in zip(drawn[0], panels.items(), strict=True):
-            found = list(dict.fromkeys(p.x for c in curves.values() for p in c))
-            # One value that is no number, as null, makes names of them all.
-            named = any(isinstance(x, str) for x in found)
-            texts = [x if isinstance(x, str) else f"{x:g}" for x in found] if named else []
-            for arm, curve in curves.items():
-                at = [found.index(p.x) if named else float(p.x) for p in curve]
-                mark = look[arm]
-                for x, point in zip(at, curve, strict=True):
-                    if point.low is not None and point.high is not None:
-                        panel.plot([x, x], [point.low, point.high], color=mark.colour, lw=0.8,
-                                   alpha=0.55)  # fmt: skip
-                panel.plot(at, [p.mean for p in curve], ls=mark.line, marker=mark.marker,
-                           color=mark.colour, mfc=mark.face, lw=1.2)  # fmt: skip
-                told.append(f"{axis} of {arm}: " + ", ".join(f"{p.mean:.2f}" for p in curve))
-            if overlay is not None and axis in overlay:
-                overlay[axis](panel)
-            if texts:
-                panel.set_xticks(range(len(texts)), texts)
-            if logarithmic:
-                panel.set_xscale("log")
-            panel.set(xlabel=xlabel, ylabel=axis)
-        legend(figure, handles(look.values(), line=True), arms)
-    return Drawing(name=name, title=title, caption=caption, alt="; ".join(told), figure=figure)
-
-
 def curves_block(anchor: str, caption: str, xlabel: str, curves: Mapping[str, Curve]) -> Block:
     """The curves as a table: one row an arm, one column a value, intervals under the means."""
     values = list(dict.fromkeys(p.x for curve in curves.values() for p in curve))
@@ -159,17 +123,44 @@ def curves_block(anchor: str, caption: str, xlabel: str, curves: Mapping[str, Cu
 
 
 def words(jobs: Sequence[Job]) -> Iterator[Block]:
-    """What the numbers are made of, and what kind of evidence that is."""
-    run = jobs[0].summary["run"]
+    """What the numbers are made of, what was varied, and what kind of evidence that is."""
     kinds = {str(job.summary["run"]["model_kind"]) for job in jobs}
+    domains = dict.fromkeys(str(job.summary["run"]["domain"]).partition("(")[0] for job in jobs)
     cases = sorted({int(job.summary["run"]["n_cases"]) for job in jobs})
-    said = f"Measured here: domain {run['domain']}, {', '.join(map(str, cases))} cases a run."
+    varied = "".join(f"; {key} {', '.join(texts)}" for key, texts in _varied(jobs).items())
+    said = (
+        f"Measured here: domain {', '.join(domains)}{varied}; "
+        f"{', '.join(map(str, cases))} cases a run."
+    )
     if kinds == {"rule-based"}:
         said += (
             " Retrieval axes of arms that ask no model are findings; whatever a rule-based model "
             "read (compliance, kappa) is an instrument check, not evidence about language models."
         )
     yield Text(said)
+
+
+def _varied(jobs: Sequence[Job]) -> dict[str, list[str]]:
+    """By configuration key, its values in order where the jobs differ in it."""
+    seen: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        config = _config(job.path)
+        for group in _VARIED:
+            for name, value in (config.get(group) or {}).items():
+                text = f"{value:g}" if _is_number(value) else _text(value)
+                seen.setdefault(f"{group}.{name}", {})[text] = value
+        for group in _NAMED:
+            name = str(job.summary["run"][group])
+            seen.setdefault(group, {})[name] = name
+
+    def order(value: object) -> float:
+        return float(value) if isinstance(value, int | float) else math.inf
+
+    return {
+        key.removesuffix(".plugin"): sorted(texts, key=lambda text: order(texts[text]))
+        for key, texts in seen.items()
+        if len(texts) > 1
+    }
 
 
 def _point(x: Any, entry: Mapping[str, Any] | None, job: Job) -> Point | None:
@@ -186,12 +177,7 @@ def _point(x: Any, entry: Mapping[str, Any] | None, job: Job) -> Point | None:
 
 
 def _cell(point: Point | None) -> Cell:
-    if point is None:
-        return Cell(text=NOTHING)
-    under = ""
-    if point.low is not None and point.high is not None:
-        under = f"{point.low:.2f} to {point.high:.2f}"
-    return Cell(text=f"{point.mean:.2f}", under=under, value=point.mean)
+    return Cell(text=NOTHING) if point is None else shown(point.measured)
 
 
 def setting(job: Job, key: str) -> Any:
@@ -202,9 +188,15 @@ def setting(job: Job, key: str) -> Any:
         if not isinstance(found, dict) or part not in found:
             raise UserError(f"{path}: its configuration has no {key}")
         found = found[part]
-    if found is None:
-        return "null"
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else str(found)
+    return found if _is_number(found) else _text(found)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: object) -> str:
+    return "null" if value is None else str(value)
 
 
 @lru_cache(maxsize=512)
