@@ -25,6 +25,7 @@ QUERIES = 5
 QUERY_LENGTH = 8
 TOP = 20
 SEED = 20
+LEAST_RATIO = 50
 
 T = TypeVar("T")
 
@@ -83,6 +84,8 @@ def main() -> None:
             }
         )
     )
+    if other < LEAST_RATIO * mine:
+        raise SystemExit(f"less than {LEAST_RATIO} times as fast as rank-bm25")
 
 
 if __name__ == "__main__":
