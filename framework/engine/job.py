@@ -66,6 +66,7 @@ def run_single(plan: Plan, directory: Path | None) -> int:
 def show_run(outcome: Outcome) -> int:
     """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
     from framework.reporting.loops import print_loop, read_loop
+    from framework.reporting.report import HTML
     from framework.reporting.tables import print_run
 
     def show() -> None:
@@ -73,6 +74,8 @@ def show_run(outcome: Outcome) -> int:
             print_run(outcome.summary)
             if (loop := read_loop(outcome.directory)) is not None:
                 print_loop(loop)
+                if (outcome.directory / HTML).is_file():
+                    print(f"report: {outcome.directory / HTML}")
         print(f"run: {outcome.directory}")
 
     to_reader(show)
@@ -130,7 +133,8 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
 def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) -> Outcome:
     """Run a plan, its baselines first where they are not there yet, and upload it.
 
-    What was stopped or interrupted is told on stderr, with the way to go on.
+    An improvement loop that is no part of a sweep ends with a report, as a sweep does. What was
+    stopped or interrupted is told on stderr, with the way to go on.
     """
     resumable = sweep or directory
     try:
@@ -142,8 +146,27 @@ def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | Non
     if outcome.stopped:
         print(f"stopped: {outcome.stopped}; {_again(resumable)}", file=sys.stderr)
     else:
+        if sweep is None and plan.top.report and _is_loop(directory):
+            write_page(directory)
         upload(plan, directory, sweep)
     return outcome
+
+
+def _is_loop(directory: Path) -> bool:
+    from framework.reporting.loops import read_loop
+
+    return read_loop(directory) is not None
+
+
+def write_page(path: Path) -> None:
+    """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
+    try:
+        from framework.reporting.report.write import write_report
+
+        write_report(path)
+    except Exception as error:  # a page or picture must not take the results with it
+        told = f"{type(error).__name__}: {error}"
+        print(f"report: {told}; `python -m framework report {path}` tries again", file=sys.stderr)
 
 
 def _again(path: Path) -> str:

@@ -30,6 +30,7 @@ from framework.engine.job import (
     run_job,
     status_of,
     to_reader,
+    write_page,
 )
 from framework.errors import DataError, TrackingError, UserError
 from framework.journal import JOURNAL
@@ -131,7 +132,7 @@ def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
         if loops is not None:
             _write(path / LOOP, loops)
         if jobs[0].plan.top.report:
-            _report(path)
+            write_page(path)
         try:
             jobs[0].plan.parts["tracking"].create().upload_sweep(path)
         except TrackingError as error:
@@ -162,17 +163,6 @@ def _loops(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
             arm = " ".join(f"{g}={labels[g]}" for g in varied if g in labels)
             found.append({"arm": arm, "directory": job.plan.name, "results": results})
     return loops_summary(found) if found else None
-
-
-def _report(path: Path) -> None:
-    """Write the report of a sweep; whatever goes wrong is told, and the results stand."""
-    try:
-        from framework.reporting.report.write import write_report
-
-        write_report(path)
-    except Exception as error:  # a page or picture must not take a sweep's results with it
-        told = f"{type(error).__name__}: {error}"
-        print(f"report: {told}; `python -m framework report {path}` tries again", file=sys.stderr)
 
 
 def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:

@@ -227,11 +227,14 @@ def _entry(
 
 
 def economy_table(
-    jobs: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]] = ()
+    jobs: Sequence[Mapping[str, Any]],
+    found: Sequence[Mapping[str, Any]] = (),
+    also: str = "",
 ) -> Table | None:
     """The measures by arm, of jobs of one setting and budget; None where no success was counted.
 
-    found : their `differences`; shown where all are from one arm, the baseline.
+    found : their `differences`; shown where all are from one arm, the baseline. also : what else
+        the title says, beginning with a space.
     """
     from rich.table import Table
 
@@ -241,7 +244,7 @@ def economy_table(
     run = jobs[0]["run"]
     baselines = {row["arm_b"] for row in found}
     table = Table(
-        title=f"what being right costs  {run['domain']}  budget {run['budget']}",
+        title=f"what being right costs  {run['domain']}  budget {run['budget']}{also}",
         caption=(
             "Successes per 1,000 tokens of recall and answer; tokens, or dollars, per success; a "
             "history's ingest spread over its questions. Differences are described, not tested."

@@ -51,8 +51,9 @@ class Job:
 
     @cached_property
     def means(self) -> CaseMeans:
-        """Every axis by case, repeats and draws averaged."""
-        return case_means(as_mappings(self.good, self.budget))
+        """Every axis by case, repeats and draws averaged, under the arm's label."""
+        rows = as_mappings(self.good, self.budget)
+        return case_means([{**row, "arm": self.arm} for row in rows])
 
     @cached_property
     def confidences(self) -> dict[RowKey, float]:

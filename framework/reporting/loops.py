@@ -11,6 +11,7 @@ from typing import Any, Final
 from framework.reporting.spelling import number, p_value, short, terminal
 
 __all__ = [
+    "CASES",
     "LOOP",
     "SPLITS",
     "loops_summary",
@@ -28,6 +29,13 @@ LOOP: Final = "improve.json"
 
 SPLITS: Final = ("test", "test_shifted", "confirm", "whole_pool")
 """Where the final stack was compared with the bare one; `confirm` is what it was selected on."""
+CASES: Final = {
+    "test": "TEST",
+    "test_shifted": "shifted TEST",
+    "confirm": "CONFIRM",
+    "whole_pool": "pool without OPTIMIZE",
+}
+"""What readers call them."""
 _FUNNEL: Final = (
     "authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau", "promoted",
 )  # fmt: skip
@@ -249,7 +257,7 @@ def print_loops(summary: Mapping[str, Any]) -> None:
         for name, pooled in found["pooled"].items():
             units = found["seeds_as_units"].get(name)
             line = (
-                f"{name}: pooled {pooled['wrong_to_right']}/{pooled['right_to_wrong']} "
+                f"{CASES[name]}: pooled {pooled['wrong_to_right']}/{pooled['right_to_wrong']} "
                 f"p {p_value(pooled['mcnemar_p'])}"
             )
             if units:
@@ -282,7 +290,7 @@ def _splits_table(results: Mapping[str, Mapping[str, Any]]) -> Any:
             found = entry[name]
             low, high = found["interval"]
             cells = [
-                name,
+                CASES[name],
                 number(found["before"]),
                 number(found["after"]),
                 f"{found['delta']:+.3f}",

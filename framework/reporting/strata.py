@@ -36,8 +36,11 @@ def by_stratum(
     }
 
 
-def stratum_tables(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """For every axis that the domain shows by stratum, a table: arms in rows, strata in columns."""
+def stratum_tables(jobs: Sequence[Mapping[str, Any]], also: str = "") -> list[Table]:
+    """For every axis that the domain shows by stratum, a table: arms in rows, strata in columns.
+
+    also : what else the titles say, beginning with a space.
+    """
     from rich.table import Table
 
     from framework.reporting.spelling import entry_cell
@@ -50,10 +53,10 @@ def stratum_tables(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
         if len(strata) < 2:
             continue
         run = jobs[0]["run"]
-        table = Table(
-            title=f"{axis.replace('_', ' ')} by stratum  {run['domain']}  budget {run['budget']}",
-            title_justify="left",
+        title = (
+            f"{axis.replace('_', ' ')} by stratum  {run['domain']}  budget {run['budget']}{also}"
         )
+        table = Table(title=title, title_justify="left")
         table.add_column("arm", no_wrap=True)
         for name in strata:
             table.add_column(name, justify="center")

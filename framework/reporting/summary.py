@@ -95,7 +95,7 @@ def summarize(
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
             "prompts": _prompts(plan),
-            "protocol": plan.label("protocol"),
+            "protocol": _protocol(plan),
             "seed": plan.top.seed,
             "n_cases": len({row.case_id for row in rows}),
             "repeats": plan.top.repeats,
@@ -136,6 +136,13 @@ def _prompts(plan: Plan) -> str:
     """Name and digest of the prompts: the name alone would not tell that a file was changed."""
     chosen = (plan.top.prompt_set or "default").rstrip("/").rsplit("/", 1)[-1]
     return f"{chosen}@{digest(plan.prompt_digests)[7:15]}"
+
+
+def _protocol(plan: Plan) -> str:
+    """The protocol's label; where it has groups of its own, the rows hang on these and the gate."""
+    own = plan.parts["protocol"].plugin.cls.groups
+    chosen = (f"{group}={plan.label(group)}" for group in ((*own, "gate") if own else ()))
+    return " ".join([plan.label("protocol"), *chosen])
 
 
 def warnings(reader: Component, judge: Judge[Any]) -> list[str]:

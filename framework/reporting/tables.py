@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from framework.reporting.comparisons import comparison_tables, compat_table, model_table
 from framework.reporting.economy import economy_table
 from framework.reporting.predicted import judgement_lines
 from framework.reporting.spelling import DAGGER, entry_cell, interval, number, terminal, told
 from framework.reporting.strata import stratum_tables
-from framework.reporting.summary import setting_of
+from framework.reporting.summary import SETTING, setting_of
 from framework.reporting.twins import treatment_table
 
 if TYPE_CHECKING:
@@ -38,14 +38,16 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
     console = terminal()
     jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
     settings = dict.fromkeys(_table_of(job) for job in jobs)
+    differs = differing(jobs)
     for setting in settings:
         members = [job for job in jobs if _table_of(job) == setting]
-        console.print(arms_table(members))
+        also = "".join(f"  {key} {members[0]['run'][key]}" for key in differs)
+        console.print(arms_table(members, also))
         console.print(max((_caption(m) for m in members), key=len))
-        for table in stratum_tables(members):
+        for table in stratum_tables(members, also):
             console.print(table)
         costs = economy_table(
-            members, [row for row in summary.get("economy", ()) if _place_of(row) == setting]
+            members, [row for row in summary.get("economy", ()) if _place_of(row) == setting], also
         )
         if costs is not None:
             console.print(costs)
@@ -129,14 +131,27 @@ def run_table(summary: Mapping[str, Any]) -> Table:
     return table
 
 
-def arms_table(jobs: Sequence[Mapping[str, Any]]) -> Table:
-    """Arms of one setting: headline axes with intervals, view tokens, what an arm was told."""
+def differing(jobs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What of `SETTING` jobs differ in that a table's title does not say by itself."""
+    return [
+        key for key in SETTING if key not in _TITLED and len({job["run"][key] for job in jobs}) > 1
+    ]
+
+
+_TITLED: Final = ("domain", "n_cases", "reader", "model")
+
+
+def arms_table(jobs: Sequence[Mapping[str, Any]], also: str = "") -> Table:
+    """Arms of one setting: headline axes with intervals, view tokens, what an arm was told.
+
+    also : what else the title says, beginning with a space.
+    """
     from rich.table import Table
 
     run = jobs[0]["run"]
     asked = f"  reader {run['reader']}, model {run['model']}"
     reader = "" if run["protocol"] == "retrieve" else asked
-    title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}{reader}"
+    title = f"{run['domain']}  budget {run['budget']}  n={run['n_cases']}{reader}{also}"
     table = Table(title=title, title_justify="left")
     headline = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
     table.add_column("arm", no_wrap=True)

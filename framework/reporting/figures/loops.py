@@ -20,7 +20,7 @@ from framework.reporting.figures.style import (
     marks,
     rows_axis,
 )
-from framework.reporting.loops import SPLITS
+from framework.reporting.loops import CASES, SPLITS
 
 __all__ = ["OUTCOMES", "STAGES", "Shown", "barcode", "funnel", "measured", "promises", "promotions"]
 
@@ -61,7 +61,7 @@ def measured(name: str, results: Mapping[str, Any]) -> Shown:
     return Shown(
         name=name,
         flips={
-            ", ".join(filter(None, (name, split))): (
+            ", ".join(filter(None, (name, CASES[split]))): (
                 results[split]["wrong_to_right"],
                 results[split]["right_to_wrong"],
                 results[split]["delta"],
@@ -188,14 +188,14 @@ def promises(
                 panel.vlines(at, *found["interval"], color=mark.colour, lw=1.1)
                 panel.plot(at, found["delta"], marker=mark.marker, color=mark.colour, mfc="white",
                            ls="")  # fmt: skip
-                told += f", {split.replace('_', ' ')} {found['delta']:+.3f}"
+                told += f", {CASES[split]} {found['delta']:+.3f}"
             words.append(f"{label}: {told}" if label else told)
         panel.axhline(0, color="#222222", lw=0.8)
         panel.axvline(last + 0.5, color="#bbbbbb", lw=0.8)
         ticks = ["bare", *(str(n) for n in range(1, last + 1))]
         panel.set_xticks(
             range(last + 1 + len(tests)),
-            [*ticks, *("TEST" if split == "test" else "shifted TEST" for split in tests)],
+            [*ticks, *(CASES[split] for split in tests)],
         )
         panel.set(xlabel="promotions on CONFIRM, then the final stack where nothing was chosen",
                   ylabel="accuracy, less the bare pipeline's")  # fmt: skip

@@ -11,6 +11,7 @@ from framework.reporting.evidence import Evidence, Job
 from framework.reporting.figures import loops as figures
 from framework.reporting.figures.style import Drawing
 from framework.reporting.loops import (
+    CASES,
     SPLITS,
     loops_summary,
     named,
@@ -19,7 +20,16 @@ from framework.reporting.loops import (
     unreached,
     why,
 )
-from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Note, Table, Text
+from framework.reporting.report.blocks import (
+    Block,
+    Cell,
+    Folded,
+    Heading,
+    Listing,
+    Note,
+    Table,
+    Text,
+)
 from framework.reporting.report.cells import UNDEFINED, count, delta, number_cell, p_cell
 from framework.reporting.spelling import p_value
 
@@ -28,12 +38,6 @@ __all__ = ["final_states", "funnel_table", "loops", "pooled_table"]
 Named = tuple[str, Mapping[str, Any]]
 """A loop's name and the content of its improve.json."""
 
-_CASES: Final = {
-    "test": "TEST",
-    "test_shifted": "shifted TEST",
-    "confirm": "CONFIRM",
-    "whole_pool": "pool without OPTIMIZE",
-}
 _STOPPED: Final = {
     "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
     "all_reachable_regimes_exhausted": "every regime that a seam reaches had its attempts",
@@ -102,8 +106,8 @@ def _one(
     anchor: str,
 ) -> Iterator[Block]:
     yield Text(_course(results))
-    yield Text(" ".join(_verdict(results, split) for split in _CASES if split.startswith("test")
-                        and split in results))  # fmt: skip
+    yield Listing([_verdict(results, split) for split in ("test", "test_shifted")
+                   if split in results])  # fmt: skip
     yield final_states([("", results)], anchor=f"{anchor}-states")
     yield from _figures([("", results)], hang, kind, anchor)
     yield from _drafts(results, anchor)
@@ -178,7 +182,7 @@ def _verdict(results: Mapping[str, Any], split: str) -> str:
         says = "the interval holds 0: it neither confirms nor refutes the gain"
     limits = "" if low is None else f" [{low:+.3f}, {high:+.3f}]"
     return (
-        f"{_CASES[split]}: {found['before']:.3f} before, {found['after']:.3f} after, "
+        f"{CASES[split]}: {found['before']:.3f} before, {found['after']:.3f} after, "
         f"{found['delta']:+.3f}{limits}, {found['wrong_to_right']} fixed and "
         f"{found['right_to_wrong']} broken, exact McNemar p {p_value(found['mcnemar_p'])}: {says}."
     )
@@ -320,7 +324,7 @@ def _localised(results: Sequence[Mapping[str, Any]], anchor: str) -> Iterator[Bl
             anchor=f"{anchor}-{key.replace('_', '-')}",
             caption=f"{title}: fixed and broken; under it, right before and after, of how many"
             f"{over}.",
-            columns=["", *(_CASES[split] for split in splits)],
+            columns=["", *(CASES[split] for split in splits)],
             rows=[[group, *(_group(summed[group].get(split)) for split in splits)]
                   for group in groups],
         )  # fmt: skip
@@ -397,7 +401,7 @@ def final_states(members: Sequence[Named], anchor: str = "final-states") -> Tabl
             low, high = found["interval"]
             rows.append(
                 [
-                    f"{name}, {_CASES[split]}" if name else _CASES[split],
+                    f"{name}, {CASES[split]}" if name else CASES[split],
                     count(found["n"]),
                     number_cell(found["before"]),
                     number_cell(found["after"]),
@@ -434,7 +438,7 @@ def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
         of_seeds = units.get(split)
         rows.append(
             [
-                _CASES[split],
+                CASES[split],
                 count(found["wrong_to_right"]),
                 count(found["right_to_wrong"]),
                 p_cell(found["mcnemar_p"]),

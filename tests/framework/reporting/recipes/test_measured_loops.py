@@ -70,7 +70,7 @@ def test_every_candidate_of_a_measured_loop_ends_in_one_place(sweep: Path) -> No
     first = loops[0]
     assert [first.outcomes[label] for label in OUTCOMES] == [2, 3, 3, 1]
     assert first.deltas == (0.08,)
-    assert first.flips["seed 7, test"] == (10, 2, 0.08)
+    assert first.flips["seed 7, TEST"] == (10, 2, 0.08)
 
 
 def test_repeated_seeds_are_told_apart_and_kinds_are_not_mixed(sweep: Path, tmp_path: Path) -> None:
