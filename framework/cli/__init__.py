@@ -18,7 +18,7 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""
-    args = _parser().parse_args(argv)
+    args = _parsed(argv)
     module, function = args.command.split(":")
     try:
         status: int = getattr(importlib.import_module(f"framework.cli.{module}"), function)(args)
@@ -31,6 +31,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left, as `head` does: not an error of anyone's.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments. `KEY=VALUE` may stand behind an option too, which argparse refuses."""
+    parser = _parser()
+    args, rest = parser.parse_known_args(argv)
+    late = [word for word in rest if "=" in word and not word.startswith("-")]
+    if rest and (late != rest or not hasattr(args, "overrides")):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if late:
+        args.overrides = [*args.overrides, *late]
+    return args
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -191,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--n", type=int, default=40, help="verdicts drawn; default: %(default)s")
     add.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
-    add.add_argument("--out", metavar="FILE", help="default: RUN-labels.csv")
+    add.add_argument("--out", metavar="FILE", help="default: RUN-labels.csv or RUN-regimes.csv")
     add.add_argument("--read", metavar="FILE", help="compare a filled sheet with the judge")
     add.add_argument("--json", action="store_true", help="as JSON, with --read")
     add.add_argument("--regimes", action="store_true", help="of a loop: its failures' regimes")

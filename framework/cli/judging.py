@@ -81,7 +81,7 @@ def label(args: argparse.Namespace) -> int:
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
-    out = Path(args.out or f"{run.name}-labels.csv")
+    out = _beside(run, "labels") if args.out is None else Path(args.out)
     n = sheet(verdicts, args.n, args.seed, out)
     print(f"{n} of {len(verdicts)} verdicts; write yes or no into the column label, then")
     print(f"python -m framework label {run} --read {out}")
@@ -109,7 +109,7 @@ def _regimes(args: argparse.Namespace) -> int:
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
-    out = Path(args.out or f"{run.name}-regimes.csv")
+    out = _beside(run, "regimes") if args.out is None else Path(args.out)
     n = write_sheet(failures, shown_of(run, failures), args.n, args.seed, out)
     print("the labels, of which one goes into the column label:")
     for name, meaning in meanings.items():
@@ -118,6 +118,11 @@ def _regimes(args: argparse.Namespace) -> int:
     print(f"python -m framework label {run} --regimes --read {out}")
     print(f"sheet: {out}")
     return 0
+
+
+def _beside(run: Path, what: str) -> Path:
+    """Where a sheet goes unless told: beside the run, under its name."""
+    return run.parent / f"{run.resolve().name}-{what}.csv"
 
 
 def _show_agreement(

@@ -222,6 +222,10 @@ def test_mistakes_with_sheets(
         return framework(capsys, "label", str(sweep), *words).mistake
 
     assert "may hold labels" in mistake("--out", str(sheet))
+    beside = sweep.with_name(f"{sweep.name}-labels.csv")
+    assert framework(capsys, "label", str(sweep), "--n", "3").status == 0
+    assert beside.read_text() == sheet.read_text()
+    beside.unlink()
     assert "--n: 0 given" in mistake("--n", "0")
     assert "no label yet" in mistake("--read", str(sheet))
     fill(sheet, lambda row: "perhaps")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli import main
+from framework.cli import _parsed, main
 from framework.compose import compose_plan, composer
 from framework.engine.run import execute, one_domain
 from framework.journal import verify_run
@@ -37,7 +37,7 @@ def test_a_loop_is_replayed_and_forked(
     at = next(e.seq for e in loop.events if e.type == "noise.recorded")
     fork = tmp_path / "fork"
     drafts = "author.drafts=[{seam: score, expression: -similarity}]"
-    status = main(["fork", str(loop.path), drafts, "--at", str(at), "--out", str(fork)])
+    status = main(["fork", str(loop.path), "--at", str(at), drafts, "--out", str(fork)])
     assert status == 0
     out = capsys.readouterr().out
     assert "why" in out  # the table of drafts
@@ -46,6 +46,21 @@ def test_a_loop_is_replayed_and_forked(
     assert done.results["candidates"][0]["payload"] == {"expression": "-similarity"}
     assert main(["replay", str(fork)]) == 0
     assert not verify_run(fork).problems
+
+
+def test_overrides_stand_before_and_behind_options_and_nothing_else_is_taken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    args = _parsed(["fork", "RUN", "a=1", "--at", "3", "b=2", "--out", "d", "c=x=y"])
+    assert (args.run, args.at, args.out) == ("RUN", 3, "d")
+    assert args.overrides == ["a=1", "b=2", "c=x=y"]
+    for words in (["--at", "3", "stray"], ["--at", "3", "--outt=d"], ["--at", "3", "a=1", "stray"]):
+        with pytest.raises(SystemExit) as stopped:
+            _parsed(["fork", "RUN", *words])
+        assert stopped.value.code == 2
+    with pytest.raises(SystemExit):
+        _parsed(["replay", "RUN", "a=1"])
+    assert "unrecognized arguments: a=1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -117,14 +117,20 @@ def test_a_bad_sheet_is_told_by_line(tmp_path: Path) -> None:
         read_labels(path, MEANINGS)
 
 
-def test_from_a_loop_and_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_a_loop_and_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = {"base": {"optimize": "0-4", "confirm": "0-9", "test": "0-4"}}
     done = run_script(script_plan(right, []), tmp_path / "run")
     failures, _ = failures_of(done.path)
     assert {f.regime for f in failures} == {"assemble-internal"}
     assert len(failures) == 5
-    sheet = tmp_path / "sheet.csv"
-    assert main(["label", str(done.path), "--regimes", "--out", str(sheet)]) == 0
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert main(["label", str(done.path), "--regimes"]) == 0
+    assert not any(elsewhere.iterdir())
+    sheet = tmp_path / "run-regimes.csv"  # beside the run
     assert "assemble-internal: the evidence was in the view" in capsys.readouterr().out
     rows = lines(sheet)
     asked = {failed.id: shown_of(done.path, failures)[failed.case].question for failed in failures}
