@@ -33,6 +33,7 @@ _VARIED: Final = ("domain", "budget", "protocol")
 """Groups whose settings are told one by one where they vary."""
 _NAMED: Final = ("reader", "model", "judge")
 """Groups that are told by name where they vary; what an arm is made of is in its name."""
+_SMALL: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,7 @@ def by_depth(job: Job, axis: str) -> Curve:
 def by_setting(
     jobs: Iterable[Job], key: str, axis: str, depth: int | None = None
 ) -> dict[str, Curve]:
-    """By arm, the axis at each value of a configuration key (`domain.rho`), ascending.
+    """By arm, the axis at each value of a configuration key (`domain.rho`): numbers, then texts.
 
     depth : the axis in the stratum of that depth; over all cases where None.
 
@@ -104,20 +105,24 @@ def by_setting(
         own[value] = point
     if not found:
         raise UserError(f"no job has the axis {axis}" + ("" if depth is None else f" at d={depth}"))
-    return {
-        arm: [own[value] for value in sorted(own, key=lambda v: (isinstance(v, str), v))]
-        for arm, own in found.items()
-    }
+    return {arm: [own[value] for value in sorted(own, key=_place)] for arm, own in found.items()}
+
+
+def _place(value: float | str) -> tuple[bool, float]:
+    """Sorts numbers ascending, then texts as they came."""
+    return (True, 0.0) if isinstance(value, str) else (False, value)
 
 
 def curves_block(anchor: str, caption: str, xlabel: str, curves: Mapping[str, Curve]) -> Block:
     """The curves as a table: one row an arm, one column a value, intervals under the means."""
     values = list(dict.fromkeys(p.x for curve in curves.values() for p in curve))
-    values.sort(key=lambda v: (isinstance(v, str), 0 if isinstance(v, str) else v))
+    values.sort(key=_place)
+    # Shares of a view are small: what two decimals would show of them is not much.
+    digits = 2 if any(abs(p.mean) >= _SMALL for curve in curves.values() for p in curve) else 3
     rows: list[list[Cell | str]] = []
     for arm, curve in curves.items():
         by_x = {point.x: point for point in curve}
-        rows.append([arm, *(_cell(by_x.get(value)) for value in values)])
+        rows.append([arm, *(_cell(by_x.get(value), digits) for value in values)])
     columns = (xlabel, *(v if isinstance(v, str) else f"{v:g}" for v in values))
     return Table(anchor=anchor, caption=caption, columns=columns, rows=rows)
 
@@ -176,8 +181,8 @@ def _point(x: Any, entry: Mapping[str, Any] | None, job: Job) -> Point | None:
     )
 
 
-def _cell(point: Point | None) -> Cell:
-    return Cell(text=NOTHING) if point is None else shown(point.measured)
+def _cell(point: Point | None, digits: int) -> Cell:
+    return Cell(text=NOTHING) if point is None else shown(point.measured, digits)
 
 
 def setting(job: Job, key: str) -> Any:

@@ -53,12 +53,13 @@ def draw(
 ) -> Drawing:
     """One panel an axis, one curve an arm, with intervals; `overlay` adds to a panel by its name.
 
-    Values that are no numbers stand side by side in the order in which they are given. Curves are
-    set a little apart, so that their intervals show.
+    Values that are no numbers stand side by side in the order in which they are given, and no line
+    joins them where all are such. Curves are set a little apart, so that their intervals show.
     """
     arms = list(dict.fromkeys(arm for curves in panels.values() for arm in curves))
     chosen = _chosen(arms)
     look = marks(chosen)
+    joined = any(not isinstance(p.x, str) for c in panels.values() for f in c.values() for p in f)
     width = 1.0 + 3.7 * len(panels)
     with canvas(width, 3.2 + legend_height(width, chosen), 1, len(panels), sharey=False) as (
         figure,
@@ -78,7 +79,7 @@ def draw(
             for i, arm in enumerate(here):
                 off = (i - (len(here) - 1) / 2) * 0.4 * gap / max(len(here), 3)
                 at = [_moved(places[p.x], off, logarithmic) for p in curves[arm]]
-                _curve(panel, at, curves[arm], look[arm])
+                _curve(panel, at, curves[arm], look[arm], joined)
             if overlay is not None and axis in overlay:
                 overlay[axis](panel)
             if logarithmic:
@@ -94,7 +95,7 @@ def draw(
             if min(means) >= 0 and _SMALL < max(means) <= 1:
                 panel.set_ylim(-0.03, 1.03)
             panel.set(xlabel=xlabel, ylabel=axis)
-        legend(figure, handles(look.values(), line=True), chosen)
+        legend(figure, handles(look.values(), line=joined), chosen)
     if len(chosen) < len(arms):
         caption += f" In grey, {len(arms) - len(chosen)} other arms: the tables have them all."
     told = [
@@ -124,9 +125,9 @@ def _moved(x: float, off: float, logarithmic: bool) -> float:
     return x * math.exp(off) if logarithmic else x + off
 
 
-def _curve(panel: Axes, at: Sequence[float], curve: Curve, mark: Mark) -> None:
+def _curve(panel: Axes, at: Sequence[float], curve: Curve, mark: Mark, joined: bool) -> None:
     for x, point in zip(at, curve, strict=True):
         if point.low is not None and point.high is not None:
             panel.plot([x, x], [point.low, point.high], color=mark.colour, lw=0.9, alpha=0.6)
-    panel.plot(at, [p.mean for p in curve], ls=mark.line, marker=mark.marker, color=mark.colour,
-               mfc=mark.face, lw=1.2, zorder=3)  # fmt: skip
+    panel.plot(at, [p.mean for p in curve], ls=mark.line if joined else "", marker=mark.marker,
+               color=mark.colour, mfc=mark.face, lw=1.2, zorder=3)  # fmt: skip
