@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from framework.contracts.domain import Domain
 from framework.records import (
     Case,
     Row,
@@ -31,9 +32,13 @@ class GateOutcome:
 
 
 class Gate(ABC, Generic[S]):
-    """Decides on rows of a run against the rows of its baseline on the same cases."""
+    """Decides on rows of a run against the rows of its baseline on the same cases.
+
+    in_loops : whether it judges looks within a loop, whose rows have the one axis `correct`.
+    """
 
     name: ClassVar[str]
+    in_loops: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:
@@ -121,6 +126,9 @@ class RunProtocol(ABC, Generic[S]):
         self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
         """Rows with their records, leaving out the keys in `done`."""
+
+    def check(self, parts: Mapping[str, Any], domain: Domain[Any]) -> None:
+        """Find what of `Bound.parts` can not work, before anything is written. Raises UserError."""
 
     def bind(self, bound: Bound) -> None:
         """Take the parts of its own groups and the journal. Called before `drive`."""

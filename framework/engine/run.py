@@ -179,11 +179,11 @@ def bind_notes(
     live: bool = True,
 ) -> None:
     """Give a protocol with groups of its own their plugins and its events (see `Bound`)."""
-    groups = (*protocol.groups, "gate")
+    parts = _parts_of(plan, protocol)
     protocol.bind(
         Bound(
-            parts={group: plan.parts[group].create() for group in groups},
-            settings={group: plan.identity[group] for group in (*groups, "protocol")},
+            parts=parts,
+            settings={group: plan.identity[group] for group in (*parts, "protocol")},
             seed=plan.top.seed,
             note=note,
             recorded=recorded,
@@ -191,6 +191,11 @@ def bind_notes(
             live=live,
         )
     )
+
+
+def _parts_of(plan: Plan, protocol: RunProtocol[Any]) -> dict[str, Any]:
+    """The plugins that a protocol with groups of its own is given."""
+    return {group: plan.parts[group].create() for group in (*protocol.groups, "gate")}
 
 
 def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:
@@ -237,14 +242,15 @@ def axes_of(plan: Plan) -> tuple[str, ...]:
 def check(plan: Plan) -> None:
     """Find, before anything is written, what can be found wrong with a plan's data and budget.
 
-    Raises UserError for missing or malformed data, an empty domain, or a budget that is too small
-    for any event of the first history.
+    Raises UserError for missing or malformed data, an empty domain, parts that the protocol can't
+    work with, or a budget that is too small for any event of the first history.
     """
     domain = open_domain(plan)
     pipeline = build_pipeline(plan, domain)
     check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
-    for group in ("protocol", "tracking"):
-        plan.parts[group].create()
+    plan.parts["tracking"].create()
+    protocol: RunProtocol[Any] = plan.parts["protocol"].create()
+    protocol.check(_parts_of(plan, protocol), domain)
     first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)
     if first is None:
         raise UserError(f"domain {plan.label('domain')} has no cases")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, ClassVar
 
-from framework.contracts import Bound, Pipeline, RowKey, RunProtocol
+from framework.contracts import Bound, Domain, Gate, Pipeline, RowKey, RunProtocol
+from framework.errors import UserError
 from framework.improve.loop import Loop
 from framework.improve.settings import ImproveSettings
 from framework.pipeline import Pipeline as Path
 from framework.records import Case, Row
-from framework.registry import register
+from framework.registry import plugins, register
 
 
 @register("protocol", "improve")
@@ -29,6 +30,16 @@ class Improve(RunProtocol[ImproveSettings]):
         self._bound: Bound | None = None
         self._loop: Loop | None = None
 
+    def check(self, parts: Mapping[str, Any], domain: Domain[Any]) -> None:
+        parts["target"].on(domain)
+        gate: Gate[Any] = parts["gate"]
+        if not gate.in_loops:
+            able = [plugin.name for plugin in plugins("gate") if plugin.cls.in_loops]
+            raise UserError(
+                f"gate={gate.name} judges whole runs, not edits within a loop; of the gates "
+                f"{' and '.join(able)} do"
+            )
+
     def bind(self, bound: Bound) -> None:
         self._bound = bound
 
@@ -37,6 +48,7 @@ class Improve(RunProtocol[ImproveSettings]):
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
         assert isinstance(pipeline, Path)
         assert self._bound is not None, "bind() comes before drive()"
+        self.check(self._bound.parts, pipeline.domain)
         self._loop = Loop(self.settings, self._bound, pipeline)
         async for row, record in self._loop.run(done):
             yield row, record

@@ -51,6 +51,7 @@ class Heldout(Gate[HeldoutSettings]):
     alpha. Where every look has cases of its own, each has alpha.
     """
 
+    in_loops: ClassVar[bool] = True
     Settings: ClassVar[type[HeldoutSettings]] = HeldoutSettings
 
     @property

@@ -15,6 +15,7 @@ from plugins.gates._paired import GateSettings
 class Open(Gate[GateSettings]):
     """Always passes and judges nothing: the ablation of a gate. Its settings change no outcome."""
 
+    in_loops: ClassVar[bool] = True
     Settings: ClassVar[type[Any]] = GateSettings
 
     @property

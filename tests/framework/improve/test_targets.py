@@ -10,8 +10,10 @@ import pytest
 
 from framework.compose import compose_plan, composer
 from framework.contracts.improve import SEAMS
+from framework.engine.job import check_job
 from framework.engine.loops import replay_notes
 from framework.engine.run import execute, one_domain
+from framework.errors import UserError
 from framework.registry import plugins
 from tests.framework.improve.scripted import finished
 
@@ -74,3 +76,29 @@ def test_a_target_is_whole(plugin) -> None:  # type: ignore[no-untyped-def]
     assert target.fragments
     assert len({p.id for p in target.library}) == len(target.library) > 0
     assert {p.seam for p in target.library} <= set(target.seams)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ("target=pipeline domain=governance target.success=edaa", r"no column 'edaa'"),
+        ("target=pipeline domain=governance target.success=eda", r"allowed: .*compliance"),
+        ("target=text_to_sql domain=loan", r"works on domain=text_to_sql, not on regulated"),
+        ("target=pipeline domain=loan gate=noninferiority", r"judges whole runs.*heldout and open"),
+        ("target=pipeline domain=loan gate=superiority", r"judges whole runs.*heldout and open"),
+    ],
+)
+def test_what_can_not_work_is_told_before_anything_is_written(overrides: str, said: str) -> None:
+    with composer(), one_domain():
+        plan = compose_plan(["protocol=improve", "arch=bm25", "tracking=none", *overrides.split()])
+        with pytest.raises(UserError, match=said):
+            check_job(plan)
+
+
+@pytest.mark.parametrize("gate", ["heldout", "open"])
+def test_gates_of_loops_are_taken(gate: str) -> None:
+    with composer(), one_domain():
+        plan = compose_plan(
+            ["protocol=improve", "target=longmemeval", "tracking=none", f"gate={gate}"]
+        )
+        check_job(plan)
