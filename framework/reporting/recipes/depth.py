@@ -41,7 +41,12 @@ def _ours(label: str) -> str:
 
 
 def _beside(
-    name: str, table: str, title: str, value: Callable[[Job, str], Measured], experiment: str
+    name: str,
+    table: str,
+    title: str,
+    value: Callable[[Job, str], Measured],
+    experiment: str,
+    digits: int = 3,
 ) -> None:
     """A recipe that sets measured numbers beside a printed table, arm by arm."""
 
@@ -59,7 +64,9 @@ def _beside(
                 [label]
                 + [
                     against(
-                        value(job, column) if job else Measured(value=None), texts.get(column, "")
+                        value(job, column) if job else Measured(value=None),
+                        texts.get(column, ""),
+                        digits,
                     )
                     for column in source.columns
                 ]
@@ -130,7 +137,7 @@ def _failures(job: Job, column: str) -> Measured:
 
 _beside("depth/table6", "table_6", "All axes by arm", _axis, "paper_geometry")
 _beside("depth/table7", "table_7", "Compliance by depth", _at_depth("compliance"), "paper_geometry")
-_beside("depth/table34", "table_34", "Why cases failed", _failures, "paper_geometry")
+_beside("depth/table34", "table_34", "Why cases failed", _failures, "paper_geometry", digits=1)
 _beside("depth/table67", "table_67", "Recall by depth", _at_depth("recall"), "paper_geometry")
 _beside("depth/figure32", "figure_32", "Return on tokens by arm", _axis, "paper_geometry")
 

@@ -16,10 +16,14 @@ from framework.reporting.evidence import Group, Job
 from framework.reporting.figures import FIGURES, figure
 from framework.reporting.figures.depth import depths
 from framework.reporting.figures.outcomes import outcome_axis, outcomes
-from framework.reporting.figures.pareto import Point, frontier, points
+from framework.reporting.figures.pareto import Point, apart, frontier, points
 from framework.reporting.figures.ranks import ranked
+from framework.reporting.figures.reliability import reliability_of
 from framework.reporting.figures.risk_coverage import curve_of
 from framework.reporting.figures.style import Drawing, marks, save
+from framework.reporting.report.behaviour import retention
+from framework.reporting.report.blocks import Cell, Folded, Table
+from framework.reporting.report.calibration import calibration
 from framework.reporting.summary import axes_of_rows
 
 N = 40
@@ -96,7 +100,7 @@ def drawn(name: str, group: Group) -> Drawing:
 # ------------------------------------------------------------------------------------- all of them
 
 
-NEED_MORE = ("forest", "risk_coverage", "strata")
+NEED_MORE = ("forest", "reliability", "risk_coverage", "strata")
 """Figures of comparisons, confidences and strata, which these groups do not have."""
 
 
@@ -243,6 +247,49 @@ def test_risk_falls_where_the_sure_answers_are_the_right_ones(tmp_path: Path) ->
     assert f"a at tight: area {found.curve.aurc:.2f}" in made.alt
 
 
+def test_calibration_is_that_of_the_stated_confidences(tmp_path: Path) -> None:
+    jobs = [with_confidence(tmp_path / arm, arm, 0.5) for arm in ("a", "b")]
+    found = reliability_of(jobs[0])
+    assert found is not None
+    stated = jobs[0].confidences
+    right = {row.key: row.axes["conditional_accuracy"] or 0.0 for row in jobs[0].rows}
+    assert sum(b.n for b in found.bins) == found.n == N
+    assert found.brier == pytest.approx(
+        sum((stated[key] - right[key]) ** 2 for key in right) / len(right)
+    )
+    group = group_of(*jobs)
+    made = drawn("reliability", group)
+    assert f"a at tight: ECE {found.ece:.2f}" in made.alt
+    table, bins = calibration(group)
+    assert isinstance(table, Table)
+    assert isinstance(bins, Folded)
+    (first, second) = table.rows
+    assert (first[0], second[0]) == ("a", "b")
+    assert isinstance(first[2], Cell)
+    assert first[2].value == found.ece
+
+
+def test_kappa_on_the_cases_that_all_arms_retained(three: Group) -> None:
+    (table,) = (
+        block
+        for block in retention(three)
+        if isinstance(block, Table) and block.anchor == "kappa-common-0"
+    )
+    kept = [
+        {row.case_id: row.axes["kappa"] for row in job.rows if row.axes["kappa"] is not None}
+        for job in three.jobs
+    ]
+    common = set.intersection(*map(set, kept))
+    assert 0 < len(common) < min(map(len, kept)), "some case was kept by all, not all by any"
+    for row, own in zip(table.rows, kept, strict=True):
+        kappa, n, of = row[2], row[3], row[4]
+        assert isinstance(kappa, Cell)
+        assert kappa.value == pytest.approx(sum(own[c] or 0.0 for c in common) / len(common))
+        assert isinstance(n, Cell)
+        assert isinstance(of, Cell)
+        assert (n.value, of.value) == (len(common), len(own))
+
+
 def test_without_a_stated_confidence_there_is_no_curve(tmp_path: Path) -> None:
     job = with_confidence(tmp_path / "a", "a", 0.5)
     text = (tmp_path / "a" / "answers.jsonl").read_text()
@@ -253,4 +300,17 @@ def test_without_a_stated_confidence_there_is_no_curve(tmp_path: Path) -> None:
     )
     (tmp_path / "a" / "answers.jsonl").write_text(unsaid)
     assert curve_of(job) is None
+    assert reliability_of(job) is None
     assert job.confidences == {}
+
+
+def test_points_of_one_cost_are_drawn_side_by_side_and_others_where_they_are() -> None:
+    linear = apart([100.0, 500.0, 500.0, 501.0, 1100.0], logarithmic=False)
+    assert (linear[0], linear[4]) == (100.0, 1100.0)
+    left, middle, right = linear[1:4]
+    assert middle - left == pytest.approx(18)
+    assert right - middle == pytest.approx(18)
+    assert middle == pytest.approx(500, abs=1)
+    assert apart([1.0, 10.0, 1000.0], logarithmic=True) == pytest.approx([1, 10, 1000])
+    same = apart([7.0, 7.0], logarithmic=False)
+    assert same[0] < 7 < same[1]
