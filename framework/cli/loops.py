@@ -25,8 +25,9 @@ def gates(args: argparse.Namespace) -> int:
     from framework.errors import UserError
     from framework.reporting.figures.style import save
     from framework.reporting.markdown import put_between_markers
+    from framework.testing.gate_populations import MIXTURE, read_effects
     from framework.testing.gate_tables import draw, markdown
-    from framework.testing.gates import MIXTURE, read_effects, simulate
+    from framework.testing.gates import simulate
 
     if args.loops < 1:
         raise UserError(f"--loops: {args.loops} given, at least 1 expected")

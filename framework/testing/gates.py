@@ -6,37 +6,36 @@ to CONFIRM only past an OPTIMIZE sample, and is promoted where the rule says so.
 are those of the real loop: `judge_optimize`, the gate plugin, the plateau rule. What is reported is
 what a real run can't know: how often a promotion was false, what the loop claims beyond the truth,
 and what it left lying (docs/validity.md section 6.3).
+
+Cases are exchangeable, so that nothing hangs on which of them flip: loops are drawn by their counts
+of right, fixed and broken cases, all loops of a rule at once, and the real decisions are asked for
+each count that comes up.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from math import lgamma, log
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from framework.contracts import Outcome, Taxonomy
-from framework.errors import DataError, UserError
+from framework.errors import UserError
 from framework.improve.flips import Flips, judge_optimize
-from framework.improve.plateau import Plateau
+from framework.improve.plateau import Plateau, least_net_flips
 from framework.records import Row
 from framework.registry import find, settings_of
+from framework.testing.gate_populations import MIXTURE, Idea, Population, after
 
 __all__ = [
     "LOOKS",
-    "MIXTURE",
     "RULES",
-    "Effect",
     "Found",
-    "Idea",
-    "Population",
     "Rule",
-    "read_effects",
     "simulate",
 ]
 
@@ -45,91 +44,12 @@ LOOKS: Final = (1, 2, 5, 10, 20)
 OPTIMIZE: Final = 50
 """Cases on which an idea is tried before it comes to CONFIRM."""
 _FLOOR: Final = 0.2
+_NEVER: Final = 1e-12
+"""A probability that is none."""
 
 Bools = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Idea:
-    """A kind of edit: how often it is drawn, P(a wrong case is fixed), P(a right one is broken)."""
-
-    name: str
-    share: float
-    fix: float
-    hurt: float
-
-    def after(self, accuracy: float) -> float:
-        """The true accuracy once it is installed."""
-        return accuracy + (1 - accuracy) * self.fix - accuracy * self.hurt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Population:
-    """What ideas are drawn from, with replacement, and the accuracy of the bare pipeline."""
-
-    name: str
-    accuracy: float
-    ideas: tuple[Idea, ...]
-
-
-MIXTURE: Final = Population(
-    name="null and harmful mixture",
-    accuracy=0.75,
-    ideas=(
-        Idea(name="null", share=0.5, fix=0.06, hurt=0.02),
-        Idea(name="harmful", share=0.3, fix=0.06, hurt=0.05),
-        Idea(name="small", share=0.1, fix=0.14, hurt=0.02),
-        Idea(name="large", share=0.1, fix=0.30, hurt=0.02),
-    ),
-)
-"""True effects at the start: 0, -.0225, +.02 and +.06."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """What a patch did to many cases: wrong ones without it, of these fixed; right ones, broken."""
-
-    name: str
-    seam: str
-    wrong: int
-    fixed: int
-    right: int
-    broken: int
-
-    @property
-    def delta(self) -> float:
-        """Change of accuracy."""
-        return (self.fixed - self.broken) / (self.wrong + self.right)
-
-
-def read_effects(path: Path) -> Population:
-    """The patches of a library as a population, each as often as another.
-
-    path : JSON as `benchmarks/patch_effects.py` writes it. Raises UserError where it can't be read,
-    DataError where it is something else.
-    """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        effects = [Effect(**entry) for entry in data["effects"]]
-        first = effects[0]
-        return Population(
-            name=f"library of target={data['target']}, measured on {data['cases']:,} cases",
-            accuracy=first.right / (first.wrong + first.right),
-            ideas=tuple(
-                Idea(
-                    name=e.name,
-                    share=1 / len(effects),
-                    fix=e.fixed / e.wrong,
-                    hurt=e.broken / e.right,
-                )
-                for e in effects
-            ),
-        )
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, IndexError, ZeroDivisionError) as error:
-        raise DataError(path, None, f"no measured effects of patches: {error}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +57,9 @@ class Rule:
     """A gate with its surroundings.
 
     gate : settings of the plugin. fresh : every look has CONFIRM cases of its own. spends : looks
-    at the same cases share alpha. least, patience : the plateau rule. confirm : cases a look.
+    at the same cases share alpha. confirm : cases a look. least, patience : the plateau rule;
+    without patience there is none. calibrated : each loop measures its noise on its CONFIRM, and
+    asks for more net flips where it is large, as the real one does.
     """
 
     name: str
@@ -145,23 +67,26 @@ class Rule:
     gate: Mapping[str, Any] = field(default_factory=dict)
     fresh: bool = False
     spends: bool = True
+    confirm: int = 100
     least: int = 0
     patience: int | None = None
-    confirm: int = 100
+    calibrated: bool = False
 
 
 _POINT: Final = {"rule": "point"}
 _POINT_02: Final = {"rule": "point", "threshold": 0.02}
+_PLATEAU: Final[dict[str, Any]] = {"fresh": True, "least": 2, "patience": 3}
 RULES: Final = (
     Rule(name="open", plugin="open"),
     Rule(name="point, 0 (published)", gate=_POINT),
     Rule(name="point, .02", gate=_POINT_02),
     Rule(name="point, .02, fresh", gate=_POINT_02, fresh=True),
-    Rule(name="point, .02, fresh, plateau", gate=_POINT_02, fresh=True, least=2, patience=3),
+    Rule(name="point, .02, fresh, plateau of 2 flips", gate=_POINT_02, **_PLATEAU),
+    Rule(name="point, .02, fresh, plateau", gate=_POINT_02, calibrated=True, **_PLATEAU),
     Rule(name="bound, 0, no spending", spends=False),
     Rule(name="bound, 0, spending"),
     Rule(name="bound, 0, fresh", fresh=True),
-    Rule(name="bound, 0, fresh, plateau (default)", fresh=True, least=2, patience=3),
+    Rule(name="bound, 0, fresh, plateau (default)", calibrated=True, **_PLATEAU),
     Rule(name="bound, .02, fresh", gate={"threshold": 0.02}, fresh=True),
     Rule(name="bound, 0, fresh, 400 a look", fresh=True, confirm=400),
     Rule(name="bound, .02, fresh, 400 a look", gate={"threshold": 0.02}, fresh=True, confirm=400),
@@ -193,100 +118,121 @@ class Found:
 def simulate(
     loops: int, seed: int = 0, population: Population = MIXTURE, rules: Sequence[Rule] = RULES
 ) -> list[Found]:
-    """The characteristics of each rule, from `loops` loops each.
+    """The characteristics of each rule, from `loops` loops each; all rules see the same ideas.
 
     Raises UserError for a population of which nothing comes to CONFIRM.
     """
-    if not any(idea.fix for idea in population.ideas):
+    passing = [idea.share * _past_optimize(population.accuracy, idea) for idea in population.ideas]
+    if not sum(passing):
         raise UserError(f"{population.name}: no idea fixes a case, so none comes to CONFIRM")
-    found = []
+    shares = np.array(passing) / sum(passing)
+    drawn = np.random.default_rng([seed, 0]).choice(len(shares), p=shares, size=(LOOKS[-1], loops))
+    found: list[Found] = []
     for rule in rules:
-        sums = {looks: np.zeros(6) for looks in LOOKS}
-        for loop in range(loops):
-            rng = np.random.default_rng([seed, loop])
-            for looks, values in _loop(population, rule, rng).items():
-                sums[looks] += values
-        for looks, (promoted, false, any_false, gain, claimed, best) in sums.items():
-            found.append(
-                Found(
-                    population=population.name,
-                    rule=rule.name,
-                    looks=looks,
-                    promotions=promoted / loops,
-                    any_false=any_false / loops,
-                    false_share=false / promoted if promoted else None,
-                    gain=gain / loops,
-                    optimism=(claimed - gain) / loops,
-                    regret=(best - gain) / loops,
-                )
-            )
+        found += _Loops(population, rule, loops, np.random.default_rng([seed, 1])).run(drawn)
     return found
 
 
-def _loop(population: Population, rule: Rule, rng: np.random.Generator) -> dict[int, Numbers]:
-    """One loop: by looks, (promotions, false ones, any false, gain, claimed, best gain)."""
-    bare = accuracy = best = population.accuracy
-    start = rng.random(rule.confirm) < bare
-    held = start.copy()
-    stack: list[Idea] = []
-    plateau = Plateau(least=rule.least, patience=rule.patience)
-    promoted = false = 0
-    claimed = 0.0
-    found: dict[int, Numbers] = {}
-    for looks, idea in enumerate(_past_optimize(population, accuracy, rng), start=1):
-        best = max(best, idea.after(best))
-        if not plateau.reached:
-            before = _fresh(population, rule, stack, rng) if rule.fresh else held
-            after = _edited(before, idea, rng)
-            fixed, broken = int((after & ~before).sum()), int((before & ~after).sum())
-            passed, judged = _decision(rule, fixed, broken, looks)
+class _Loops:
+    """All loops of one rule, look by look; every array holds one number a loop."""
+
+    def __init__(
+        self, population: Population, rule: Rule, loops: int, rng: np.random.Generator
+    ) -> None:
+        self.population, self.rule, self.rng = population, rule, rng
+        self.fix = np.array([idea.fix for idea in population.ideas])
+        self.hurt = np.array([idea.hurt for idea in population.ideas])
+        self.accuracy = np.full(loops, population.accuracy)
+        self.best = self.accuracy.copy()
+        self.start: Counts = rng.binomial(rule.confirm, self.accuracy)
+        self.held = self.start.copy()
+        self.claimed = np.zeros(loops)
+        self.promoted = np.zeros(loops, dtype=np.int64)
+        self.false = np.zeros(loops, dtype=np.int64)
+        noise = rng.binomial(rule.confirm, population.noise if rule.calibrated else 0.0, loops)
+        self.plateaus = [
+            Plateau(least=least_net_flips(int(n), rule.least), patience=rule.patience)
+            for n in noise
+        ]
+
+    def run(self, drawn: Counts) -> list[Found]:
+        """Looks at the ideas drawn, by look and loop."""
+        found = []
+        for look, ideas in enumerate(drawn, start=1):
+            self._look(look, self.fix[ideas], self.hurt[ideas])
+            if look in LOOKS:
+                found.append(self._found(look))
+        return found
+
+    def _look(self, look: int, fix: Numbers, hurt: Numbers) -> None:
+        self.best = np.maximum(self.best, after(self.best, fix, hurt))
+        running = np.array([not plateau.reached for plateau in self.plateaus])
+        fixed, broken = self._flips(fix, hurt)
+        passes = running & self._passes(look, fixed, broken, running)
+        gained = after(self.accuracy, fix, hurt)
+        self.promoted += passes
+        self.false += passes & (gained <= self.accuracy + 1e-12)
+        self.accuracy = np.where(passes, gained, self.accuracy)
+        net = fixed - broken
+        if self.rule.fresh:
+            self.claimed += np.where(passes, net / self.rule.confirm, 0.0)
+        else:
+            self.held += np.where(passes, net, 0)
+            self.claimed = (self.held - self.start) / self.rule.confirm
+
+    def _flips(self, fix: Numbers, hurt: Numbers) -> tuple[Counts, Counts]:
+        """Cases fixed and broken: of fresh ones under the installed stack, or of those held."""
+        n = self.rule.confirm
+        right = self.rng.binomial(n, self.accuracy) if self.rule.fresh else self.held
+        return self.rng.binomial(n - right, fix), self.rng.binomial(right, hurt)
+
+    def _passes(self, look: int, fixed: Counts, broken: Counts, running: Bools) -> Bools:
+        """Which pass gate and plateau rule; the rule takes note of the look in those running."""
+        passed = np.zeros(len(fixed), dtype=bool)
+        for i in np.flatnonzero(running):
+            gains, losses = int(fixed[i]), int(broken[i])
+            passed[i], judged = _decision(self.rule, gains, losses, look)
             if judged:  # an open gate judges nothing: flips do not stop its loop either
-                passed = passed and plateau.enough(fixed - broken)
-                plateau.look(fixed - broken)
-            if passed:
-                promoted += 1
-                false += idea.after(accuracy) <= accuracy + 1e-12
-                accuracy = idea.after(accuracy)
-                stack.append(idea)
-                if rule.fresh:
-                    claimed += (fixed - broken) / rule.confirm
-                else:
-                    held = after
-                    claimed = (int(held.sum()) - int(start.sum())) / rule.confirm
-        if looks in LOOKS:
-            row = [promoted, false, false > 0, accuracy - bare, claimed, best - bare]
-            found[looks] = np.array(row, dtype=float)
-        if looks == LOOKS[-1]:
-            break
-    return found
+                passed[i] &= self.plateaus[i].enough(gains - losses)
+                self.plateaus[i].look(gains - losses)
+        return passed
+
+    def _found(self, looks: int) -> Found:
+        gain = float(self.accuracy.mean()) - self.population.accuracy
+        promotions = int(self.promoted.sum())
+        return Found(
+            population=self.population.name,
+            rule=self.rule.name,
+            looks=looks,
+            promotions=promotions / len(self.promoted),
+            any_false=float((self.false > 0).mean()),
+            false_share=int(self.false.sum()) / promotions if promotions else None,
+            gain=gain,
+            optimism=float(self.claimed.mean()) - gain,
+            regret=float((self.best - self.accuracy).mean()),
+        )
 
 
-def _past_optimize(
-    population: Population, accuracy: float, rng: np.random.Generator
-) -> Iterator[Idea]:
-    """Ideas that pass the in-sample gate on OPTIMIZE cases of the bare pipeline, without end."""
-    shares = np.array([idea.share for idea in population.ideas])
-    while True:
-        idea = population.ideas[int(rng.choice(len(shares), p=shares / shares.sum()))]
-        before = rng.random(OPTIMIZE) < accuracy
-        after = _edited(before, idea, rng)
-        if _tried(int((after & ~before).sum()), int((before & ~after).sum())):
-            yield idea
+def _past_optimize(accuracy: float, idea: Idea) -> float:
+    """Probability that an idea passes the in-sample gate on OPTIMIZE cases of the bare pipeline."""
+    rates = ((1 - accuracy) * idea.fix, accuracy * idea.hurt)
+    likely = {
+        (fixed, broken): chance
+        for fixed in range(OPTIMIZE + 1)
+        for broken in range(OPTIMIZE + 1 - fixed)
+        if (chance := _multinomial((fixed, broken), rates)) > _NEVER
+    }
+    return sum(chance for counts, chance in likely.items() if _tried(*counts))
 
 
-def _fresh(
-    population: Population, rule: Rule, stack: Sequence[Idea], rng: np.random.Generator
-) -> Bools:
-    """Cases of a look's own under the installed stack."""
-    right: Bools = rng.random(rule.confirm) < population.accuracy
-    for idea in stack:
-        right = _edited(right, idea, rng)
-    return right
-
-
-def _edited(right: Bools, idea: Idea, rng: np.random.Generator) -> Bools:
-    draw = rng.random(len(right))
-    return np.where(right, draw >= idea.hurt, draw < idea.fix)
+def _multinomial(counts: tuple[int, int], rates: tuple[float, float]) -> float:
+    """Probability of these counts of two kinds among the OPTIMIZE cases."""
+    left, rest = OPTIMIZE - sum(counts), 1 - sum(rates)
+    pairs = [(n, rate) for n, rate in zip((*counts, left), (*rates, rest), strict=True) if n]
+    if any(rate <= 0 for _, rate in pairs):
+        return 0.0
+    ways = lgamma(OPTIMIZE + 1) - sum(lgamma(n + 1) for n, _ in pairs)
+    return float(np.exp(ways + sum(n * log(rate) for n, rate in pairs)))
 
 
 # ------------------------------------------------- the loop's own decisions, by the counts of flips
@@ -308,23 +254,50 @@ def _tried(fixed: int, broken: int) -> bool:
 
 
 def _decision(rule: Rule, fixed: int, broken: int, look: int) -> tuple[bool, bool]:
-    """Whether the real gate passes so many flips at a look, and whether it judged them at all."""
+    """Whether the real gate passes so many flips at a look, and whether it judges any at all."""
     whole_alpha = rule.fresh or not rule.spends
-    gate = (rule.plugin, *sorted(rule.gate.items()))
-    return _decided(gate, rule.confirm, fixed, broken, 1 if whole_alpha else look, whole_alpha)
+    asked = _Asked(
+        plugin=rule.plugin,
+        settings=tuple(sorted(rule.gate.items())),
+        n=rule.confirm,
+        look=1 if whole_alpha else look,
+        fresh=whole_alpha,
+    )
+    return fixed >= _least_fixed(asked, broken), _word(asked, 0, 0)[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A gate at a look, and the number of cases that it is shown."""
+
+    plugin: str
+    settings: tuple[tuple[str, Any], ...]
+    n: int
+    look: int
+    fresh: bool
 
 
 @cache
-def _decided(
-    gate: tuple[Any, ...], n: int, fixed: int, broken: int, look: int, fresh: bool
-) -> tuple[bool, bool]:
-    """For paired binary outcomes the gate's word hangs on the counts alone."""
-    name, *settings = gate
-    plugin = find("gate", name)
-    asked = plugin.cls(settings_of(plugin, dict(settings))).at_look(look, fresh=fresh)
-    before = [i >= fixed for i in range(n)]
-    after = [i < n - broken for i in range(n)]
-    outcome = asked.decide(_rows(after), _rows(before), 0)
+def _least_fixed(asked: _Asked, broken: int) -> int:
+    """The fewest fixed cases with which the gate passes so many broken ones; n + 1 for none.
+
+    A gate that passes some flips passes them with one more fixed or one fewer broken, so that it
+    need be asked near the border alone.
+    """
+    fixed = _least_fixed(asked, broken - 1) if broken else 0
+    while fixed <= asked.n - broken and not _word(asked, fixed, broken)[0]:
+        fixed += 1
+    return fixed if fixed <= asked.n - broken else asked.n + 1
+
+
+@cache
+def _word(asked: _Asked, fixed: int, broken: int) -> tuple[bool, bool]:
+    """The gate's word and whether it judged: for paired binary outcomes both hang on counts."""
+    plugin = find("gate", asked.plugin)
+    gate = plugin.cls(settings_of(plugin, dict(asked.settings)))
+    before = [i >= fixed for i in range(asked.n)]
+    after = [i < asked.n - broken for i in range(asked.n)]
+    outcome = gate.at_look(asked.look, fresh=asked.fresh).decide(_rows(after), _rows(before), 0)
     return bool(outcome.passed), bool(outcome.findings)
 
 

@@ -13,18 +13,9 @@ import pytest
 from framework.errors import DataError, UserError
 from framework.reporting.figures.style import save
 from framework.testing import gates
+from framework.testing.gate_populations import MIXTURE, Effect, Idea, Population, read_effects
 from framework.testing.gate_tables import draw, markdown
-from framework.testing.gates import (
-    LOOKS,
-    MIXTURE,
-    Effect,
-    Found,
-    Idea,
-    Population,
-    Rule,
-    read_effects,
-    simulate,
-)
+from framework.testing.gates import LOOKS, Found, Rule, simulate
 
 POINT: Mapping[str, Any] = {"rule": "point", "threshold": 0.02}
 STRICT = Rule(name="point", gate=POINT)
@@ -66,6 +57,90 @@ def test_the_plateau_rule_ends_a_loop_that_gains_nothing() -> None:
     assert all(f.gain == pytest.approx(0) and f.regret == pytest.approx(0) for f in last)
 
 
+def test_the_plateau_rule_is_calibrated_to_the_noise_that_each_loop_measures() -> None:
+    gains = Idea(name="gains", share=1, fix=0.3, hurt=0.0)  # about 6 of 100 cases, none lost
+    loud = Population(name="loud", accuracy=0.8, ideas=(gains,), noise=0.4)
+    quiet = Population(name="quiet", accuracy=0.8, ideas=(gains,), noise=0.0)
+    rule = Rule(name="a", gate=POINT, fresh=True, least=2, patience=30, calibrated=True)
+    fixed = Rule(name="b", gate=POINT, fresh=True, least=2, patience=30)
+    heard, unheard = (
+        [f.promotions for f in simulate(50, 0, population, [rule, fixed]) if f.looks == 20]
+        for population in (loud, quiet)
+    )
+    # 40 flips of noise ask for 11 net flips of 100, which an idea that gains 6 hardly ever has.
+    assert heard[0] < 0.2 * heard[1]
+    assert unheard[0] == unheard[1]
+
+
+def test_counts_are_those_of_loops_drawn_case_by_case() -> None:
+    """The same loops, with an array of cases each: promotions agree within four standard errors."""
+    population = Population(
+        name="two",
+        accuracy=0.7,
+        ideas=(
+            Idea(name="up", share=0.4, fix=0.2, hurt=0.02),
+            Idea(name="down", share=0.6, fix=0.1, hurt=0.06),
+        ),
+    )
+    loops = 400
+    for fresh in (True, False):
+        rule = Rule(name="rule", gate=POINT, fresh=fresh)
+        by_counts = next(f for f in simulate(loops, 3, population, [rule]) if f.looks == 5)
+        by_cases = np.array(
+            [_by_cases(population, rule, np.random.default_rng([9, i])) for i in range(loops)]
+        )
+        error = by_cases.std(axis=0) / loops**0.5
+        found = np.array([by_counts.promotions, by_counts.gain, by_counts.any_false])
+        assert (np.abs(found - by_cases.mean(axis=0)) < 4 * 2**0.5 * error).all()
+
+
+def _by_cases(
+    population: Population, rule: Rule, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Promotions, true gain and whether one was false, of five looks with every case drawn."""
+
+    def edited(right: Any, idea: Idea) -> Any:
+        draw = rng.random(len(right))
+        return np.where(right, draw >= idea.hurt, draw < idea.fix)
+
+    def flips(before: Any, after: Any) -> tuple[int, int]:
+        return int((after & ~before).sum()), int((before & ~after).sum())
+
+    stack: list[Idea] = []
+    accuracy, looks, false = population.accuracy, 0, False
+    held = rng.random(rule.confirm) < accuracy
+    while looks < 5:
+        idea = population.ideas[int(rng.random() < 0.6)]
+        tried = rng.random(gates.OPTIMIZE) < population.accuracy
+        if not gates._tried(*flips(tried, edited(tried, idea))):
+            continue
+        looks += 1
+        before = held
+        if rule.fresh:
+            before = rng.random(rule.confirm) < population.accuracy
+            for entry in stack:
+                before = edited(before, entry)
+        after = edited(before, idea)
+        if gates._decision(rule, *flips(before, after), looks)[0]:
+            stack.append(idea)
+            held = after
+            false |= idea.after(accuracy) <= accuracy
+            accuracy = idea.after(accuracy)
+    return len(stack), accuracy - population.accuracy, float(false)
+
+
+@pytest.mark.parametrize("gate", [{}, POINT], ids=["bound", "point"])
+def test_the_gate_is_asked_at_the_border_and_its_word_holds_beyond(gate: Mapping[str, Any]) -> None:
+    rule = Rule(name="rule", gate=gate, fresh=True)
+    for broken in (0, 2, 5):
+        for fixed in range(0, 16, 3):
+            passed, judged = gates._decision(rule, fixed, broken, 1)
+            asked = gates._Asked(
+                plugin="heldout", settings=tuple(gate.items()), n=100, look=1, fresh=True
+            )
+            assert (passed, judged) == gates._word(asked, fixed, broken)
+
+
 def test_a_simulation_is_its_seeds(found: list[Found]) -> None:
     assert simulate(15, seed=1, rules=[STRICT]) == found[: len(LOOKS)]
 
@@ -75,10 +150,16 @@ def test_measured_effects_become_rates(tmp_path: Path) -> None:
     assert effect.delta == pytest.approx(0.07)
     path = tmp_path / "effects.json"
     entry = {name: getattr(effect, name) for name in Effect.__slots__}
-    path.write_text(json.dumps({"target": "mine", "cases": 100, "effects": [entry]}))
+    data = {"name": "mine", "cases": 100, "finite": False, "effects": [entry]}
+    path.write_text(json.dumps({**data, "noise": {"fixed": 3, "broken": 5}}))
     population = read_effects(path)
-    assert population.accuracy == 0.6
+    assert population.name == "library of mine, measured on 100 cases"
+    assert (population.accuracy, population.noise) == (0.6, 0.08)
     assert population.ideas[0].after(0.6) == pytest.approx(0.67)
+    path.write_text(json.dumps({**data, "noise": None, "finite": True}))
+    population = read_effects(path)
+    assert population.name == "library of mine, measured on all 100 cases"
+    assert population.noise == 0
     path.write_text('{"effects": []}')
     with pytest.raises(DataError, match="no measured effects"):
         read_effects(path)
