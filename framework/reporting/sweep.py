@@ -50,7 +50,8 @@ def sweep_summary(
             {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
              "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
              "headline": s["headline"], "by_stratum": s.get("by_stratum"),
-             "treatment": s.get("treatment")}
+             "treatment": s.get("treatment"), "corpus": s.get("corpus") or {},
+             "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}
             for name, s in zip(names, summaries, strict=True)
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),

@@ -18,6 +18,7 @@ FIGURES: Final[Mapping[str, str]] = {
     "failures": "framework.reporting.figures.failures",
     "car": "framework.reporting.figures.car",
     "risk_coverage": "framework.reporting.figures.risk_coverage",
+    "reliability": "framework.reporting.figures.reliability",
     "pareto": "framework.reporting.figures.pareto",
     "strata": "framework.reporting.figures.strata",
     "depth": "framework.reporting.figures.depth",

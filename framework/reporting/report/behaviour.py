@@ -19,6 +19,7 @@ from framework.reporting.report.cells import (
 )
 from framework.reporting.report.overview import titled
 from framework.reporting.spelling import DAGGER
+from framework.statistics.intervals import mean_interval
 
 __all__ = ["abstention", "by_case", "cost", "retention"]
 
@@ -33,6 +34,7 @@ def retention(group: Group) -> Iterator[Block]:
         "Retention and use",
         [a for a in ("p_ret", "kappa", "leak", "retained", "use_rate") if group.has(a)],
     )
+    yield from _kept_by_all(group)
     rows: list[Sequence[Cell | str]] = []
     for job in _in_order(group):
         split = outcomes(job)
@@ -45,6 +47,39 @@ def retention(group: Group) -> Iterator[Block]:
             anchor=f"failures-table-{group.index}",
             caption=titled("What became of the cases: shares of all cases, which sum to 1", group),
             columns=["arm", "budget", "success", *PARTS.values(), "n"],
+            rows=rows,
+        )
+
+
+def _kept_by_all(group: Group) -> Iterator[Block]:
+    """Kappa on the cases that every arm retained: what arms differ in by use, and not by cases."""
+    rows: list[Sequence[Cell | str]] = []
+    for budget in group.budgets:
+        of = {
+            job.arm: kept
+            for arm in group.arms
+            if (job := group.job(arm, budget)) is not None
+            and (kept := job.means.values.get((budget, arm), {}).get("kappa"))
+        }
+        common = sorted(set.intersection(*map(set, of.values()))) if len(of) > 1 else []
+        for arm, kept in of.items() if common else ():
+            job = group.job(arm, budget)
+            assert job is not None
+            found = mean_interval(
+                [kept[case] for case in common],
+                [job.means.clusters[case] for case in common],
+                seed=int(job.summary["run"]["seed"]),
+            )
+            rows.append([arm, budget, interval_cell(found), count(found.n), count(len(kept))])
+    if rows:
+        yield Table(
+            anchor=f"kappa-common-{group.index}",
+            caption=titled(
+                "kappa on the cases that all arms retained which retained any at the budget: an "
+                "arm's own kappa is over its own cases, which may be the easy ones",
+                group,
+            ),
+            columns=["arm", "budget", "kappa", "n", "retained itself"],
             rows=rows,
         )
 

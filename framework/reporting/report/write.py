@@ -15,8 +15,10 @@ from framework.reporting.report import (
     HTML,
     MARKDOWN,
     behaviour,
+    calibration,
     comparisons,
     conditions,
+    corpus,
     judges,
     loops,
     overview,
@@ -109,6 +111,7 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
         ("Retention and use", "retention", ("decomposition", "failures"), behaviour.retention),
         ("Commitment and abstention", "abstention", ("car", "risk_coverage"),
          behaviour.abstention),
+        ("Calibration", "calibration", ("reliability",), calibration.calibration),
         ("Cost", "cost", ("pareto",), behaviour.cost),
         ("Strata and depth", "strata", ("strata", "depth"), behaviour.by_case),
         ("Ranks", "ranks", ("ranks",), comparisons.ranks_of),
@@ -122,11 +125,15 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
         if inner:
             yield Heading(title, anchor)
             yield from inner
+        elif anchor == "calibration" and calibration.is_answered(evidence):
+            yield from calibration.unstated()
     found = judges.pairs(evidence)
     if found:
         yield from judges.blocks(found)
         for drawing in judges.drawings(found):
             yield from gallery.hang(drawing)
+    yield from corpus.corpus(evidence)
+    yield from corpus.extraction(evidence)
     yield from conditions.fairness(evidence)
     yield from conditions.capabilities(evidence)
     yield from conditions.gates(evidence)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework.errors import UserError
 from framework.records import Row
+from framework.reporting.evidence import Evidence, Job
+from framework.reporting.report.blocks import Cell, Table
+from framework.reporting.report.corpus import corpus, extraction
 from framework.reporting.sweep import sweep_summary
+from framework.reporting.tables import print_sweep
 
 Values = Mapping[str, Sequence[float | None]]
 
@@ -230,3 +235,34 @@ def test_a_published_convention_stands_beside_ours() -> None:
     assert combine(*jobs, compat="longhorizon")["comparisons"] == combine(*jobs)["comparisons"]
     with pytest.raises(UserError, match="did you mean 'longhorizon'"):
         combine(*jobs, compat="longhorizn")
+
+
+def test_what_was_measured_of_the_corpus_and_extracted_is_kept_and_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    of = {"precision": 0.5, "recall": 0.25, "found": 4, "given": 8}
+    extra = {"corpus": {"drift": 0.31}, "extraction": {"edges": {"supersedes": of}},
+             "warnings": ["mind this"]}  # fmt: skip
+    one, rows = job("a", {"x": [1.0, 0.0]})
+    found = combine(({**one, **extra}, rows), job("b", {"x": [1.0, 1.0]}))
+    first, second = found["jobs"]
+    assert {key: first[key] for key in extra} == extra
+    assert (second["corpus"], second["extraction"], second["warnings"]) == ({}, {}, [])
+    print_sweep(found)
+    out = capsys.readouterr().out
+    assert "corpus of domain: drift 0.31" in out
+    assert "extracted edges of a: supersedes precision 0.500 of 4 recall 0.250 of 8" in out
+    assert "warning: mind this" in out
+    jobs = [
+        Job(path=Path(), summary={**summary, **more}, manifest={}, rows=[])
+        for (summary, _), more in ((job("a", {"x": [1.0]}), extra), (job("b", {"x": [1.0]}), {}))
+    ]
+    evidence = Evidence(path=Path(), jobs=jobs, sweep=found, plan={"jobs": []})
+    _, table = corpus(evidence)
+    assert isinstance(table, Table)
+    assert table.rows == [["drift", Cell(text="0.31", value=0.31)]]
+    *_, edges = extraction(evidence)
+    assert isinstance(edges, Table)
+    (row,) = edges.rows
+    assert row[:5] == ["a", "domain", "tight", "edges", "supersedes"]
+    assert [cell.value for cell in row[5:] if isinstance(cell, Cell)] == [0.5, 0.25, 4, 8]

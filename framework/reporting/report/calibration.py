@@ -1,0 +1,82 @@
+"""Whether answers are as right as they say: calibration of stated confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from framework.reporting.economy import success_of
+from framework.reporting.evidence import Evidence, Group
+from framework.reporting.figures.reliability import reliability_of
+from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Table, Text
+from framework.reporting.report.cells import count, number_cell
+from framework.reporting.report.overview import titled
+
+__all__ = ["calibration", "is_answered", "unstated"]
+
+
+def is_answered(evidence: Evidence) -> bool:
+    """Whether anything was answered whose success is known."""
+    return any(success_of(row) is not None for job in evidence.jobs for row in job.good)
+
+
+def unstated() -> Iterator[Block]:
+    """What stands for a calibration where there is none."""
+    yield Heading("Calibration", "calibration")
+    yield Text("No confidence stated: no answer says how sure it is, so none can be calibrated.")
+
+
+def calibration(group: Group) -> Iterator[Block]:
+    """Expected calibration error and Brier score by arm; then the bins behind them."""
+    rows: list[Sequence[Cell | str]] = []
+    bins: list[Sequence[Cell | str]] = []
+    for job in group.jobs:
+        found = reliability_of(job)
+        if found is None or found.ece is None:
+            continue
+        limits = "" if found.ece_low is None else f"[{found.ece_low:.3f}, {found.ece_high:.3f}]"
+        rows.append(
+            [
+                job.arm,
+                job.budget,
+                Cell(text=f"{found.ece:.3f}", under=limits, value=found.ece),
+                number_cell(found.ece_by_chance),
+                number_cell(found.brier),
+                count(found.n),
+                count(found.n_undefined),
+                found.method,
+            ]
+        )
+        for one in found.bins:
+            under = f"[{one.accuracy_low:.3f}, {one.accuracy_high:.3f}]"
+            bins.append(
+                [
+                    job.arm,
+                    job.budget,
+                    f"{one.low:.1f} to {one.high:.1f}",
+                    count(one.n),
+                    number_cell(one.confidence),
+                    Cell(text=f"{one.accuracy:.3f}", under=under, value=one.accuracy),
+                ]
+            )
+    if not rows:
+        return
+    yield Table(
+        anchor=f"calibration-table-{group.index}",
+        caption=titled(
+            "Expected calibration error over ten bins: biased upwards, so to be read against what "
+            "a calibrated arm that is as sure would show by chance; and the Brier score",
+            group,
+        ),
+        columns=[
+            *("arm", "budget", "ECE", "by chance", "Brier", "answers", "without a confidence"),
+            "limits",
+        ],
+        rows=rows,
+    )
+    table = Table(
+        anchor=f"calibration-bins-{group.index}",
+        caption=titled("Answers by stated confidence", group),
+        columns=["arm", "budget", "confidence", "answers", "mean confidence", "share right"],
+        rows=bins,
+    )
+    yield Folded("The bins", [table])
