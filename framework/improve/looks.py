@@ -9,6 +9,7 @@ from framework.canonical import digest
 from framework.contracts import Domain, Gate, Outcome
 from framework.improve.flips import Flips, flips
 from framework.improve.measure import Bench, Task
+from framework.improve.splits import clusters_of
 from framework.improve.stack import Stack
 from framework.records import Case, Row
 
@@ -36,7 +37,7 @@ class Looks:
 
     async def look(
         self, before: Stack, after: Stack, confirm: Sequence[Case]
-    ) -> tuple[Flips, dict[str, str]]:
+    ) -> tuple[Flips, dict[str, str | None]]:
         """The pairs, and the cluster of each case. Both stacks are measured anew."""
         self.count += 1
         cases, name = confirm, "confirm"
@@ -52,9 +53,9 @@ class Looks:
             )
 
         pairs = flips(await measured(before), await measured(after))
-        return pairs, {case.id: case.cluster for case in cases}
+        return pairs, clusters_of(cases)
 
-    def judged(self, pairs: Flips, clusters: Mapping[str, str]) -> dict[str, Any]:
+    def judged(self, pairs: Flips, clusters: Mapping[str, str | None]) -> dict[str, Any]:
         """What the gate says of the last look."""
         gate = self._gate.at_look(self.count, fresh=self.fresh)
         after, before = (_rows(side, clusters) for side in (pairs.after, pairs.before))
@@ -78,13 +79,13 @@ def seed_of(seed: int, name: str) -> int:
     return int(digest([seed, name])[7:15], 16)
 
 
-def _rows(outcomes: Sequence[Outcome], clusters: Mapping[str, str]) -> list[Row]:
+def _rows(outcomes: Sequence[Outcome], clusters: Mapping[str, str | None]) -> list[Row]:
     return [
         Row(
             case_id=o.case_id,
             arm="",
             stratum=o.kind,
-            cluster=clusters[o.case_id],
+            cluster=clusters[o.case_id] or "",
             axes={CORRECT: float(o.correct)},
         )
         for o in outcomes

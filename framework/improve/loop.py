@@ -26,7 +26,7 @@ from framework.improve.regimes import histogram
 from framework.improve.results import Results
 from framework.improve.sealed import Sealed
 from framework.improve.settings import ImproveSettings
-from framework.improve.splits import Splits, split
+from framework.improve.splits import Splits, clusters_of, split
 from framework.improve.stack import library_digest
 from framework.pipeline import Pipeline, Record
 from framework.records import Case, Row
@@ -77,7 +77,8 @@ class Loop:
         final = course.confirm
         if stack.entries:
             final = await course.evaluate("final", stack, "confirm", splits.confirm)
-        self.results.pairs("confirm", flips(course.confirm, final), self.bound.seed)
+        clusters = clusters_of(splits.confirm)
+        self.results.pairs("confirm", flips(course.confirm, final), clusters, self.bound.seed)
         self.bench.rewards = "truth"
         sealed = Sealed(self.bench, self.log, self.target, self.results, self.bound.seed)
         async for row, record in sealed.open(stack, splits, done):

@@ -19,16 +19,22 @@ from framework.statistics.proportions import mcnemar_p
 __all__ = ["Results", "paired"]
 
 
-def paired(pairs: Flips, taxonomy: Taxonomy, seed: int, name: str) -> dict[str, Any]:
+def paired(
+    pairs: Flips, clusters: Mapping[str, str | None], taxonomy: Taxonomy, seed: int, name: str
+) -> dict[str, Any]:
     """Two stacks on one set of cases: accuracies, flips, exact McNemar, bootstrap, tables.
 
-    Keys: n, before, after (accuracies), delta, wrong_to_right, right_to_wrong, mcnemar_p (exact,
-    two-sided), interval (95%, of delta), by_kind (with `abstention`), by_regime (localisation, by
-    the regime before), fixed, broken (case ids).
+    Keys: n, before, after (accuracies, over cases), delta, wrong_to_right, right_to_wrong,
+    mcnemar_p (exact, two-sided, case by case: descriptive where there are clusters), permutation_p
+    (two-sided, over clusters), interval (95%, of delta, over clusters), clusters (how many, None
+    where every case stands alone), by_kind (with `abstention`), by_regime (localisation, by the
+    regime before), fixed, broken (case ids).
+
+    clusters : by case, its cluster; None for a case that stands alone.
     """
     before = {o.case_id: float(o.correct) for o in pairs.before}
     after = {o.case_id: float(o.correct) for o in pairs.after}
-    found = compare(after, before, seed=seed, names=("improve", name))
+    found = compare(after, before, clusters, seed=seed, names=("improve", name))
     n = max(1, len(before))
     return {
         "n": len(before),
@@ -38,7 +44,9 @@ def paired(pairs: Flips, taxonomy: Taxonomy, seed: int, name: str) -> dict[str, 
         "wrong_to_right": len(pairs.fixed),
         "right_to_wrong": len(pairs.broken),
         "mcnemar_p": mcnemar_p(len(pairs.fixed), len(pairs.broken)),
+        "permutation_p": found.permutation.p,
         "interval": [found.interval.low, found.interval.high],
+        "clusters": found.n_clusters,
         "by_kind": pairs.by_kind(),
         "by_regime": pairs.by_regime(taxonomy),
         "fixed": pairs.fixed,
@@ -138,9 +146,9 @@ class Results:
         """Note why the loop stopped, and with what."""
         self._data |= {"stopped": dict(stopped), "stack": stack.plain()}
 
-    def pairs(self, name: str, pairs: Flips, seed: int) -> None:
+    def pairs(self, name: str, pairs: Flips, clusters: Mapping[str, str | None], seed: int) -> None:
         """Note the final stack against the bare pipeline where it was selected on."""
-        self._data[name] = paired(pairs, self._taxonomy, seed, name)
+        self._data[name] = paired(pairs, clusters, self._taxonomy, seed, name)
 
     def tested(self, name: str, said: Mapping[str, Any]) -> None:
         """Note a TEST."""

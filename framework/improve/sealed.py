@@ -12,7 +12,7 @@ from framework.improve.flips import Flips, flips
 from framework.improve.looks import seed_of
 from framework.improve.measure import Bench, Task
 from framework.improve.results import Results, paired
-from framework.improve.splits import Splits
+from framework.improve.splits import Splits, clusters_of
 from framework.improve.stack import Stack
 from framework.pipeline import Record
 from framework.records import Case, Row
@@ -50,7 +50,7 @@ class Sealed:
             after.append(outcome)
             if row is not None and row.key not in done:
                 yield row, record
-        self._tested("test", flips(before or after, after))
+        self._tested("test", flips(before or after, after), splits.test)
 
     async def rest(self, stack: Stack, splits: Splits[Case]) -> None:
         """The two stacks on all of the pool but OPTIMIZE."""
@@ -68,7 +68,7 @@ class Sealed:
     async def _compare(self, name: str, stack: Stack, cases: Sequence[Case]) -> None:
         before = await self._measured(Stack(), name, cases)
         after = await self._measured(stack, name, cases) if stack.entries else before
-        self._tested(name, flips(before, after))
+        self._tested(name, flips(before, after), cases)
 
     async def _measured(
         self, stack: Stack, name: str, cases: Sequence[Case]
@@ -76,9 +76,7 @@ class Sealed:
         task = Task(purpose="test", stack=stack, split=name, cases=cases)
         return await self._bench.evaluate(task)
 
-    def _tested(self, name: str, pairs: Flips) -> None:
-        said = self._log.emit(
-            "test.recorded",
-            {"split": name, **paired(pairs, self._target.taxonomy, self._seed, name)},
-        )
+    def _tested(self, name: str, pairs: Flips, cases: Sequence[Case]) -> None:
+        found = paired(pairs, clusters_of(cases), self._target.taxonomy, self._seed, name)
+        said = self._log.emit("test.recorded", {"split": name, **found})
         self._results.tested(name, said)

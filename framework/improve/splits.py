@@ -7,7 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["Splits", "largest_remainders", "split"]
+from framework.records import Case
+
+__all__ = ["Splits", "clusters_of", "largest_remainders", "split"]
 
 T = TypeVar("T")
 
@@ -51,6 +53,11 @@ def split(
         parts.append(tuple(pool[i] for i in chosen))
     rest = tuple(pool[i] for i in sorted(i for members in left.values() for i in members))
     return Splits(optimize=parts[0], confirm=parts[1], test=parts[2], rest=rest)
+
+
+def clusters_of(cases: Sequence[Case]) -> dict[str, str | None]:
+    """By case, its cluster; None for a case that stands alone."""
+    return {case.id: case.cluster or None for case in cases}
 
 
 def largest_remainders(counts: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:

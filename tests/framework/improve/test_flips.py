@@ -80,11 +80,29 @@ def test_pairs_are_the_same_cases() -> None:
 def test_the_tables_of_two_stacks() -> None:
     before = [*(outcome(i, False) for i in range(10)), *(outcome(i, True) for i in range(10, 100))]
     after = [outcome(i, i not in (98, 99)) for i in range(100)]
-    found = paired(flips(before, after), TAXONOMY, 7, "test")
+    alone = dict.fromkeys((o.case_id for o in before), None)
+    found = paired(flips(before, after), alone, TAXONOMY, 7, "test")
     assert (found["wrong_to_right"], found["right_to_wrong"]) == (10, 2)
     assert found["mcnemar_p"] == pytest.approx(0.0386, abs=1e-4)
     assert found["delta"] == pytest.approx(0.08)
     low, high = found["interval"]
     assert low < 0.08 < high
+    assert found["clusters"] is None
+    assert found["permutation_p"] == pytest.approx(found["mcnemar_p"], rel=0.1)
     assert found["by_regime"][READER]["fixed"] == 10
     assert found["by_regime"]["correct"]["broken"] == 2
+
+
+def test_what_was_gained_in_one_cluster_is_one_observation() -> None:
+    before = [outcome(i, i >= 10) for i in range(100)]
+    after = [outcome(i, True) for i in range(100)]
+    pairs = flips(before, after)
+    alone = dict.fromkeys((o.case_id for o in before), None)
+    tens = {o.case_id: f"g{i // 10}" for i, o in enumerate(before)}
+    found, clustered = (paired(pairs, of, TAXONOMY, 7, "test") for of in (alone, tens))
+    assert found["interval"][0] > 0
+    assert found["permutation_p"] < 0.01
+    assert clustered["clusters"] == 10
+    assert clustered["delta"] == found["delta"] == pytest.approx(0.1)
+    assert clustered["interval"] != found["interval"]
+    assert clustered["permutation_p"] == 1.0
