@@ -152,9 +152,9 @@ class StoredAnswers:
         prompts = record["prompts"]
         if not kept:
             before.pop("judge", None)
+            prompts = [prompt for prompt in prompts if prompt["phase"] != "judge"]
         if any(axis.uses_embedder for axis in pipeline.axes):
             before.pop("measure", None)
-            prompts = [prompt for prompt in prompts if prompt["phase"] != "judge"]
         for phase, usage_ in ledger.usage().items():
             before[phase] = usage_.plus(before[phase]) if phase in before else usage_
         scored = replace(row, axes={**row.axes, **measured.values}, usage=before)
