@@ -11,9 +11,21 @@ from framework.reporting.summary import SETTING
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["comparison_list", "comparison_tables", "compat_table", "model_table"]
+__all__ = ["comparison_list", "comparison_tables", "compat_table", "in_order", "model_table"]
 
 _MARKS: Final = {"a better": "*", "b better": "*", "cannot conclude": "!", "equivalent": "="}
+
+
+def in_order(rows: Sequence[Mapping[str, Any]], arms: Mapping[str, int]) -> list[Mapping[str, Any]]:
+    """Comparisons of each budget and axis in the order of their arms; `arms` has their places."""
+    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in (*SETTING, "budget", "axis")), []).append(row)
+    return [
+        row
+        for each in found.values()
+        for row in sorted(each, key=lambda row: (arms[row["arm_a"]], arms[row["arm_b"]]))
+    ]
 
 
 def comparison_tables(rows: Sequence[Mapping[str, Any]]) -> list[Table]:

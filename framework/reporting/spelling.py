@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -12,12 +12,14 @@ __all__ = [
     "DAGGER",
     "entry_cell",
     "interval",
+    "nowhere",
     "number",
     "p_value",
     "short",
     "signed",
     "terminal",
     "told",
+    "warned",
 ]
 
 DAGGER: Final = "†"
@@ -34,6 +36,27 @@ def told(fairness: Mapping[str, Any]) -> str:
         words.append("no query")
     words += [f"{part} {fairness[part]}" for part in ("embedder", "extractor") if part in fairness]
     return ", ".join(words)
+
+
+def nowhere(axes: Mapping[str, Mapping[str, Any]]) -> str:
+    """A sentence that names the axes which no case defines, after a full stop; else nothing."""
+    names = [name for name, entry in axes.items() if not entry["n"]]
+    return f". Undefined for every case: {', '.join(names)}" if names else ""
+
+
+def warned(jobs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Each warning of summaries once, with the arms that it is of where it is not of them all."""
+    arms: dict[str, dict[str, None]] = {}
+    everyone: dict[str, None] = {}
+    for job in jobs:
+        arm = job["run"]["arch"]
+        everyone[arm] = None
+        for text in job.get("warnings", ()):
+            arms.setdefault(text, {})[arm] = None
+    return [
+        text if len(of) == len(everyone) else f"{text} ({', '.join(of)})"
+        for text, of in arms.items()
+    ]
 
 
 def number(value: float | None) -> str:

@@ -160,7 +160,7 @@ def _of_embedder(plan: Plan) -> list[str]:
     if not _hashes(plan):
         return []
     arch = plan.parts["arch"].plugin.cls
-    got = [f"what {plan.label('arch')} gets from it"] if arch.uses_embedder else []
+    got = ["what an arm gets from it"] if arch.uses_embedder else []
     got += [", ".join(names)] if (names := _of_hashed_words(plan)) else []
     return [
         f"embedder={plan.used['embedder'].label}: likeness is overlap of words; {what} is a "

@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.reporting.comparisons import comparison_tables, compat_table, model_table
+from framework.reporting.comparisons import (
+    comparison_tables,
+    compat_table,
+    in_order,
+    model_table,
+)
 from framework.reporting.economy import economy_table
 from framework.reporting.predicted import judgement_lines
-from framework.reporting.spelling import DAGGER, entry_cell, interval, number, terminal, told
+from framework.reporting.spelling import (
+    DAGGER,
+    entry_cell,
+    interval,
+    nowhere,
+    number,
+    terminal,
+    told,
+    warned,
+)
 from framework.reporting.strata import stratum_tables
 from framework.reporting.summary import SETTING, setting_of
 from framework.reporting.twins import treatment_table
@@ -53,7 +67,8 @@ def print_sweep(summary: Mapping[str, Any]) -> None:
             console.print(costs)
     for flag in summary["fairness_flags"]:
         console.print(f"fairness: {flag}")
-    for table in comparison_tables(summary["comparisons"]):
+    order = {arm: i for i, arm in enumerate(dict.fromkeys(job["run"]["arch"] for job in jobs))}
+    for table in comparison_tables(in_order(summary["comparisons"], order)):
         console.print(table)
     if summary.get("compat"):
         console.print(compat_table(summary["compat"]))
@@ -118,8 +133,11 @@ def run_table(summary: Mapping[str, Any]) -> Table:
     )
     for column in columns:
         table.add_column(column, justify="right" if column in ("mean", "n") else "left")
+    defined = [axis for axis, entry in summary["axes"].items() if entry["n"]]
     headline = [axis for axis in summary["headline"] if axis in summary["axes"]]
-    rest = [axis for axis in summary["axes"] if axis not in headline]
+    rest = [axis for axis in defined if axis not in headline]
+    table.caption = nowhere({a: e for a, e in summary["axes"].items() if a not in headline})[2:]
+    table.caption_justify = "left"
     for i, axis in enumerate([*headline, *rest]):
         if i == len(headline):
             table.add_section()
@@ -189,10 +207,8 @@ def _caption(summary: Mapping[str, Any]) -> str:
 
 
 def _print_warnings(console: Console, summaries: Sequence[Mapping[str, Any]]) -> None:
-    for text in dict.fromkeys(
-        text for summary in summaries for text in summary.get("warnings", ())
-    ):
-        console.print(f"warning: {text}")
+    for text in warned(summaries):
+        console.print(f"warning: {text}", highlight=False)
 
 
 def _print_treatment(console: Console, jobs: Sequence[Mapping[str, Any]]) -> None:

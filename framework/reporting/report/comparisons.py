@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from framework.reporting.comparisons import in_order
 from framework.reporting.evidence import Evidence, Group, higher_is_better
 from framework.reporting.figures.ranks import ranked
 from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Note, Table, Text
@@ -123,7 +124,8 @@ def outcome_of(row: Mapping[str, Any], arm: str) -> str:
 
 def _table(group: Group, effect: float | None) -> Table:
     rows: list[Sequence[Cell | str]] = []
-    for row in group.comparisons:
+    places = {arm: place for place, arm in enumerate(group.arms)}
+    for row in in_order(group.comparisons, places):
         verdict = against_smallest_effect(row["bound_low"], row["bound_high"], effect)
         rows.append(
             [

@@ -16,7 +16,7 @@ from framework.reporting.report.blocks import (
     Text,
 )
 from framework.reporting.report.cells import count, entry_cell
-from framework.reporting.spelling import DAGGER, told
+from framework.reporting.spelling import DAGGER, nowhere, told, warned
 
 __all__ = ["beginning", "results", "title", "titled"]
 
@@ -56,8 +56,7 @@ def beginning(evidence: Evidence) -> Iterator[Block]:
             f"A rule-based judge judged: what rests on it is an instrument check ({DAGGER}) of "
             "what the model answered."
         )
-    warned = dict.fromkeys(w for job in evidence.jobs for w in job.summary.get("warnings", ()))
-    for warning in warned:
+    for warning in warned(job.summary for job in evidence.jobs):
         yield Note(f"Warning: {warning}.")
     unfinished = evidence.sweep.get("unfinished", [])
     if unfinished:
@@ -141,10 +140,11 @@ def _every_axis(job: Job, anchor: str) -> Table:
     rows: list[Sequence[Cell | str]] = [
         [axis, entry_cell(entry), count(entry["n"]), entry["method"], entry["kind"]]
         for axis, entry in job.summary["axes"].items()
+        if entry["n"]
     ]
     return Table(
         anchor=anchor,
-        caption=f"{job.arm}, budget {job.budget} ({job.path.name})",
+        caption=f"{job.arm}, budget {job.budget} ({job.path.name}){nowhere(job.summary['axes'])}",
         columns=["axis", "mean", "n", "interval", "kind"],
         rows=rows,
     )

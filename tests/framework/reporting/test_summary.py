@@ -166,7 +166,8 @@ def test_an_arm_over_hashed_words_is_warned_of_and_others_name_no_embedder() -> 
     dense = trivial_plan(arch={"plugin": "dense"})
     found = summarize(dense, [row("a", 1.0)], OPEN)
     assert found["fairness"]["embedder"] == "hashing"
-    assert any("self-consistency check" in warning for warning in found["warnings"])
+    (warning,) = (text for text in found["warnings"] if "self-consistency check" in text)
+    assert "dense" not in warning, "one warning for every arm that it is of"
     plain = summary([row("a", 1.0)])
     assert "embedder" not in plain["fairness"]
     assert not plain["warnings"]

@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 
 from framework.engine.run import execute
-from framework.reporting.spelling import interval, number, p_value, signed, told
-from framework.reporting.tables import print_run
+from framework.reporting.comparisons import in_order
+from framework.reporting.spelling import (
+    interval,
+    number,
+    p_value,
+    signed,
+    terminal,
+    told,
+    warned,
+)
+from framework.reporting.summary import SETTING
+from framework.reporting.tables import print_run, run_table
 from framework.testing.trivial import trivial_plan
 
 
@@ -50,3 +60,39 @@ def test_a_run_shows_errors_and_what_is_an_instrument_check(
     assert f"errors in trivial: {failed} rows ({failed} RuntimeError)" in out
     assert "instrument check" in out
     assert "not evidence about LLMs" in " ".join(out.split())
+
+
+def test_a_warning_is_told_once_with_the_arms_that_it_is_of() -> None:
+    jobs = [
+        {"run": {"arch": arm}, "warnings": warnings}
+        for arm, warnings in (("bm25", ["a"]), ("dense", ["a", "b"]), ("hyde", ["a", "b"]))
+    ]
+    assert warned(jobs) == ["a", "b (dense, hyde)"]
+    assert warned([]) == []
+
+
+def test_what_no_case_defines_is_named_and_has_no_row(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = {"mean": 0.5, "ci_low": None, "ci_high": None, "n": 2, "method": "m", "kind": "finding"}
+    empty = {**entry, "mean": None, "n": 0, "method": "undefined: no cases"}
+    run = {"domain": "d", "arch": "a", "budget": "b", "n_cases": 2, "repeats": 1}
+    axes = {"head": empty, "some": entry, "none": empty}
+    terminal().print(run_table({"run": run, "headline": ["head"], "axes": axes}))
+    lines = capsys.readouterr().out.splitlines()
+    assert any("head" in line and "undefined" in line for line in lines)
+    assert any("some" in line and "0.500" in line for line in lines)
+    assert lines[-1].strip() == "Undefined for every case: none"
+
+
+def test_comparisons_stand_in_the_order_of_the_arms() -> None:
+    where = dict.fromkeys(SETTING, "")
+    rows = [
+        {**where, "budget": "tight", "axis": axis, "arm_a": a, "arm_b": b}
+        for axis in ("x", "y")
+        for a, b in (("bm25", "none"), ("bm25", "oracle"), ("none", "oracle"))
+    ]
+    ordered = in_order(rows, {"oracle": 0, "none": 1, "bm25": 2})
+    assert [(r["axis"], r["arm_a"], r["arm_b"]) for r in ordered] == [
+        (axis, a, b)
+        for axis in ("x", "y")
+        for a, b in (("none", "oracle"), ("bm25", "oracle"), ("bm25", "none"))
+    ]
