@@ -40,6 +40,7 @@ from framework.contracts import (
     Scored,
     settled,
 )
+from framework.draining import bounded
 from framework.errors import StopRun
 from framework.memories import Memory, ingested
 from framework.models.client import Ledger, ModelClient, booked
@@ -153,36 +154,11 @@ class Pipeline:
         async for row, record in self.bounded(jobs):
             yield row, record
 
-    async def bounded(
+    def bounded(
         self, jobs: Iterator[Callable[[], Coroutine[Any, Any, tuple[Row, Record]]]]
     ) -> AsyncIterator[tuple[Row, Record]]:
         """The results of jobs as they finish, `places` of them under way; see `rows`."""
-        pending: set[asyncio.Task[tuple[Row, Record]]] = set()
-        places = self.places
-        stopped: StopRun | None = None
-        try:
-            while True:
-                while (
-                    not self.draining
-                    and len(pending) < places
-                    and (job := next(jobs, None)) is not None
-                ):
-                    pending.add(asyncio.create_task(job()))
-                if not pending:
-                    break
-                finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task in finished:
-                    error = task.exception()
-                    if isinstance(error, StopRun):
-                        stopped = stopped or error
-                        self.draining = True
-                    else:
-                        yield task.result()
-            if stopped is not None:
-                raise stopped
-        finally:
-            for task in pending:
-                task.cancel()
+        return bounded(jobs, self.places, self)
 
     async def sampled(
         self, cases: Iterable[Case], sample: int

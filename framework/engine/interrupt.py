@@ -7,13 +7,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
-
-class Drainable(Protocol):
-    """What begins nothing new once `draining` is set."""
-
-    draining: bool
+from framework.draining import Drainable
 
 
 @contextmanager
