@@ -149,7 +149,9 @@ class Loop:
         kinds = [self.target.kind(c) + "/abstain" * self.target.abstains(c) for c in pool]
         s = self.settings
         try:
-            parts = split(pool, kinds, (s.optimize, s.confirm, s.test), self.bound.seed)
+            sizes = (s.optimize, s.confirm, s.test)
+            clusters = [case.cluster or None for case in pool]
+            parts = split(pool, kinds, sizes, self.bound.seed, clusters)
         except ValueError as error:
             raise UserError(f"protocol: the domain's pool is too small: {error}") from None
         kind_of = dict(zip((case.id for case in pool), kinds, strict=True))
