@@ -50,6 +50,7 @@ class Axis(ABC, Generic[S]):
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (docs/validity.md section 1).
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
+    amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
     uses_embedder : whether it measures likeness with the run's embedder, which is then a part of
         the run's identity whatever the arm, and books what it takes on the phase `measure`.
 
@@ -63,6 +64,7 @@ class Axis(ABC, Generic[S]):
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     findings: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
+    amounts: ClassVar[frozenset[str]] = frozenset()
     uses_embedder: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 

@@ -29,7 +29,7 @@ _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "
 
 
 def axis_meta() -> dict[str, dict[str, Any]]:
-    """By axis name: the plugin that fills it, its direction, and finding or instrument check."""
+    """By axis name: its plugin and direction, what it rests on, and whether it is an amount."""
     meta: dict[str, dict[str, Any]] = {}
     for plugin in plugins("axis"):
         for name in plugin.cls.names:
@@ -38,8 +38,14 @@ def axis_meta() -> dict[str, dict[str, Any]]:
                 "higher_is_better": plugin.cls.higher_is_better.get(name),
                 "finding": name in plugin.cls.findings,
                 "judged": name in plugin.cls.judged,
+                "amount": name in plugin.cls.amounts,
             }
     return meta
+
+
+def amounts() -> frozenset[str]:
+    """The axes that are ranks, counts or lengths."""
+    return frozenset(name for name, entry in axis_meta().items() if entry["amount"])
 
 
 def kind_of(
@@ -223,7 +229,7 @@ def axes_of_rows(
         for axis in sorted({name for row in rows for name in row.axes})
     }
     clusters = [means.clusters[case] for case in cases]
-    intervals = mean_intervals(columns, clusters, seed=seed)
+    intervals = mean_intervals(columns, clusters, seed=seed, amounts=amounts())
     noise = {axis: repeat_variance(_repeats(rows, axis)).noise_sd for axis in columns}
     entries: dict[str, dict[str, Any]] = {
         axis: {

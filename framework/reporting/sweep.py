@@ -13,7 +13,7 @@ from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest
 from framework.reporting.economy import differences
-from framework.reporting.summary import SETTING, as_mappings, axis_meta, setting_of
+from framework.reporting.summary import SETTING, amounts, as_mappings, axis_meta, setting_of
 from framework.statistics.comparison import case_means, comparison_table
 from framework.statistics.compat import CONVENTIONS, published_table
 from framework.statistics.correlation import axis_correlations
@@ -166,7 +166,10 @@ def compare_runs(
         baseline=baseline if any(baseline in names for names in arms.values()) else None,
         axes=[axis for axis in chosen if axis in measured],
         lower_is_better=[a for a in measured if meta.get(a, {}).get("higher_is_better") is False],
-        smallest_effect={a: smallest_effect for a in measured if _is_share(flat, a)}
+        amounts=amounts(),
+        smallest_effect={
+            a: smallest_effect for a in measured if a not in amounts() and _is_share(flat, a)
+        }
         if smallest_effect is not None
         else None,
     )

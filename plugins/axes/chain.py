@@ -59,6 +59,7 @@ class Chain(Axis[NoSettings]):
         "distractor_share": LOWER,
     }
     findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    amounts: ClassVar[frozenset[str]] = frozenset({"entry_rank"})
 
     def score(self, scored: Scored) -> AxisScore:
         gold, kept = scored.case.gold, scored.retained

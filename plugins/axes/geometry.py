@@ -26,6 +26,7 @@ class Geometry(Axis[NoSettings]):
     needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES)
     findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    amounts: ClassVar[frozenset[str]] = frozenset({"depth", "scatter"})
 
     def score(self, scored: Scored) -> AxisScore:
         found = scored.domain.geometry(scored.case)

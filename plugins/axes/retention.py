@@ -49,6 +49,7 @@ class Retention(Axis[NoSettings]):
         "gold_tokens": None,
     }
     findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    amounts: ClassVar[frozenset[str]] = frozenset({"gold_tokens"})
 
     def score(self, scored: Scored) -> AxisScore:
         gold, kept = scored.case.gold, scored.retained

@@ -183,6 +183,18 @@ def test_what_a_searching_reader_retained_is_no_finding() -> None:
     assert kinds["agentic"]["kind"] == "instrument check"
 
 
+def test_a_rank_of_one_everywhere_is_no_share_of_one() -> None:
+    """Ranks and counts are amounts by what they are, wherever their values happen to lie."""
+    values = {"entry_rank": 1.0, "scatter": 1.0, "recall": 1.0}
+    rows = [dataclasses.replace(row(f"c{i}", None), axes=values) for i in range(20)]
+    found = summary(rows)["axes"]
+    for name in ("entry_rank", "scatter"):
+        assert (found[name]["ci_low"], found[name]["ci_high"]) == (None, None)
+        assert found[name]["method"] == "no interval: all values equal"
+    assert found["recall"]["ci_low"] == pytest.approx(0.025 ** (1 / 20))
+    assert found["recall"]["ci_high"] == 1.0
+
+
 def test_every_axis_has_a_plugin_and_a_declared_direction() -> None:
     for name, entry in axis_meta().items():
         assert entry["plugin"], name
