@@ -353,3 +353,30 @@ def test_gates_are_told_with_what_they_rest_on(
     assert value(row["difference"]) == finding["delta"]
     assert value(row["bound"]) == finding["bound"]
     assert text(row["axis"]) == "surface_ceiling"
+
+
+# ------------------------------------------------------------------------- what being right costs
+
+
+def test_what_being_right_costs_is_that_of_the_rows(tree: ElementTree.Element, sweep: Path) -> None:
+    """Successes over tokens, counted by hand from the rows; the differences are of sweep.json."""
+    rows = {(text(r["arm"]), text(r["budget"])): r for r in table(tree, "economy-table-0")}
+    jobs = load(sweep).jobs
+    assert len(rows) == len(jobs) == 6
+    for job in jobs:
+        right = sum(row.axes["eda"] or 0.0 for row in job.good)
+        used = [row.usage["answer"] for row in job.good]
+        tokens = sum(usage.tokens_in + usage.tokens_out for usage in used)
+        row = rows[job.arm, job.budget]
+        assert value(row["return_on_tokens"]) == pytest.approx(1000 * right / tokens)
+        assert value(row["cost_to_correct"]) == pytest.approx(tokens / right)
+        assert value(row["ingest_to_correct"]) == 0.0
+        assert text(row["return_on_tokens"]).count("†") == 1
+    found = read_json(sweep / "sweep.json")["economy"]
+    assert {(d["arm_a"], d["arm_b"]) for d in found} == {("none", "bm25"), ("oracle", "bm25")}
+    shown = table(tree, "economy-pairs-0")
+    assert [value(r["difference"]) for r in shown] == [d["delta"] for d in found]
+    for delta in found:
+        a, b = (value(rows[delta[arm], delta["budget"]]["return_on_tokens"])
+                for arm in ("arm_a", "arm_b"))  # fmt: skip
+        assert delta["delta"] == pytest.approx(a - b)
