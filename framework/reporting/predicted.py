@@ -45,7 +45,12 @@ def judged_runs(
     try:
         found = prereg.judge(plan, measured_in(directories, plan), own)
     except UserError as error:
-        found = prereg.Judgement(plan=plan, verdicts=(), flags=(f"can't be judged: {error}",))
+        why = f"can't be judged: {error}"
+        if plan.base:  # its settings are measured by several sweeps, of which this is one
+            why = (
+                f"not judged on these runs alone ({error}): `prereg judge` takes all of its sweeps"
+            )
+        found = prereg.Judgement(plan=plan, verdicts=(), flags=(why,))
     register = [{**dataclasses.asdict(entry), "time": entry.time.isoformat()} for entry in own]
     plain = as_plain(found)
     return {

@@ -210,6 +210,20 @@ def test_a_sweep_without_the_arms_that_were_named_says_so(
     assert framework(capsys, "verify", "s").status == 0
 
 
+def test_one_sweep_of_several_settings_is_not_said_to_be_beyond_judging(
+    conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    conf.write_text(conf.read_text() + "base:\n  domain.twins: protected\n")
+    locked = framework(capsys, "prereg", "lock", str(conf))
+    assert ("data_digest is null" in locked.out) == ("data_digest: null" in conf.read_text())
+    given = ("--config-dir", str(conf.parents[1]), "prereg=mine", *LOAN, *CASES, "gate=open")
+    done = run(capsys, "-m", *given, "arch=none,oracle", "hydra.sweep.dir=s")
+    assert done.status == 0
+    assert "FLAG not judged on these runs alone" in done.out
+    assert "can't be judged" not in done.out
+
+
 def test_power_from_the_same_sweep(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
