@@ -38,7 +38,8 @@ class Evidence:
     in_view : whether the reader saw it.
     considered : whether packing came to it while the budget was not yet full. False where what
         ranked before it had used the budget up, or an assembly rule had dropped it.
-    used : whether the answer used it; None where that is not known.
+    used : whether the answer states it right; None for what an answer does not state. For people:
+        no predicate of the retrieval regimes reads it.
     """
 
     id: str

@@ -102,7 +102,7 @@ def evidence_of(
         record: that of `framework.pipeline.Pipeline.rows`.
         in_view: by id, whether the reader saw it; without, whether an item that carries it was
             packed whole.
-        used: by id, whether the answer used it.
+        used: by id, whether the answer states it right (`framework.retention.used`).
     """
     entries = {entry.item_id: entry for entry in record["trace"]}
     ranked = record.get("ranked") or [(e.item_id, e.source_ids) for e in record["trace"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from framework.retention.currency import stated_as_current
 from framework.retention.feasible import best_subset, budget_ceiling, gold_tokens
 from framework.retention.items import binds, claims, closure, facts, required, retained
+from framework.retention.used import states_fact, used
 
 __all__ = [
     "best_subset",
@@ -17,4 +18,6 @@ __all__ = [
     "required",
     "retained",
     "stated_as_current",
+    "states_fact",
+    "used",
 ]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from framework.contracts import Scored
-from framework.records import ABSTAIN, Answer, GoldItem
-from framework.values import contains, same_value
+from framework.records import ABSTAIN, Answer
 
 HIGHER: Final = True
 LOWER: Final = False
@@ -16,19 +15,6 @@ LOWER: Final = False
 def committed(answer: Answer) -> bool:
     """Whether the answer decides. No decision at all is no commitment."""
     return answer.decision not in ("", ABSTAIN)
-
-
-def states_fact(answer: Answer, item: GoldItem) -> bool:
-    """Whether the value claimed for the item's key is the gold value, by typed equality.
-
-    One value a key: a claim that names two is wrong.
-    """
-    claim = answer.facts.get(item.key)
-    if claim is None:
-        return False
-    if len(item.anchors) == 1:
-        return same_value(claim, item.anchors[0], item.type)
-    return all(contains(claim, anchor, item.type) for anchor in item.anchors)
 
 
 def share(part: int, whole: int) -> float | None:

@@ -8,8 +8,8 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from framework.retention import facts
-from plugins.axes._answers import HIGHER, LOWER, committed, share, states_fact, undefined
+from framework.retention import facts, states_fact
+from plugins.axes._answers import HIGHER, LOWER, committed, share, undefined
 
 NAMES = ("frp", "frp_precision", "frp_critical", "frp_guessed")
 

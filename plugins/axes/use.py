@@ -8,8 +8,8 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from framework.retention import facts, required
-from plugins.axes._answers import HIGHER, share, states_fact, succeeded, undefined
+from framework.retention import facts, required, states_fact
+from plugins.axes._answers import HIGHER, share, succeeded, undefined
 
 NAMES = ("use_rate", "kappa", "leak")
 

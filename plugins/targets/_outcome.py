@@ -10,7 +10,7 @@ from framework.canonical import digest
 from framework.contracts import Outcome, Target
 from framework.improve.regimes import evidence_of, truncated
 from framework.records import Case, Row
-from framework.retention import required
+from framework.retention import required, used
 
 __all__ = ["outcome_of"]
 
@@ -32,11 +32,17 @@ def outcome_of(
     )
     if row.error:
         return base
-    sources = {item.id: item.source_ids for item in required(case.gold) if item.source_ids}
     answer = record["answer"]
+    gold = [item for item in required(case.gold) if item.source_ids]
+    rests = {item.id: used(answer, case.task, item) for item in gold}
     return replace(
         base,
-        turns=evidence_of(sources, record, in_view=record["retained"]),
+        turns=evidence_of(
+            {item.id: item.source_ids for item in gold},
+            record,
+            in_view=record["retained"],
+            used={id_: known for id_, known in rests.items() if known is not None},
+        ),
         truncated=truncated(record),
         view="\n".join(item.text for item in record["view"]),
         answer=answer.text or answer.edit or answer.decision,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from framework.compose import compose_plan, composer
+from framework.contracts import Outcome
+from framework.engine.run import build_pipeline
 from framework.errors import UserError
 from framework.registry import find, settings_of
 from plugins.targets.pipeline import PipelineSettings, PipelineTarget
@@ -57,3 +62,21 @@ def test_a_domain_without_a_column_of_success_is_told_of_its_columns() -> None:
 
     with pytest.raises(UserError, match=r"target\.success: .*name one of its columns: .*mrr"):
         column(None, Unanswered(domain("governance").settings))
+
+
+def test_evidence_says_what_the_answer_states_of_the_facts() -> None:
+    async def outcomes() -> list[Outcome]:
+        with composer():
+            plan = compose_plan(
+                ["protocol=improve", "target=pipeline", "domain=loan", "arch=bm25", "tracking=none"]
+            )
+        loan = plan.parts["domain"].create()
+        target = plan.parts["target"].create().on(loan)
+        pipeline = replace(build_pipeline(plan, loan), traces_sources=True)
+        cases = {case.id: case for case in loan.cases(4, 5)}
+        rows = pipeline.rows(cases.values(), frozenset(), answer=True, k=None)
+        return [target.outcome(cases[row.case_id], row, record) async for row, record in rows]
+
+    pieces = [piece for outcome in asyncio.run(outcomes()) for piece in outcome.turns]
+    assert {piece.used for piece in pieces} == {True, False, None}
+    assert all(piece.in_view for piece in pieces if piece.used)
