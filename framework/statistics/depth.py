@@ -31,7 +31,7 @@ class Slope:
         low: 95% percentile limit of `per_hop`, ``None`` where none is claimed.
         high: the other.
         endpoint: mean at the largest depth minus mean at the smallest.
-        endpoint_low: 95% percentile limit of `endpoint`.
+        endpoint_low: 95% percentile limit of `endpoint`, ``None`` also where neither end varies.
         endpoint_high: the other.
         means: (depth, cases, mean), by depth.
         method: of the limits, or why there are none.
@@ -145,7 +145,9 @@ def depth_slope(
         return _no_slope(means, per_hop, endpoint, "no interval: no variation within any depth")
     (sums,), counts = units.drawn(seed, "slope", resamples)
     low, high = percentile_limits(_slopes(sums, counts, levels), level)
-    end_low, end_high = percentile_limits(sums[-1] / counts[-1] - sums[0] / counts[0], level)
+    end_low, end_high = None, None
+    if np.ptp(strata[0]) or np.ptp(strata[-1]):  # else resamples would claim certainty
+        end_low, end_high = percentile_limits(sums[-1] / counts[-1] - sums[0] / counts[0], level)
     return Slope(
         per_hop=per_hop,
         low=low,

@@ -29,6 +29,7 @@ _MODULES: Final = (
     "depth_curves",
     "depth_costs",
     "regimes",
+    "operators",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -11,6 +12,7 @@ from framework.reporting.depths import depths_of
 from framework.reporting.evidence import Job
 from framework.reporting.recipes.cells import Measured, shown
 from framework.reporting.report.blocks import NOTHING, Cell
+from framework.statistics.bootstrap import MIN_UNITS
 from framework.statistics.depth import Crossover, Slope, crossover, depth_slope
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import ratio_of_means
@@ -18,8 +20,9 @@ from framework.statistics.ratios import ratio_of_means
 __all__ = ["STAR", "crossing", "difference", "gain", "is_sure", "kept", "slope", "values"]
 
 STAR: Final = (
-    "Intervals are 95% BCa over corpora, of each number alone; a star where the bounds that "
-    "decisions rest on, which hold where few pairs differ, leave out 0 too."
+    "Intervals are 95% BCa over corpora (exact where all tasks differ alike), of each number "
+    "alone; a star where the bounds that decisions rest on, which hold where few pairs differ, "
+    "leave out 0 too."
 )
 """What the cells of `gain` mean."""
 
@@ -87,16 +90,24 @@ def kept(job: Job, base: Job, axis: str) -> Measured:
 
 
 def slope(job: Job, axis: str, deepest: int | None = None) -> Slope:
-    """The slope of an axis over depth, up to a depth where one is given."""
-    depths = {case: depth for case, depth in depths_of(job.good).items()
-              if deepest is None or depth <= deepest}  # fmt: skip
+    """The slope of an axis over depth, up to a depth where one is given.
+
+    An axis that is of some cases alone, as kappa, may have few of them at a depth: depths with
+    fewer clusters than an interval needs are left out, unless fewer than two depths have enough.
+    """
+    clusters = job.means.clusters
     found = values(job, axis)
-    cases = sorted(found.keys() & depths.keys())
+    depths = {case: depth for case, depth in depths_of(job.good).items()
+              if case in found and (deepest is None or depth <= deepest)}  # fmt: skip
+    apart = {(depth, clusters[case]) for case, depth in depths.items()}
+    sizes = Counter(depth for depth, _ in apart)
+    enough = {depth for depth, size in sizes.items() if size >= MIN_UNITS}
+    cases = sorted(case for case, depth in depths.items() if len(enough) < 2 or depth in enough)
     return depth_slope(
         [found[case] for case in cases],
         [depths[case] for case in cases],
         seed=_seed(job),
-        clusters=[job.means.clusters[case] for case in cases],
+        clusters=[clusters[case] for case in cases],
     )
 
 

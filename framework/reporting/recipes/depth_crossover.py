@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from framework.theory.decay import Measured as Recalled
 __all__: list[str] = []
 
 _AXES: Final = ("recall", "compliance", "kappa")
+_FEW: Final = 10
 
 
 @recipe("depth/F016", "Depth, Figure 16", "Depth crossover", needs("crossover"))
@@ -41,10 +42,10 @@ def crossover(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         draw(
             "depth-crossover",
             "Depth crossover",
-            curves,
+            {axis: _firm(found) for axis, found in curves.items()},
             "depth (links)",
             "Means with 95% intervals over cases, clustered by corpus. kappa is compliance among "
-            "the cases whose decision was in the view: where few were, it rests on few.",
+            f"the cases whose decision was in the view, drawn where at least {_FEW} were.",
         )
     )
     for axis, found in curves.items():
@@ -52,6 +53,15 @@ def crossover(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     for axis in curves:
         yield _slopes(jobs, axis)
     yield from _crossovers(jobs)
+
+
+def _firm(curves: Mapping[str, Curve]) -> dict[str, Curve]:
+    """The points that rest on some cases; all of them where every point rests on few."""
+    firm: dict[str, Curve] = {}
+    for arm, curve in curves.items():
+        if kept := [point for point in curve if point.n >= _FEW]:
+            firm[arm] = kept
+    return firm or dict(curves)
 
 
 def _slopes(jobs: Sequence[Job], axis: str) -> Block:
@@ -73,7 +83,8 @@ def _slopes(jobs: Sequence[Job], axis: str) -> Block:
         )
     return Table(
         anchor=f"slope-{axis}",
-        caption=f"Slope of {axis} over depth, by least squares over cases, and between its ends",
+        caption=f"Slope of {axis} over depth, by least squares over cases, and between its ends; "
+        "depths with few cases are left out where others have enough",
         columns=("", f"{axis} a hop", "end to end", "ends", "n", "interval"),
         rows=rows,
     )

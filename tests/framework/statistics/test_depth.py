@@ -104,6 +104,12 @@ def test_refusals_of_a_crossover() -> None:
         crossover(arm, rivals, depths, seed=1)
 
 
+def test_ends_that_do_not_vary_have_no_interval() -> None:
+    found = depth_slope(*of_rates({1: 1.0, 2: 0.5, 3: 0.0}), seed=1)
+    assert (found.endpoint, found.endpoint_low, found.endpoint_high) == (-1.0, None, None)
+    assert found.low is not None
+
+
 def doubled(values: list[float]) -> list[float]:
     return [value for value in values for _ in range(2)]
 
