@@ -245,6 +245,7 @@ class Assignment:
     fragments : the current text of every fragment of the reader's prompt.
     signals : names that a score expression may read.
     attempt : from 0, counted over the whole loop; `seed` is that of the run.
+    code : whether an edit of the score or the assembly may be code.
     """
 
     regime: str
@@ -257,6 +258,7 @@ class Assignment:
     library: tuple[Patch, ...]
     attempt: int
     seed: int
+    code: bool = False
 
 
 class Author(ABC, Generic[S]):

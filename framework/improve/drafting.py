@@ -191,6 +191,7 @@ class Drafting:
             library=self._target.library,
             attempt=number,
             seed=self._seed,
+            code=self._settings.code,
         )
 
     async def _ask(self, assignment: Assignment) -> dict[str, Any]:

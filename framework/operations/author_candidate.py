@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from framework.canonical import canonical_json, digest
@@ -18,6 +18,7 @@ __all__ = ["AuthorCandidate"]
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _UNTOLD: Final = "not told"
 _NAMED: Final = {"name", "text"}
+_FORMS: Final = ("seam", "expression", "rules", "fragments")
 
 
 @register("operation", "author_candidate")
@@ -29,7 +30,9 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
     is never shown the library.
     """
 
-    slots = frozenset({"regime", "failures", "seams", "signals", "fragments", "tried"})
+    slots = frozenset(
+        {"regime", "failures", "seams", "signals", "fragments", "tried", "code", "keys"}
+    )
 
     def fill(self, request: Assignment) -> Mapping[str, str]:
         shown = [
@@ -46,7 +49,16 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
             "signals": ", ".join(request.signals),
             "fragments": "\n".join(f"{name}: {text!r}" for name, text in request.fragments.items()),
             "tried": "\n".join(tried) or "nothing",
+            "code": self.rule("code") if request.code else "",
+            "keys": _listed([*_FORMS, "code", "why"] if request.code else [*_FORMS, "why"]),
         }
+
+    def schema(self, request: Assignment) -> Mapping[str, Any] | None:
+        schema: Any = super().schema(request)
+        if request.code:
+            schema["properties"]["code"] = {"type": ["string", "null"]}
+            schema["required"].append("code")
+        return dict(schema)
 
     def parse(self, text: str, request: Assignment) -> str:
         """The draft without what the answer's form demands and the seam has no use for.
@@ -76,6 +88,12 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
                 if common > shared:
                     best, shared = draft, common
         return best
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`"a", "b" and "c"`."""
+    *first, last = (f'"{name}"' for name in names)
+    return f"{', '.join(first)} and {last}"
 
 
 def _said(tried: Tried) -> str:

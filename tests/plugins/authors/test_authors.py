@@ -6,19 +6,24 @@ import asyncio
 import dataclasses
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework.contracts import Assignment, Failure, Patch, Profile
 from framework.contracts.improve import SEAMS, Tried
+from framework.improve import code
 from framework.improve.seams import RULES, SIGNALS
 from framework.improve.stack import read_candidate
 from framework.operations.author_candidate import AuthorCandidate
+from framework.sandbox import available
 from plugins.authors.rules import Rules
 from plugins.targets._clauses import SESSION_PROMPTS
 from plugins.targets._retrieval import LIBRARY as RETRIEVAL
+from tests.framework.improve.scripted import run_script, script_plan
 
+needs_sandbox = pytest.mark.skipif(available() is not None, reason=str(available()))
 LIBRARY = (*RETRIEVAL, *SESSION_PROMPTS)
 
 FAILED = Failure(question="How many concerts did I attend?", view="I saw a band.", answer="1")
@@ -82,7 +87,7 @@ def test_an_assignment_has_no_place_for_gold() -> None:
     assert shown == {
         "regime", "meaning", "seams", "failures", "fragments", "signals", "tried", "library",
         "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "text", "id",
-        "note",
+        "note", "code",
     }  # fmt: skip
 
 
@@ -116,6 +121,44 @@ def test_every_form_in_the_prompt_passes_the_static_gate() -> None:
     rules = {json.loads(r)["rule"] for r in re.findall(r'\{"rule"[^}]*\}', user)}
     assert rules == set(RULES)
     assert all(signal in user for signal in SIGNALS)
+
+
+def test_code_is_offered_where_an_edit_may_be_code_and_nowhere_else() -> None:
+    operation, coding = AuthorCandidate(), dataclasses.replace(ASSIGNMENT, code=True)
+    plain = operation.schema(ASSIGNMENT)
+    schema = operation.schema(coding)
+    assert plain is not None
+    assert schema is not None
+    assert "code" not in plain["properties"]
+    assert set(schema["required"]) == set(schema["properties"]) == {*plain["properties"], "code"}
+    assert '"code"' not in operation.prompt(ASSIGNMENT).user
+    user = operation.prompt(coding).user
+    assert 'the keys "seam", "expression", "rules", "fragments", "code" and "why"' in user
+    forms = re.findall(r'\{"seam": "\w+", "code": ".*?"\}(?=\.)', user)
+    shown = [json.loads(form) for form in forms]
+    assert [form["seam"] for form in shown] == ["score", "assembly"]
+    empty = {"expression": None, "rules": None, "fragments": None}
+    for form in shown:
+        text = operation.parse(json.dumps({**form, **empty, "why": "w"}), coding)
+        assert read_candidate(text, SEAMS, {}, takes_code=True).code == form["code"]
+    for name in (*code._CALLS, *code._METHODS):
+        assert re.search(rf"\b{name}\b", user), name
+    assert f"{code.MAX_SOURCE:,} characters" in user
+
+
+@needs_sandbox
+def test_a_model_that_is_asked_for_code_may_draft_it(tmp_path: Path) -> None:
+    """The whole course: what an author says reaches the gate as code."""
+    draft = {"seam": "score", "code": "def score(query, item):\n    return item['recency']"}
+    empty = {"expression": None, "rules": None, "fragments": None}
+    said = AuthorCandidate().parse(json.dumps({**draft, **empty, "why": "w"}), ASSIGNMENT)
+    right = {"base": {"optimize": "0-7", "confirm": "0-9", "test": "0-4"}}
+    plan = script_plan(
+        right, [said], routing={"plugin": "none"}, protocol={"code": True, "max_candidates": 1}
+    )
+    (candidate,) = run_script(plan, tmp_path / "run").results["candidates"]
+    assert candidate["stage"] == "optimize"
+    assert candidate["payload"] == {"code": draft["code"]}
 
 
 def test_what_the_form_demands_and_the_seam_does_not_take_is_dropped() -> None:
