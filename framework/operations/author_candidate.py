@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from framework.canonical import canonical_json, digest
@@ -18,7 +18,6 @@ __all__ = ["AuthorCandidate"]
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _UNTOLD: Final = "not told"
 _NAMED: Final = {"name", "text"}
-_FORMS: Final = ("seam", "expression", "rules", "fragments")
 
 
 @register("operation", "author_candidate")
@@ -31,7 +30,7 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
     """
 
     slots = frozenset(
-        {"regime", "failures", "seams", "signals", "fragments", "tried", "code", "keys"}
+        {"regime", "failures", "seams", "signals", "fragments", "tried", "code", "code_key"}
     )
 
     def fill(self, request: Assignment) -> Mapping[str, str]:
@@ -50,7 +49,7 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
             "fragments": "\n".join(f"{name}: {text!r}" for name, text in request.fragments.items()),
             "tried": "\n".join(tried) or "nothing",
             "code": self.rule("code") if request.code else "",
-            "keys": _listed([*_FORMS, "code", "why"] if request.code else [*_FORMS, "why"]),
+            "code_key": '"code", ' if request.code else "",
         }
 
     def schema(self, request: Assignment) -> Mapping[str, Any] | None:
@@ -88,12 +87,6 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
                 if common > shared:
                     best, shared = draft, common
         return best
-
-
-def _listed(names: Sequence[str]) -> str:
-    """`"a", "b" and "c"`."""
-    *first, last = (f'"{name}"' for name in names)
-    return f"{', '.join(first)} and {last}"
 
 
 def _said(tried: Tried) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from framework.contracts import Operation, Profile
+from framework.contracts import Assignment, Operation, Profile
 from framework.errors import UserError
 from framework.operations.answer_question import AnswerQuestion, AnswerQuestionRequest
+from framework.operations.author_candidate import AuthorCandidate
 from framework.operations.decide import Decide, DecideRequest
 from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
@@ -65,7 +66,9 @@ def strict(schema: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "cls", [c for c in OURS if c.name not in ("decide", "synthesize_schema")], ids=lambda c: c.name
+    "cls",
+    [c for c in OURS if c.name not in ("author_candidate", "decide", "synthesize_schema")],
+    ids=lambda c: c.name,
 )
 def test_schemas_are_strict(cls: type[PromptedOperation[Any, Any]]) -> None:
     strict(cls().schema(None))
@@ -87,6 +90,14 @@ def test_schemas_that_hang_on_the_request_are_strict(loan: TaskCard) -> None:
     store: Any = SynthesizeSchema().schema(request)
     strict(store)
     assert list(store["properties"]["facts"]["properties"]) == [f.label for f in loan.fields]
+    for code in (False, True):
+        asked = Assignment(
+            regime="", meaning="", seams=("score",), failures=(), fragments={}, signals=(),
+            tried=(), library=(), attempt=0, seed=0, code=code,
+        )  # fmt: skip
+        draft: Any = AuthorCandidate().schema(asked)
+        strict(draft)
+        assert ("code" in draft["properties"]) is code
     assert Decide().files.schema is not None
     assert "enum" not in Decide().files.schema["properties"]["decision"]
 

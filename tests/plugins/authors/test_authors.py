@@ -133,7 +133,7 @@ def test_code_is_offered_where_an_edit_may_be_code_and_nowhere_else() -> None:
     assert set(schema["required"]) == set(schema["properties"]) == {*plain["properties"], "code"}
     assert '"code"' not in operation.prompt(ASSIGNMENT).user
     user = operation.prompt(coding).user
-    assert 'the keys "seam", "expression", "rules", "fragments", "code" and "why"' in user
+    assert 'the keys "seam", "expression", "rules", "code", "fragments" and "why"' in user
     forms = re.findall(r'\{"seam": "\w+", "code": ".*?"\}(?=\.)', user)
     shown = [json.loads(form) for form in forms]
     assert [form["seam"] for form in shown] == ["score", "assembly"]
