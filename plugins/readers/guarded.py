@@ -1,4 +1,4 @@
-"""A reader whose answer passes through guarded operators (Regimes 8.3)."""
+"""A reader with additions: guarded operators on its answer (Regimes 8.3), or prose for it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 from framework.contracts import Client, Operator, Reader
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, find, register, settings_of
+from framework.seams import Seams
 from plugins.readers.commit import Commit
 
 MARK: Final = "operator:"
@@ -21,9 +22,12 @@ class GuardedSettings:
 
     operators : names of the group `operator`, in the order in which they are asked; none by
         default.
+    guidance : text that is added to the instruction, as the prompt seam of the loop does: the prose
+        patch that an operator is compared with; none by default.
     """
 
     operators: tuple[str, ...] = ()
+    guidance: str = ""
 
 
 @register("reader", "guarded")
@@ -46,6 +50,8 @@ class Guarded(Reader[GuardedSettings]):
         ]
 
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
+        if self.settings.guidance:
+            task = Seams(reader_prompt={"guidance": self.settings.guidance}).card(task)
         answer = await self._commit.answer(task, view, client)
         for operator in self._operators:
             if operator.operation == task.operation and operator.detects(task, view, answer):
