@@ -10,10 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from framework.canonical import digest_bytes
 from framework.contracts import Domain, Provenance
 from framework.corpora import Corpus, Node, parse_corpus
-from framework.errors import DataError, UserError
+from framework.errors import DataError
 from framework.records import (
     Answer,
     Case,
@@ -37,6 +36,7 @@ from plugins.domains._corpus.links import (
     successors,
 )
 from plugins.domains._corpus.measure import answers_of, measured
+from plugins.domains._file import check_sha256, read_file
 
 HISTORY: Final = "corpus"
 """The one history: every document, in order of date."""
@@ -47,6 +47,11 @@ OPENING_TOKENS: Final = 120
 SPAN_TOKENS: Final = 100
 """So much of a document's beginning, title included, must be in the view for it to be retained,
 where its abstract does not begin with a sentence that stands in no other document."""
+
+_WHERE_TO_GET_IT: Final = (
+    "make one by `python -m framework import peps PATH --to FILE`, or see "
+    "docs/domains/decision-corpus.md"
+)
 
 INSTRUCTIONS: Final[Mapping[str, str]] = {
     "governs_now": (
@@ -80,8 +85,7 @@ class DecisionCorpusSettings:
     sha256: str = ""
 
     def __post_init__(self) -> None:
-        if self.sha256 and not re.fullmatch(r"(sha256:)?[0-9a-f]{64}", self.sha256):
-            raise ValueError(f"sha256: {self.sha256!r} given, 64 lower-case hex digits expected")
+        check_sha256(self.sha256)
 
 
 @register("domain", "decision_corpus")
@@ -126,19 +130,10 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
 
     def __init__(self, settings: DecisionCorpusSettings) -> None:
         super().__init__(settings)
-        if not settings.path:
-            raise UserError(
-                "domain.path: no file given (domain=decision_corpus); make one by `python -m "
-                "framework import peps PATH --to FILE`, or see docs/domains/decision-corpus.md"
-            )
-        path = Path(settings.path).expanduser()
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise DataError(path, None, f"can't be read: {error.strerror}") from None
-        self._digest = digest_bytes(data)
-        if settings.sha256 and settings.sha256.removeprefix("sha256:") != self._digest[7:]:
-            raise DataError(path, None, f"is {self._digest}, domain.sha256 asks otherwise")
+        data, self._digest = read_file(
+            settings.path, settings.sha256, domain="decision_corpus", where=_WHERE_TO_GET_IT
+        )
+        path = Path(settings.path)
         self._corpus = parse_corpus(data, path)
         self._links = _links_of(self._corpus, settings.task)
         if not any(self._links.values()):

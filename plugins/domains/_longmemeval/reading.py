@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
 from framework.operations.reading.turns import date_of
 from plugins.domains._longmemeval.records import TYPES, Question, Session, Turn
 
-__all__ = ["WHERE_TO_GET_IT", "parse", "read_bytes"]
+__all__ = ["WHERE_TO_GET_IT", "parse"]
 
 WHERE_TO_GET_IT: Final = (
     "download longmemeval_s_cleaned.json from "
     "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned and set domain.path=FILE"
 )
-
-
-def read_bytes(path: str) -> bytes:
-    """The file as it is. Raises DataError when there is none or it can't be read."""
-    file = Path(path).expanduser()
-    if not file.exists():
-        raise DataError(path, None, f"no such file; {WHERE_TO_GET_IT}")
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise DataError(path, None, f"cannot be read: {error.strerror}") from None
 
 
 def parse(path: str, data: bytes) -> tuple[Question, ...]:
