@@ -25,7 +25,7 @@ __all__ = ["Point", "apart", "cost_unit", "draw", "frontier", "points"]
 _WIDTH: Final = 7.4
 _WIDE: Final = 20
 """Ratio of the largest to the smallest cost from which their axis is logarithmic."""
-_NEAR: Final = 0.018
+_NEAR: Final = 0.012
 """Share of the axis within which two costs are drawn side by side, and how far apart."""
 _UNITS: Final = {
     "usd": "dollars an answer, list price",
@@ -128,7 +128,9 @@ def draw(group: Group) -> Drawing | None:
         if logarithmic:
             panel.set_xscale("log")
         legend(figure, handles(arms.values(), hollow=True), list(arms))
-    beside = "" if places == costs else "Points of about one cost are drawn side by side. "
+    beside = (
+        "" if places == costs else "Points of about one cost are drawn side by side around it. "
+    )
     size = f"The larger the marker, the larger the budget ({', '.join(budgets)}). "
     return Drawing(
         name=f"pareto-{group.index}",

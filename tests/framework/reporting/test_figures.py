@@ -308,8 +308,8 @@ def test_points_of_one_cost_are_drawn_side_by_side_and_others_where_they_are() -
     linear = apart([100.0, 500.0, 500.0, 501.0, 1100.0], logarithmic=False)
     assert (linear[0], linear[4]) == (100.0, 1100.0)
     left, middle, right = linear[1:4]
-    assert middle - left == pytest.approx(18)
-    assert right - middle == pytest.approx(18)
+    assert middle - left == pytest.approx(12)
+    assert right - middle == pytest.approx(12)
     assert middle == pytest.approx(500, abs=1)
     assert apart([1.0, 10.0, 1000.0], logarithmic=True) == pytest.approx([1, 10, 1000])
     same = apart([7.0, 7.0], logarithmic=False)
