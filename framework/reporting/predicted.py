@@ -64,7 +64,8 @@ def measured_in(directories: Sequence[Path], plan: prereg.Preregistration) -> pr
     """The rows of finished runs, and what of each matters to a pre-registration.
 
     Raises UserError unless the runs differ in nothing but arm and budget, each pair once; where the
-    plan has a base they may also differ in its keys, at each setting once.
+    plan has a base they may also differ in its keys, at each setting once, and in the number of
+    cases: each hypothesis has its own, and the two sides of one must have the same cases.
     """
     _check_settings(directories, tuple(plan.base))
     rows: list[dict[str, Any]] = []
@@ -122,12 +123,13 @@ def _check_settings(directories: Sequence[Path], keys: Sequence[str]) -> None:
     seen: dict[tuple[str, ...], Path] = {}
     # A label names what was set: where that may differ, the option alone must not.
     free = {key.split(".")[0] for key in keys}
+    compared = [key for key in SETTING if not (keys and key == "n_cases")]
     for path in directories:
         run = read_summary(path)["run"]
         first = first or run
         differ = [
             key
-            for key in SETTING
+            for key in compared
             if (_option(run[key]) != _option(first[key]) if key in free else run[key] != first[key])
         ]
         if differ:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from framework.reporting.predicted import judged_runs
+from framework.errors import UserError
+from framework.prereg import parse, read_file
+from framework.reporting.predicted import judged_runs, measured_in
 from tests.launching import LOAN, framework, read_json, run
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"
@@ -275,3 +277,18 @@ def test_the_published_outcomes_on_the_recorded_rows(
         assert outcomes == ["reversed", "underpowered", "rejected"]
     else:
         assert outcomes == ["underpowered"] * 3
+
+
+def test_settings_of_one_base_may_have_their_own_number_of_cases(
+    conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan, content = read_file(conf)
+    with_base = parse("mine", {**content, "base": {"domain.twins": "none"}})
+    runs = []
+    for name, n in (("bm25", 4), ("none", 3)):
+        run(capsys, *LOAN, f"arch={name}", f"n_cases={n}", f"hydra.run.dir={name}")
+        runs.append(Path(name))
+    assert len(measured_in(runs, with_base).rows) == 7
+    with pytest.raises(UserError, match="differ in n_cases: judge them apart"):
+        measured_in(runs, plan)
