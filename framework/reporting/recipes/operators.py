@@ -40,10 +40,14 @@ class Pair:
         before, after = _column(self.base, self.axis), _column(self.job, self.axis)
         return {case: (before[case], after[case]) for case in sorted(before.keys() & after.keys())}
 
+    def broken(self, cases: Sequence[str]) -> list[str]:
+        """Those of these cases that came out worse."""
+        return [case for case in cases if self.values[case][1] < self.values[case][0]]
+
     def flips(self, cases: Sequence[str]) -> tuple[int, int]:
         """Of these cases: how many came out better, how many worse."""
         pairs = [self.values[case] for case in cases]
-        return sum(b > a for a, b in pairs), sum(b < a for a, b in pairs)
+        return sum(after > before for before, after in pairs), len(self.broken(cases))
 
     def fired(self, axis: str = "fired") -> list[str]:
         """Cases where an operator acted, or (`fired_wrong`) acted and the answer was not right."""
@@ -75,11 +79,12 @@ def _effects(pairs: Sequence[Pair], anchor: str) -> Table:
         caption=(
             f"Change of {pairs[0].axis} with 95% intervals; cases fixed and broken. Fired: an "
             "operator gave the answer; wrong: and it was not right; broken there: it had been "
-            "right without. Prose has no detector: it acts on every case."
+            "right without. Prose has no detector and acts on every case: of it, the last column "
+            "counts cases broken."
         ),
         columns=[
             *("addition", "change", "fixed", "broken", "fired", "wrong", "broken there"),
-            "wrong most often on",
+            "goes wrong most often on",
         ],
         rows=[
             [_name(pair.job), delta(_change(pair)), *map(count, pair.flips(list(pair.values))),
@@ -90,17 +95,22 @@ def _effects(pairs: Sequence[Pair], anchor: str) -> Table:
 
 
 def _firing(pair: Pair) -> list[Cell | str]:
+    """How often operators fired, were wrong, and broke something; and where it went wrong."""
+    everything = list(pair.values)
+    if _is_prose(pair.job):
+        return [UNDEFINED, UNDEFINED, UNDEFINED, _most(pair, pair.broken(everything))]
     if "fired" not in pair.job.summary["axes"]:
-        return [UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED]
-    fired = pair.fired()
-    if not fired:
-        return [count(0), UNDEFINED, UNDEFINED, UNDEFINED]
-    wrong = pair.fired("fired_wrong")
-    _, broken = pair.flips([case for case in fired if case in pair.values])
+        return [UNDEFINED] * 4
+    fired, wrong = pair.fired(), pair.fired("fired_wrong")
+    there = pair.broken([case for case in fired if case in pair.values])
+    return [count(len(fired)), count(len(wrong)), count(len(there)), _most(pair, wrong)]
+
+
+def _most(pair: Pair, cases: Sequence[str]) -> Cell | str:
+    """The kinds that most of these cases are of."""
     kinds = {row.case_id: _kind(row) for row in pair.job.good}
-    most = Counter(kinds[case] for case in wrong).most_common()
-    told = ", ".join(f"{kind} ({n})" for kind, n in sorted(most, key=_often)[:_MOST])
-    return [count(len(fired)), count(len(wrong)), count(broken), told or UNDEFINED]
+    found = Counter(kinds[case] for case in cases).most_common()
+    return ", ".join(f"{kind} ({n})" for kind, n in sorted(found, key=_often)[:_MOST]) or UNDEFINED
 
 
 def _often(kind: tuple[str, int]) -> tuple[int, str]:
@@ -184,6 +194,12 @@ def _column(job: Job, axis: str) -> dict[str, float]:
 def _kind(row: Row) -> str:
     """The finest name that a case's question has."""
     return row.tags.get("structure", row.stratum)
+
+
+def _is_prose(job: Job) -> bool:
+    """Whether a reader has guidance and no operator."""
+    reader = str(job.summary["run"]["reader"])
+    return "guidance=" in reader and "operators=[" not in reader
 
 
 def _name(job: Job) -> str:

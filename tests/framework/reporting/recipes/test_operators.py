@@ -61,6 +61,7 @@ def test_fixed_broken_and_fired_are_those_of_the_rows(runs: tuple[Path, Path]) -
     assert fired
     counts = rows[COUNT][4:6]
     assert [c.value for c in counts if isinstance(c, Cell)] == [len(fired), len(wrong)]
+    assert [cell.text for cell in rows[LATEST][4:7] if isinstance(cell, Cell)] == ["–"] * 3
     by_type = {row[0]: row[1:] for row in types.rows}
     changes = [cell.value or 0.0 for cell in by_type[COUNT] if isinstance(cell, Cell)]
     whole = sum(right(guarded).values()) - sum(without.values())
