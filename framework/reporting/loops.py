@@ -294,7 +294,7 @@ def _splits_table(results: Mapping[str, Mapping[str, Any]]) -> Any:
                 number(found["before"]),
                 number(found["after"]),
                 f"{found['delta']:+.3f}",
-                f"{short(low, '+')} {short(high, '+')}",
+                "-" if low is None else f"{short(low, '+')} {short(high, '+')}",
                 str(found["wrong_to_right"]),
                 str(found["right_to_wrong"]),
                 p_value(found["mcnemar_p"]),

@@ -185,7 +185,8 @@ def promises(
                     continue
                 found = results[split]
                 at = column + 0.5 * (place - (len(shown) - 1) / 2) / len(shown)
-                panel.vlines(at, *found["interval"], color=mark.colour, lw=1.1)
+                if None not in found["interval"]:  # none is claimed over a few clusters
+                    panel.vlines(at, *found["interval"], color=mark.colour, lw=1.1)
                 panel.plot(at, found["delta"], marker=mark.marker, color=mark.colour, mfc="white",
                            ls="")  # fmt: skip
                 told += f", {CASES[split]} {found['delta']:+.3f}"

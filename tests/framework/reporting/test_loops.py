@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from framework.reporting.figures.loops import promises
 from framework.reporting.loops import loops_summary, print_loops
 
 # Regimes, table 1b: wrong to right, right to wrong, of 100 held-out questions a seed.
@@ -61,3 +62,13 @@ def test_arms_are_kept_apart() -> None:
     summary = loops_summary(loops)
     assert list(summary["arms"]) == ["routing=regime", "routing=none"]
     assert summary["arms"]["routing=none"]["pooled"]["test"]["without"] == {}
+
+
+def test_no_interval_is_claimed_over_a_few_clusters(capsys: pytest.CaptureFixture[str]) -> None:
+    given = loop(7, 3, 1)
+    results = given["results"]
+    results["test"] = {**results["test"], "interval": [None, None], "clusters": 2}
+    results["trajectory"] = [{"cumulative_delta": 0.02}]
+    print_loops(loops_summary([given]))
+    assert "│ -            │" in capsys.readouterr().out
+    assert promises([("", results)], "name", "caption") is not None
