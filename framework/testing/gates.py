@@ -188,13 +188,14 @@ class _Loops:
 
     def _passes(self, look: int, fixed: Counts, broken: Counts, running: Bools) -> Bools:
         """Which pass gate and plateau rule; the rule takes note of the look in those running."""
-        passed = np.zeros(len(fixed), dtype=bool)
-        for i in np.flatnonzero(running):
-            gains, losses = int(fixed[i]), int(broken[i])
-            passed[i], judged = _decision(self.rule, gains, losses, look)
-            if judged:  # an open gate judges nothing: flips do not stop its loop either
-                passed[i] &= self.plateaus[i].enough(gains - losses)
-                self.plateaus[i].look(gains - losses)
+        asked = _asked(self.rule, look)
+        least = np.array([_least_fixed(asked, n) for n in range(int(broken.max()) + 1)])
+        passed: Bools = running & (fixed >= least[broken])
+        if _word(asked, 0, 0)[1]:  # an open gate judges nothing: no flips stop its loop either
+            for i in np.flatnonzero(running):
+                plateau, net = self.plateaus[i], int(fixed[i] - broken[i])
+                passed[i] &= plateau.enough(net)
+                plateau.look(net)
         return passed
 
     def _found(self, looks: int) -> Found:
@@ -253,19 +254,6 @@ def _tried(fixed: int, broken: int) -> bool:
     return bool(judge_optimize(Flips(before=before, after=after), taxonomy, "", _FLOOR)["passed"])
 
 
-def _decision(rule: Rule, fixed: int, broken: int, look: int) -> tuple[bool, bool]:
-    """Whether the real gate passes so many flips at a look, and whether it judges any at all."""
-    whole_alpha = rule.fresh or not rule.spends
-    asked = _Asked(
-        plugin=rule.plugin,
-        settings=tuple(sorted(rule.gate.items())),
-        n=rule.confirm,
-        look=1 if whole_alpha else look,
-        fresh=whole_alpha,
-    )
-    return fixed >= _least_fixed(asked, broken), _word(asked, 0, 0)[1]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
     """A gate at a look, and the number of cases that it is shown."""
@@ -275,6 +263,17 @@ class _Asked:
     n: int
     look: int
     fresh: bool
+
+
+def _asked(rule: Rule, look: int) -> _Asked:
+    whole_alpha = rule.fresh or not rule.spends
+    return _Asked(
+        plugin=rule.plugin,
+        settings=tuple(sorted(rule.gate.items())),
+        n=rule.confirm,
+        look=1 if whole_alpha else look,
+        fresh=whole_alpha,
+    )
 
 
 @cache
