@@ -33,7 +33,7 @@ from framework.reporting.report.blocks import (
 from framework.reporting.report.cells import UNDEFINED, count, delta, number_cell, p_cell
 from framework.reporting.spelling import p_value
 
-__all__ = ["final_states", "funnel_table", "loops", "pooled_table"]
+__all__ = ["final_states", "funnel_table", "loops", "pooled_table", "verdict"]
 
 Named = tuple[str, Mapping[str, Any]]
 """A loop's name and the content of its improve.json."""
@@ -50,6 +50,8 @@ _STAGES: Final = (
     *("authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau"),
     "promoted",
 )
+_LEVEL: Final = 0.05
+"""Two-sided level at which TEST confirms."""
 _LABELS: Final = {
     "rule-based": (
         "An instrument check: a rule-based model read, which is no evidence about language models."
@@ -106,7 +108,7 @@ def _one(
     anchor: str,
 ) -> Iterator[Block]:
     yield Text(_course(results))
-    yield Listing([_verdict(results, split) for split in ("test", "test_shifted")
+    yield Listing([verdict(results, split) for split in ("test", "test_shifted")
                    if split in results])  # fmt: skip
     yield final_states([("", results)], anchor=f"{anchor}-states")
     yield from _figures([("", results)], hang, kind, anchor)
@@ -166,25 +168,31 @@ def _course(results: Mapping[str, Any]) -> str:
     return text
 
 
-def _verdict(results: Mapping[str, Any], split: str) -> str:
+def verdict(results: Mapping[str, Any], split: str) -> str:
     """What a split on which nothing was chosen says of the final stack."""
     found = results[split]
     low, high = found["interval"]
+    p, named_p = found["mcnemar_p"], "exact McNemar p"
+    if found.get("clusters") is not None:
+        p, named_p = found["permutation_p"], f"permutation p over {found['clusters']} clusters"
+    sure = p is not None and p < _LEVEL  # a bootstrap alone is too sure where few cases differ
     if not results["stack"]:
         says = "nothing was kept, so there is nothing to confirm"
     elif low is None:
         says = "no interval is claimed, so it neither confirms nor refutes"
-    elif low > 0:
+    elif low > 0 and sure:
         says = "it confirms the gain"
-    elif high < 0:
+    elif high < 0 and sure:
         says = "it refutes the gain: the final stack is worse"
+    elif low > 0 or high < 0:
+        says = "the interval leaves out 0 and the test does not: it neither confirms nor refutes"
     else:
         says = "the interval holds 0: it neither confirms nor refutes the gain"
     limits = "" if low is None else f" [{low:+.3f}, {high:+.3f}]"
     return (
         f"{CASES[split]}: {found['before']:.3f} before, {found['after']:.3f} after, "
         f"{found['delta']:+.3f}{limits}, {found['wrong_to_right']} fixed and "
-        f"{found['right_to_wrong']} broken, exact McNemar p {p_value(found['mcnemar_p'])}: {says}."
+        f"{found['right_to_wrong']} broken, {named_p} {p_value(p)}: {says}."
     )
 
 
@@ -402,13 +410,14 @@ def final_states(members: Sequence[Named], anchor: str = "final-states") -> Tabl
             rows.append(
                 [
                     f"{name}, {CASES[split]}" if name else CASES[split],
-                    count(found["n"]),
+                    _size(found),
                     number_cell(found["before"]),
                     number_cell(found["after"]),
                     delta({"delta": found["delta"], "ci_low": low, "ci_high": high}),
                     count(found["wrong_to_right"]),
                     count(found["right_to_wrong"]),
                     p_cell(found["mcnemar_p"]),
+                    p_cell(found.get("permutation_p")),
                     *((count(results["stopped"]["promotions"]), results["stopped"]["reason"])
                       if several else ()),
                 ]
@@ -417,15 +426,23 @@ def final_states(members: Sequence[Named], anchor: str = "final-states") -> Tabl
         anchor=anchor,
         caption=(
             "The final stack against the bare pipeline, on the same cases, with 95% intervals. On "
-            "CONFIRM it was selected; TEST was opened once, after the end."
+            "CONFIRM it was selected; TEST was opened once, after the end. Where cases come in "
+            "clusters intervals and permutation p are over these; McNemar p is case by case."
         ),
         columns=[
             *("cases", "n", "before", "after", "change", "wrong to right", "right to wrong"),
-            "McNemar p",
+            *("McNemar p", "permutation p"),
             *(("promoted", "stopped") if several else ()),
         ],
         rows=rows,
     )
+
+
+def _size(found: Mapping[str, Any]) -> Cell:
+    """Cases, and the clusters that they come in."""
+    clusters = found.get("clusters")
+    under = "" if clusters is None else f"{clusters} clusters"
+    return Cell(text=f"{found['n']:,}", under=under, value=found["n"])
 
 
 def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:

@@ -18,7 +18,7 @@ from framework.reporting.evidence import load
 from framework.reporting.loops import print_loop, read_loop, unanswered, unreached, why
 from framework.reporting.report import loops as section
 from framework.reporting.report import write
-from framework.reporting.report.blocks import Heading, Table
+from framework.reporting.report.blocks import Cell, Heading, Table
 from framework.reporting.report.write import write_report
 from framework.reporting.summary import summarize
 from framework.reporting.tables import print_sweep
@@ -111,6 +111,33 @@ def test_test_confirms_or_not(loop: Finished, page: ElementTree.Element) -> None
     assert f"({loop.results['stopped']['reason']})" in text
     ids = {e.get("id") for e in page.iter("figure")}
     assert {"figure-loop-0-flips", "figure-loop-0-trajectory"} <= ids
+
+
+def test_clusters_are_what_a_claim_is_over(loop: Finished) -> None:
+    test = {**loop.results["test"], "clusters": 12, "permutation_p": 0.03}
+    states = section.final_states([("", {**loop.results, "test": test})])
+    row = dict(zip(states.columns, states.rows[0], strict=True))
+    assert row["n"] == Cell(text="10", under="12 clusters", value=10)
+    assert row["permutation p"] == Cell(text=".0300", value=0.03)
+
+
+@pytest.mark.parametrize(
+    ("interval", "p", "said"),
+    [
+        ([0.01, 0.1], 0.01, "it confirms the gain"),
+        ([0.01, 0.1], 0.11, "neither confirms nor refutes"),
+        ([-0.1, -0.01], 0.01, "refutes the gain"),
+        ([-0.01, 0.1], 0.2, "holds 0: it neither"),
+        ([None, None], 0.01, "no interval is claimed"),
+    ],
+)
+def test_a_verdict_asks_for_interval_and_test(
+    loop: Finished, interval: list[float | None], p: float, said: str
+) -> None:
+    test = {**loop.results["test"], "clusters": None, "interval": interval, "mcnemar_p": p}
+    assert said in section.verdict({**loop.results, "test": test}, "test")
+    test = {**test, "clusters": 30, "permutation_p": p, "mcnemar_p": 0.5}
+    assert said in section.verdict({**loop.results, "test": test}, "test")
 
 
 def test_without_a_promotion_there_is_nothing_to_confirm(tmp_path: Path) -> None:
