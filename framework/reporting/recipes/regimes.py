@@ -13,7 +13,7 @@ from framework.reporting.recipes import Hang, recipe
 from framework.reporting.recipes.cells import beside
 from framework.reporting.recipes.loops import measured, recorded, shown, told
 from framework.reporting.report.blocks import Block, Heading, Listing, Table, Text
-from framework.reporting.report.loops import final_states, funnel_table, pooled_table
+from framework.reporting.report.loop_tables import final_states, funnel_table, pooled_table
 
 _NEEDS: Final = (
     "the directory of the recorded loops (regimes_seed*.json), "

@@ -13,7 +13,6 @@ from framework.reporting.figures.style import Drawing
 from framework.reporting.loops import (
     CASES,
     SPLITS,
-    loops_summary,
     named,
     read_loop,
     unanswered,
@@ -30,13 +29,16 @@ from framework.reporting.report.blocks import (
     Table,
     Text,
 )
-from framework.reporting.report.cells import UNDEFINED, count, delta, number_cell, p_cell
+from framework.reporting.report.cells import UNDEFINED, count, number_cell
+from framework.reporting.report.loop_tables import (
+    Named,
+    final_states,
+    funnel_table,
+    pooled_table,
+)
 from framework.reporting.spelling import p_value
 
-__all__ = ["final_states", "funnel_table", "loops", "pooled_table", "verdict"]
-
-Named = tuple[str, Mapping[str, Any]]
-"""A loop's name and the content of its improve.json."""
+__all__ = ["loops", "verdict"]
 
 _STOPPED: Final = {
     "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
@@ -46,10 +48,6 @@ _STOPPED: Final = {
     "max_promotions": "it had as many promotions as it may",
     "author_has_nothing_more": "the author had nothing more",
 }
-_STAGES: Final = (
-    *("authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau"),
-    "promoted",
-)
 _LEVEL: Final = 0.05
 """Two-sided level at which TEST confirms."""
 _LABELS: Final = {
@@ -392,108 +390,3 @@ def _figures(
     if len(members) > 1:
         caption = f"Where each authored candidate ended. {kind}"
         yield from hang(figures.funnel(shown, f"{anchor}-funnel", caption))
-
-
-# --------------------------------------------------------------------- tables that recipes show too
-
-
-def final_states(members: Sequence[Named], anchor: str = "final-states") -> Table:
-    """The final stack against the bare pipeline by loop and split (the paper's table 1b)."""
-    rows: list[Sequence[Cell | str]] = []
-    several = len(members) > 1
-    for name, results in members:
-        for split in SPLITS:
-            if split not in results:
-                continue
-            found = results[split]
-            low, high = found["interval"]
-            rows.append(
-                [
-                    f"{name}, {CASES[split]}" if name else CASES[split],
-                    _size(found),
-                    number_cell(found["before"]),
-                    number_cell(found["after"]),
-                    delta({"delta": found["delta"], "ci_low": low, "ci_high": high}),
-                    count(found["wrong_to_right"]),
-                    count(found["right_to_wrong"]),
-                    p_cell(found["mcnemar_p"]),
-                    p_cell(found.get("permutation_p")),
-                    *((count(results["stopped"]["promotions"]), results["stopped"]["reason"])
-                      if several else ()),
-                ]
-            )  # fmt: skip
-    return Table(
-        anchor=anchor,
-        caption=(
-            "The final stack against the bare pipeline, on the same cases, with 95% intervals. On "
-            "CONFIRM it was selected; TEST was opened once, after the end. Where cases come in "
-            "clusters intervals and permutation p are over these; McNemar p is case by case."
-        ),
-        columns=[
-            *("cases", "n", "before", "after", "change", "wrong to right", "right to wrong"),
-            *("McNemar p", "permutation p"),
-            *(("promoted", "stopped") if several else ()),
-        ],
-        rows=rows,
-    )
-
-
-def _size(found: Mapping[str, Any]) -> Cell:
-    """Cases, and the clusters that they come in."""
-    clusters = found.get("clusters")
-    under = "" if clusters is None else f"{clusters} clusters"
-    return Cell(text=f"{found['n']:,}", under=under, value=found["n"])
-
-
-def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
-    """Flips pooled over loops, and the test that has seeds as its unit."""
-    summary = loops_summary([{"arm": "", "directory": n, "results": r} for n, r in members])
-    pooled = summary["arms"][""]["pooled"]
-    units = summary["arms"][""]["seeds_as_units"]
-    rows: list[Sequence[Cell | str]] = []
-    for split, found in pooled.items():
-        of_seeds = units.get(split)
-        rows.append(
-            [
-                CASES[split],
-                count(found["wrong_to_right"]),
-                count(found["right_to_wrong"]),
-                p_cell(found["mcnemar_p"]),
-                *(
-                    (UNDEFINED, UNDEFINED, UNDEFINED)
-                    if of_seeds is None
-                    else (
-                        Cell(text=f"{of_seeds['mean']:+.3f}", value=of_seeds["mean"]),
-                        p_cell(of_seeds["p"]),
-                        p_cell(of_seeds["smallest_p"]),
-                    )
-                ),
-            ]
-        )
-    return Table(
-        anchor=anchor,
-        caption=f"Pooled over loops. {summary['caveat']}",
-        columns=[
-            *("cases", "wrong to right", "right to wrong", "McNemar p", "mean change"),
-            *("p, seeds as the unit", "least p"),
-        ],
-        rows=rows,
-    )
-
-
-def funnel_table(members: Sequence[Named], anchor: str = "funnel") -> Table:
-    """Where each authored candidate ended (the paper's table 1c), and at which seam it was."""
-    seams = sorted({key for _, r in members for key in r["funnel"] if key.startswith("seam_")})
-    return Table(
-        anchor=anchor,
-        caption="Where each authored candidate ended; the last columns count drafts by seam.",
-        columns=["", *_STAGES, *(seam.removeprefix("seam_") for seam in seams), "stopped"],
-        rows=[
-            [
-                name or "candidates",
-                *(count(results["funnel"].get(stage, 0)) for stage in (*_STAGES, *seams)),
-                results["stopped"]["reason"],
-            ]
-            for name, results in members
-        ],
-    )

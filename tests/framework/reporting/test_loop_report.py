@@ -19,6 +19,7 @@ from framework.reporting.loops import print_loop, read_loop, unanswered, unreach
 from framework.reporting.report import loops as section
 from framework.reporting.report import write
 from framework.reporting.report.blocks import Cell, Heading, Table
+from framework.reporting.report.loop_tables import final_states
 from framework.reporting.report.write import write_report
 from framework.reporting.summary import summarize
 from framework.reporting.tables import print_sweep
@@ -115,7 +116,7 @@ def test_test_confirms_or_not(loop: Finished, page: ElementTree.Element) -> None
 
 def test_clusters_are_what_a_claim_is_over(loop: Finished) -> None:
     test = {**loop.results["test"], "clusters": 12, "permutation_p": 0.03}
-    states = section.final_states([("", {**loop.results, "test": test})])
+    states = final_states([("", {**loop.results, "test": test})])
     row = dict(zip(states.columns, states.rows[0], strict=True))
     assert row["n"] == Cell(text="10", under="12 clusters", value=10)
     assert row["permutation p"] == Cell(text=".0300", value=0.03)
