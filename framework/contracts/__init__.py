@@ -23,6 +23,7 @@ from framework.contracts.improve import (
     Regime,
     Route,
     Routing,
+    Sizes,
     Target,
     Taxonomy,
 )
@@ -81,6 +82,7 @@ __all__ = [
     "RowKey",
     "RunProtocol",
     "Scored",
+    "Sizes",
     "Target",
     "Taxonomy",
     "Tracker",

@@ -129,6 +129,16 @@ class Patch:
     note: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """Cases drawn for a loop, and how many of them go to OPTIMIZE, CONFIRM and TEST."""
+
+    pool: int = 300
+    optimize: int = 50
+    confirm: int = 100
+    test: int = 100
+
+
 class Target(ABC, Generic[S]):
     """A pipeline under the loop: how it is measured, where it may be edited, why it fails.
 
@@ -180,6 +190,10 @@ class Target(ABC, Generic[S]):
                 f"{domain.name}"
             )
         return self
+
+    def sizes(self, domain: Domain[Any]) -> Sizes:
+        """The splits where a run gives none; here as published (Regimes 5.1), and 100 for TEST."""
+        return Sizes()
 
     def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
         """The axis plugins that `correct` and `outcome` read: no others are scored in the loop."""

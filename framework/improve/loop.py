@@ -59,6 +59,7 @@ class Loop:
             require()
         if fresh and not generates:
             raise UserError("protocol.fresh_confirm: the domain can not generate cases")
+        self.sizes = settings.sizes(self.target.sizes(self.domain))
         self.looks = Looks(self.bench, self.gate, self.domain, fresh=fresh, seed=bound.seed)
         self.results = Results(self.target.taxonomy, self.target.variants)
 
@@ -85,7 +86,7 @@ class Loop:
             yield row, record
         if self.settings.whole_pool:
             await sealed.rest(stack, splits)
-        await sealed.shifted(stack, self.domain, self.settings.test)
+        await sealed.shifted(stack, self.domain, splits, self.sizes.test)
         self.results.spent(
             evaluations=(self.bench.tokens, self.bench.cost_usd),
             author=(self.drafting.tokens, self.drafting.cost_usd),
@@ -145,9 +146,9 @@ class Loop:
         return course
 
     def _split(self) -> Splits[Case]:
-        pool = list(self.domain.cases(self.settings.pool, self.bound.seed))
+        s = self.sizes
+        pool = list(self.domain.cases(s.pool, self.bound.seed))
         kinds = [self.target.kind(c) + "/abstain" * self.target.abstains(c) for c in pool]
-        s = self.settings
         try:
             sizes = (s.optimize, s.confirm, s.test)
             clusters = [case.cluster or None for case in pool]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from itertools import islice
 from typing import Any
 
 from framework.canonical import digest
@@ -57,12 +58,26 @@ class Sealed:
         cases = (*splits.confirm, *splits.test, *splits.rest)
         await self._compare("whole_pool", stack, cases)
 
-    async def shifted(self, stack: Stack, domain: Domain[Any], n: int) -> None:
-        """The two stacks on cases of another distribution, where the target has one."""
+    async def shifted(
+        self, stack: Stack, domain: Domain[Any], splits: Splits[Case], n: int
+    ) -> None:
+        """The two stacks on cases of another distribution, where the target has one.
+
+        Drawn afresh where the domain generates; else those that are TEST's in other words, or of
+        its clusters, since the loop has read the others.
+        """
         other = self._target.shifted(domain)
-        if other is not None:
+        if other is None:
+            return
+        seed = seed_of(self._seed, "shifted")
+        if self._target.generates(domain):
+            cases = list(other.cases(n, seed))
+        else:
+            unread = {case.cluster or case.id for case in splits.test}
+            found = (c for c in other.cases(None, seed) if (c.cluster or c.id) in unread)
+            cases = list(islice(found, n))
+        if cases:
             self._bench.on(other)
-            cases = list(other.cases(n, seed_of(self._seed, "shifted")))
             await self._compare("test_shifted", stack, cases)
 
     async def _compare(self, name: str, stack: Stack, cases: Sequence[Case]) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from framework.contracts import Sizes
+from framework.errors import UserError
+
 __all__ = ["ImproveSettings"]
 
 
@@ -12,9 +15,11 @@ __all__ = ["ImproveSettings"]
 class ImproveSettings:
     """Settings of `protocol=improve`.
 
-    pool : cases drawn from the domain, of which the splits are samples.
+    pool : cases drawn from the domain, of which the splits are samples; None for what the target
+        plans, or the three splits where that is more.
     optimize, confirm, test : sizes of the splits. Failures of OPTIMIZE are diagnosed and shown to
-        the author; CONFIRM decides; TEST is sealed until the loop has ended.
+        the author; CONFIRM decides; TEST is sealed until the loop has ended. None for as many as
+        the target plans on its domain (`Target.sizes`).
     fresh_confirm : whether every look at CONFIRM has cases of its own: `auto` where the domain can
         generate them.
     max_attempts : drafts for one regime before it is given up, counted anew after a promotion.
@@ -35,10 +40,10 @@ class ImproveSettings:
     author_timeout_s : after so many seconds a draft counts as empty.
     """
 
-    pool: int = 300
-    optimize: int = 50
-    confirm: int = 100
-    test: int = 100
+    pool: int | None = None
+    optimize: int | None = None
+    confirm: int | None = None
+    test: int | None = None
     fresh_confirm: Literal["auto", "always", "never"] = "auto"
     max_attempts: int = 8
     max_candidates: int = 40
@@ -58,8 +63,11 @@ class ImproveSettings:
     author_timeout_s: float = field(default=120.0, metadata={"operational": True})
 
     def __post_init__(self) -> None:
-        for name in ("optimize", "confirm", "test", "max_attempts", "max_candidates", "best_of",
-                     "memories"):  # fmt: skip
+        for name in ("optimize", "confirm", "test"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: {value} given, at least 1 expected (null: the target's)")
+        for name in ("max_attempts", "max_candidates", "best_of", "memories"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)} given, at least 1 expected")
         for name in ("max_promotions", "patience"):
@@ -69,7 +77,25 @@ class ImproveSettings:
         for name in ("min_net_flips", "prompt_chars", "shown_failures", "shown_chars"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}: {getattr(self, name)} given, 0 or more expected")
-        if self.pool < self.optimize + self.confirm + self.test:
+        together = sum(n for n in (self.optimize, self.confirm, self.test) if n is not None)
+        if self.pool is not None and self.pool < together:
             raise ValueError(f"pool: {self.pool} given, less than the three splits together")
         if not self.author_timeout_s > 0:
             raise ValueError(f"author_timeout_s: {self.author_timeout_s} given, above 0 expected")
+
+    def sizes(self, planned: Sizes) -> Sizes:
+        """The sizes as given, and where none are as planned.
+
+        Raises UserError for a pool that is less than the splits.
+        """
+        optimize = planned.optimize if self.optimize is None else self.optimize
+        confirm = planned.confirm if self.confirm is None else self.confirm
+        test = planned.test if self.test is None else self.test
+        together = optimize + confirm + test
+        pool = max(planned.pool, together) if self.pool is None else self.pool
+        if pool < together:
+            raise UserError(
+                f"protocol.pool: {pool} given, less than the {together} of the splits "
+                f"({optimize} + {confirm} + {test}); those that are null are the target's"
+            )
+        return Sizes(pool=pool, optimize=optimize, confirm=confirm, test=test)

@@ -115,9 +115,8 @@ def shown_of(run: Path, failures: Sequence[Failed]) -> dict[str, Shown]:
     Raises UserError where it no longer has one of them.
     """
     plan = load_plan(run)
-    pool = plan.parts["protocol"].settings.pool
     domain: Domain[Any] = plan.parts["domain"].create()
-    cases = {case.id: case for case in domain.cases(pool, plan.top.seed)}
+    cases = {case.id: case for case in domain.cases(_pool(run), plan.top.seed)}
     shown = {}
     for failed in failures:
         case = cases.get(failed.case)
@@ -126,6 +125,12 @@ def shown_of(run: Path, failures: Sequence[Failed]) -> dict[str, Shown]:
         dates = {event.id: event.time for event in domain.history(case.history_id)}
         shown[case.id] = _shown(case, dates)
     return shown
+
+
+def _pool(run: Path) -> int:
+    """Cases that the loop's splits were dealt from."""
+    made = (e.payload["pool"] for e in read(run / JOURNAL) if e.type == "split.made")
+    return int(next(made, 0))
 
 
 def write_sheet(

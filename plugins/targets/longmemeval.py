@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
-from framework.contracts import Domain, Outcome, Patch
+from framework.contracts import Domain, Outcome, Patch, Sizes
 from framework.records import Case, Row
 from framework.registry import register
 from plugins.targets._clauses import SESSION_PROMPTS
@@ -71,6 +71,12 @@ class LongMemEvalTarget(RetrievalTarget[LongMemEvalTargetSettings]):
     @property
     def library(self) -> tuple[Patch, ...]:
         return (*LIBRARY, *SESSION_PROMPTS)
+
+    def sizes(self, domain: Domain[Any]) -> Sizes:
+        """Of drawn questions as many a look as a bound above 0 needs: docs/improve.md, gates."""
+        if domain.name != _DRAWN:
+            return super().sizes(domain)
+        return Sizes(pool=700, optimize=100, confirm=400, test=200)
 
     def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
         return ("answer",)

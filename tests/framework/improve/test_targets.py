@@ -67,6 +67,26 @@ def test_all_targets_give_the_same_events(tmp_path: Path) -> None:
         assert types == first, name
 
 
+def test_the_second_test_of_a_finite_domain_holds_nothing_that_the_loop_has_read(
+    tmp_path: Path,
+) -> None:
+    with composer():
+        plan = compose_plan([*SMALL, "target=text_to_sql", "protocol.pool=90", "protocol.test=30"])
+        execute(plan, tmp_path / "run")
+    domain = plan.parts["domain"].create()
+    template = {case.id: case.cluster for case in domain.cases(None, plan.top.seed)}
+    read: dict[str, set[str | None]] = {}
+    split = ""
+    for event in finished(tmp_path / "run").events:
+        if event.type == "evaluation.started":
+            split = event.payload["split"]
+        elif event.type == "case.evaluated":
+            read.setdefault(split, set()).add(template[event.payload["case"]])
+    assert read["test_shifted"]
+    assert read["test_shifted"] <= read["test"]
+    assert not read["test_shifted"] & (read["optimize"] | read["confirm"])
+
+
 @pytest.mark.parametrize("plugin", OURS, ids=lambda p: p.name)
 def test_a_target_is_whole(plugin) -> None:  # type: ignore[no-untyped-def]
     target = plugin.cls(plugin.settings())
