@@ -103,6 +103,7 @@ class TypedArm(Arch[S]):
         """Build the graph, once for all queries where it is not drawn at random."""
         self._events = tuple(events)
         self._graph = self._built(0) if self.draws == 1 else None
+        self._counted: Mapping[str, float] = {}
 
     def _built(self, case_seed: int) -> TypedGraph:
         """The graph of the events under the settings' treatment of edges.
@@ -166,9 +167,11 @@ class TypedArm(Arch[S]):
         return seeds
 
     def report(self) -> Mapping[str, float]:
-        graph = self._graph or self._built(0)
-        return {
-            "edges": graph.edges,
-            "dangling_edges": graph.dangling,
-            "superseded": graph.superseded,
-        }
+        if not self._counted:  # asked for with every case, and a graph at random costs as much
+            graph = self._graph or self._built(0)
+            self._counted = {
+                "edges": graph.edges,
+                "dangling_edges": graph.dangling,
+                "superseded": graph.superseded,
+            }
+        return self._counted
