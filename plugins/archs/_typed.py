@@ -103,7 +103,13 @@ class TypedArm(Arch[S]):
         """Build the graph, once for all queries where it is not drawn at random."""
         self._events = tuple(events)
         self._graph = self._built(0) if self.draws == 1 else None
-        self._counted: Mapping[str, float] = {}
+        # Counted here: it is told with every case, and a random graph is built anew each time.
+        counted = self._graph or self._built(0)
+        self._counted = {
+            "edges": counted.edges,
+            "dangling_edges": counted.dangling,
+            "superseded": counted.superseded,
+        }
 
     def _built(self, case_seed: int) -> TypedGraph:
         """The graph of the events under the settings' treatment of edges.
@@ -167,11 +173,4 @@ class TypedArm(Arch[S]):
         return seeds
 
     def report(self) -> Mapping[str, float]:
-        if not self._counted:  # asked for with every case, and a graph at random costs as much
-            graph = self._graph or self._built(0)
-            self._counted = {
-                "edges": graph.edges,
-                "dangling_edges": graph.dangling,
-                "superseded": graph.superseded,
-            }
         return self._counted
