@@ -291,7 +291,7 @@ class Regulated(Domain[RegulatedSettings]):
 
     def _parse(self, history_id: str) -> tuple[int, int, int]:
         """Seed, index and rendering, 0 for the case as it is drawn."""
-        match = self._id.fullmatch(history_id)
+        match = self._id.fullmatch(history_id.removesuffix(_CLEAN))
         if match is None:
             raise UserError(f"no history {history_id!r} in {self.spec.name}")
         return int(match[1]), int(match[2]), int(match[3] or 0)

@@ -146,7 +146,7 @@ def test_the_arm_shows_in_the_wording(capsys: pytest.CaptureFixture[str], sweep:
     assert guess["chance"] == 0.5
     # An arm that remembers nothing has nothing to say.
     assert guess["accuracy"] > 0.8
-    one = next(path for path in sweep.iterdir() if path.is_dir())
+    one = next(path.parent for path in sweep.glob("*/summary.json"))
     assert "--style: 1 arms" in framework(capsys, "judges", str(one), "--style").mistake
 
 
