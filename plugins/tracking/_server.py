@@ -17,13 +17,15 @@ from plugins.tracking._record import Record, locked
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Run
+    from mlflow.entities import DatasetInput, Run
 
 T = TypeVar("T")
 
 PARENT: Final = "mlflow.parentRunId"
 _METRICS_A_CALL: Final = 1_000
 _OTHERS_A_CALL: Final = 100
+_RACES: Final = 3
+"""Times that the same data is logged again after another process has made it."""
 _ENVIRONMENT: Final = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
@@ -90,11 +92,26 @@ class Server:
                 source_type="domain",
                 source=upload.data.source,
             )
-            self._client.log_inputs(run_id, [DatasetInput(data, [])])
+            self._log_input(run_id, DatasetInput(data, []))
         for path in upload.files:
             self._client.log_artifact(run_id, str(path))
         for path in upload.pictures:
             self._client.log_artifact(run_id, str(path), path.parent.name)
+
+    def _log_input(self, run_id: str, data: DatasetInput) -> None:
+        """Log what was measured on, once more where another process has just made the same data.
+
+        The server looks whether it has a dataset and then inserts it, with nothing between to keep
+        two processes from both finding none; the second finds it when it asks again.
+        """
+        from mlflow.exceptions import MlflowException
+
+        for again in range(_RACES, -1, -1):
+            try:
+                return self._client.log_inputs(run_id, [data])
+            except MlflowException as error:
+                if not again or "dataset" not in str(error):
+                    raise
 
     def end(self, run_id: str, finished: int, status: str) -> None:
         """Give a run its end time (UTC, milliseconds) and status."""

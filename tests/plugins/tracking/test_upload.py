@@ -93,6 +93,34 @@ def test_the_page_says_what_a_rule_based_number_is(
     assert f"| right | {entry['mean']:.3f} | {interval} | 12 | instrument check |" in note
 
 
+@pytest.mark.parametrize(("races", "whole"), [(2, True), (9, False)])
+def test_data_that_another_process_has_just_made_is_logged_again(
+    races: int, whole: bool, tmp_path: Path, uri: str, stored: Stored,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    log, refused = MlflowClient.log_inputs, []
+
+    def raced(self: MlflowClient, *args: object, **kwargs: object) -> None:
+        if len(refused) < races:
+            refused.append(1)
+            raise MlflowException('violates unique constraint "dataset_pk"', error_code=3)
+        log(self, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MlflowClient, "log_inputs", raced)
+    plan = finished_run(tmp_path / "run", uri)
+    if whole:
+        tracker(plan).upload_run(tmp_path / "run", None)
+        (run,) = stored()
+        assert len(run.inputs.dataset_inputs) == 1
+    else:
+        with pytest.raises(TrackingError, match="dataset_pk"):
+            tracker(plan).upload_run(tmp_path / "run", None)
+        assert len(refused) == 4
+
+
 def test_times_are_those_of_the_run(tmp_path: Path, uri: str, stored: Stored) -> None:
     from datetime import datetime
 
