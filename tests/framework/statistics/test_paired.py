@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from framework.errors import UserError
-from framework.statistics.intervals import Interval
+from framework.statistics.intervals import Interval, clopper_pearson
 from framework.statistics.paired import Comparison, UnpairedCases, compare, pair
 
 VALUE = st.one_of(st.none(), st.sampled_from([0.0, 1 / 6, 1 / 3, 0.5, 2 / 3, 1.0]))
@@ -238,3 +238,29 @@ def test_interval_holds_the_true_difference_about_as_often_as_it_says() -> None:
         assert result.interval.high is not None
         covered += result.interval.low <= 0.4 <= result.interval.high
     assert 265 <= covered <= 298
+
+
+def test_a_lost_large_cluster_is_bounded_by_its_size() -> None:
+    """One cluster of 3 cases loses and 11 cases do not differ: others may be as large."""
+    clusters = {f"b{i}": "big" for i in range(3)} | {f"c{i}": f"k{i}" for i in range(11)}
+    b = dict.fromkeys(clusters, 1.0)
+    a = {case: 0.0 if clusters[case] == "big" else 1.0 for case in clusters}
+    found = compare(a, b, clusters, seed=0)
+    assert found.delta == pytest.approx(-3 / 14)  # over cases; over clusters it would be -1 / 12
+    assert (found.n, found.n_clusters, found.n_discordant) == (14, 12, 1)
+    assert found.bounds.method.startswith("clopper-pearson")
+    heaviest = 3 / (14 / 12)
+    assert found.bounds.low == pytest.approx(-heaviest * clopper_pearson(1, 12)[1])
+    assert found.bounds.high == pytest.approx(heaviest * clopper_pearson(0, 12)[1])
+
+
+def test_a_cluster_whose_differences_cancel_is_not_discordant() -> None:
+    clusters = {f"{i}{side}": f"k{i}" for i in range(12) for side in "lr"}
+    clusters["alone"] = "k12"
+    b = dict.fromkeys(clusters, 0.5)
+    a = {case: 1.0 if case.endswith("l") else 0.0 for case in clusters}
+    a["alone"] = 1.0
+    found = compare(a, b, clusters, seed=0)
+    assert found.n_discordant == 1
+    assert found.delta == pytest.approx(0.5 / 25)
+    assert found.permutation.p == 1.0
