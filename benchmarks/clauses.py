@@ -15,10 +15,10 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.operations.reading.clauses import CLAUSES
-from framework.pipeline import Pipeline, Seams
+from framework.pipeline.path import Pipeline, Seams
 from framework.records import Case
 from framework.registry import find, plugins, settings_of
 

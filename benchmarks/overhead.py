@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from framework.engine.directory import ANSWERS, load_state
 from framework.engine.run import execute
-from framework.journal import JOURNAL, verify_run
+from framework.store import JOURNAL, verify_run
+from framework.store.directory import ANSWERS, load_state
 from framework.testing.trivial import trivial_plan
 
 CASES = 1000

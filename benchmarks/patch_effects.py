@@ -27,17 +27,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from framework.canonical import digest
-from framework.compose import compose_plan, composer
 from framework.contracts import Target
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.improve.noise import rerendered
 from framework.improve.stack import Candidate, Stack, library_digest
-from framework.pipeline import Pipeline
+from framework.pipeline.path import Pipeline
 from framework.records import Case
 from framework.registry import find, settings_of
 from framework.testing.domain_conformance import picture
 from framework.testing.gate_populations import Effect
+from framework.text.canonical import digest
 
 SEED = 271_828_182
 """Of the cases: no loop is run with it."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from framework.canonical import digest
 from framework.errors import UserError
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.registry import Plugin, find, identity_of, nearest, settings_of
+from framework.text.canonical import digest
 
 GROUPS: Final = (
     "domain",

@@ -79,7 +79,7 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _start(overrides: list[str], multirun: bool) -> int:
-    from framework.compose import (
+    from framework.engine.compose import (
         compose_raw,
         composer,
         directory_of,
@@ -109,7 +109,7 @@ def _show_by_hydra(argv: list[str], overrides: Sequence[str]) -> int:
     """Leave `--help`, `--cfg`, `--info` and the like to Hydra itself, once it can compose."""
     import hydra
 
-    from framework.compose import CONF, compose_raw, composer, without_sweeps
+    from framework.engine.compose import CONF, compose_raw, composer, without_sweeps
 
     if overrides:
         with composer():

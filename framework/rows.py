@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.canonical import digest
 from framework.records import Row, Usage
+from framework.text.canonical import digest
 
 KEY: Final = ("case_id", "arm", "variant", "sample", "turn")
 _PLAIN: Final = (

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from framework import launch
-from framework.journal import verify_run
+from framework.store import verify_run
 from plugins.domains.hotpotqa import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
 

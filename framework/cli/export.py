@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from framework.errors import UserError
 
 if TYPE_CHECKING:
-    from framework.journal import JournalEvent
+    from framework.store import JournalEvent
 
 
 def export(args: argparse.Namespace) -> int:
     """Write the journal of a run as an ActiveGraph log, an sqlite file that its CLI opens."""
-    from framework.journal import JOURNAL, read
+    from framework.store import JOURNAL, read
 
     run, target = Path(args.run), Path(args.path)
     if target.exists():

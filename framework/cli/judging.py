@@ -15,7 +15,7 @@ from framework.registry import nearest
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from framework.reporting.judges import Judged
+    from framework.analysis.judges import Judged
     from framework.statistics.style import Guess
 
 _LIMITS = "in brackets 95% limits, bootstrapped over cases"
@@ -41,7 +41,7 @@ def judges(args: argparse.Namespace) -> int:
     """Compare judges of the same answers, or guess arms by the wording of their answers."""
     if args.style:
         return _style(args)
-    from framework.reporting.judges import compare_judges
+    from framework.analysis.judges import compare_judges
 
     paths = [Path(path) for path in args.sources]
     if len(paths) == 1 and paths[0].is_dir():
@@ -175,9 +175,9 @@ def _guessed(guesses: Mapping[str, Guess]) -> list[dict[str, Any]]:
 
 def _judged(paths: Sequence[Path]) -> list[Judged]:
     """The judges of tables and of runs, one name each."""
+    from framework.analysis.judges import judged_in_runs, judged_in_table
     from framework.cli.runs import run_directories
-    from framework.engine.directory import read_summary
-    from framework.reporting.judges import judged_in_runs, judged_in_table
+    from framework.store.directory import read_summary
 
     found: list[Judged] = []
     for path in paths:
@@ -199,8 +199,8 @@ def _judged(paths: Sequence[Path]) -> list[Judged]:
 
 def _rescored_from(run: Path) -> list[Path]:
     """The runs or sweeps beside this one that judged its answers anew, by name."""
-    from framework.engine.directory import SWEEP_PLAN
-    from framework.journal import MANIFEST
+    from framework.store import MANIFEST
+    from framework.store.directory import SWEEP_PLAN
 
     found = []
     for path in sorted(run.absolute().parent.iterdir()):

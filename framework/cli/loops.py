@@ -8,7 +8,7 @@ from pathlib import Path
 
 def fork(args: argparse.Namespace) -> int:
     """Begin a run with another's events up to one of them, and go on with it."""
-    from framework.compose import composer
+    from framework.engine.compose import composer
     from framework.engine.job import check_job, run_job, show_run
     from framework.engine.loops import fork as begin
     from framework.engine.run import one_domain

@@ -11,13 +11,13 @@ from framework.errors import UserError
 
 def power(args: argparse.Namespace) -> int:
     """Print, for each pair of arms of the pilot, how many cases a real comparison needs."""
+    from framework.analysis.summary import as_mappings
     from framework.cli.runs import run_directories
-    from framework.engine.directory import load_state, read_summary
     from framework.engine.sweep import comparable
     from framework.registry import nearest
-    from framework.reporting.summary import as_mappings
     from framework.statistics.comparison import case_means
     from framework.statistics.pilot import power_from_pilot
+    from framework.store.directory import load_state, read_summary
 
     paths = run_directories([Path(p) for p in args.runs])
     if len(paths) < 2:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from framework.errors import DataError, UserError
 
 if TYPE_CHECKING:
-    from framework.prereg import Measured, Preregistration
+    from framework.analysis.prereg import Measured, Preregistration
 
 
 def lock(args: argparse.Namespace) -> int:
     """Write a file's digest, content and the time into the register."""
-    from framework import prereg
+    from framework.analysis import prereg
 
     path = Path(args.file)
     plan, content = prereg.read_file(path)
@@ -33,7 +33,7 @@ def lock(args: argparse.Namespace) -> int:
 
 def list_locks(args: argparse.Namespace) -> int:
     """Print the register; given a pre-registration's file, that file's register."""
-    from framework import prereg
+    from framework.analysis import prereg
 
     for entry in prereg.locks(_register(args)):
         print(f"{entry.time:%Y-%m-%d %H:%M:%S} UTC  {entry.name}  {entry.digest}")
@@ -42,8 +42,8 @@ def list_locks(args: argparse.Namespace) -> int:
 
 def judge(args: argparse.Namespace) -> int:
     """Judge a pre-registration on runs, sweeps, or LongHorizon's recorded rows; 1 when flagged."""
-    from framework import prereg
-    from framework.reporting.predicted import as_plain, judgement_lines
+    from framework.analysis import prereg
+    from framework.analysis.prereg.results import as_plain, judgement_lines
 
     plan, _ = prereg.read_file(Path(args.file))
     try:
@@ -60,7 +60,7 @@ def judge(args: argparse.Namespace) -> int:
 
 def _register(args: argparse.Namespace) -> Path:
     """The register that was asked for, else that of the file."""
-    from framework.prereg import register_of
+    from framework.analysis.prereg import register_of
 
     if args.register is not None:
         return Path(args.register)
@@ -68,9 +68,9 @@ def _register(args: argparse.Namespace) -> Path:
 
 
 def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
+    from framework.analysis.prereg.results import measured_in
     from framework.cli.runs import run_directories
     from framework.engine.sweep import comparable
-    from framework.reporting.predicted import measured_in
 
     recorded = [path for path in paths if path.suffix == ".csv"]
     if recorded:
@@ -84,7 +84,7 @@ def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
 
 
 def _recorded(path: Path) -> Measured:
-    from framework import prereg
+    from framework.analysis import prereg
     from framework.reanalysis.rows import read_rows
 
     found = read_rows(path)

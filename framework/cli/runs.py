@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def compare(args: argparse.Namespace) -> int:
     """Print paired comparisons of runs made at any time, on the cases that they share."""
-    from framework.engine.directory import read_summary
-    from framework.reporting.across import compare_across
+    from framework.analysis.compare_runs import compare_across
     from framework.reporting.tables import print_sweep
+    from framework.store.directory import read_summary
 
     paths = run_directories([Path(p) for p in args.runs])
     summaries = [read_summary(p) for p in paths]
@@ -45,9 +45,9 @@ def compare(args: argparse.Namespace) -> int:
 
 def verify(args: argparse.Namespace) -> int:
     """Check journal, files and manifest; exit status 1 when anything is not as it was sealed."""
-    from framework.engine.directory import SWEEP_PLAN
     from framework.engine.sweep import all_directories, problems_of
-    from framework.journal import verify_run
+    from framework.store import verify_run
+    from framework.store.directory import SWEEP_PLAN
 
     path = Path(args.run)
     if (path / SWEEP_PLAN).is_file():
@@ -81,10 +81,10 @@ def verify(args: argparse.Namespace) -> int:
 def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.config import with_operational
-    from framework.engine.directory import changed_since, load_plan, load_state
     from framework.engine.loops import keeps_notes, replay_notes
     from framework.engine.progress import Progress
     from framework.engine.run import check_same, execute, one_domain
+    from framework.store.directory import changed_since, load_plan, load_state
 
     path = Path(args.run)
     before = load_state(path)

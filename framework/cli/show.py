@@ -36,7 +36,7 @@ def show(args: argparse.Namespace) -> int:
 
 
 def _show_in_domain(wanted: str | None, overrides: Sequence[str]) -> None:
-    from framework.compose import compose_plan, composer
+    from framework.engine.compose import compose_plan, composer
 
     if not any(o.startswith("domain=") for o in overrides):
         raise UserError("show: say which domain, as domain=loan, or give a run directory")
@@ -116,7 +116,7 @@ def _print_gold(gold: Gold) -> None:
 
 
 def _show_in_run(path: Path, case: str, arm: str | None) -> None:
-    from framework.engine.directory import ANSWERS, load_state
+    from framework.store.directory import ANSWERS, load_state
 
     rows = [r for r in load_state(path).rows if r.case_id == case and arm in (None, r.arm)]
     if not rows:

@@ -17,8 +17,8 @@ class Extractor(ABC, Generic[S]):
     """Reads a typed graph from raw text. One instance serves a whole run.
 
     The pipeline runs it before an arm that declares `uses_extractor` takes the history in, and
-    compares what it found with what the domain knows (`framework.extraction`); its calls are booked
-    on ingest.
+    compares what it found with what the domain knows (`framework.pipeline.extraction`); its calls
+    are booked on ingest.
 
     extracts : False for an extractor that leaves events as they are: a domain's own kinds and edges
         then reach the arm as it declares.

@@ -209,7 +209,7 @@ class Target(ABC, Generic[S]):
 
     @abstractmethod
     def outcome(self, case: Case, row: Row, record: Mapping[str, Any]) -> Outcome:
-        """What the case came to. `record` is that of `framework.pipeline.Pipeline.rows`.
+        """What the case came to. `record` is that of `framework.pipeline.path.Pipeline.rows`.
 
         With an assembly seam set, `record["ranked"]` holds (item id, source ids) in the order that
         the seam was given; without one the trace is in that order.

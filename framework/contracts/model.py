@@ -82,7 +82,7 @@ class Operation(ABC, Generic[Req, Res]):
 
     def render(self, response: Res) -> str:
         """The response as text: counted as output tokens when the rule-based model answered."""
-        from framework.canonical import canonical_json
+        from framework.text.canonical import canonical_json
 
         return canonical_json(response)
 

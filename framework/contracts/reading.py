@@ -41,8 +41,8 @@ class Reader(ABC, Generic[S]):
 
     searches : it says what to ask its memory next, at most `rounds` recalls in all. The pipeline
     recalls for it, through the same seams, and packs all that it is shown in any round under the
-    one budget (`framework.searching`): it never touches the memory itself. A class that searches
-    and has no `next_query` can't be defined: ValueError.
+    one budget (`framework.pipeline.recall`): it never touches the memory itself. A class that
+    searches and has no `next_query` can't be defined: ValueError.
     """
 
     name: ClassVar[str]

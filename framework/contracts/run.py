@@ -77,7 +77,7 @@ class Gate(ABC, Generic[S]):
 
 
 class Pipeline(Protocol):
-    """The one path, composed: what a protocol drives. See `framework.pipeline.Pipeline`."""
+    """The one path, composed: what a protocol drives. See `framework.pipeline.path.Pipeline`."""
 
     def rows(
         self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None

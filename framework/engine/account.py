@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from framework.config import Plan
 from framework.contracts import Embedder, Judge, Model
-from framework.engine.directory import SWEEP_PLAN, load_state
 from framework.errors import UserError
-from framework.journal import JOURNAL
 from framework.models.spending import Spending, Spent, spent_on
 from framework.models.transport import Served
+from framework.store import JOURNAL
+from framework.store.directory import SWEEP_PLAN, load_state
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""

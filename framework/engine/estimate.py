@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.compose import composer
+from framework.analysis.summary import ledger
+from framework.engine.compose import composer
 from framework.engine.rehearse import plans_of, rehearse
 from framework.engine.run import one_domain
 from framework.models.rehearsal import Rehearsal, rehearsed
-from framework.reporting.summary import ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.engine.directory import ANSWERS
-from framework.extraction import summed
+from framework.pipeline.extraction import summed
 from framework.records import Row
+from framework.store.directory import ANSWERS
 
 
 def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
     """Counts, precision and recall of nodes and edges by type, each memory counted once.
 
-    Empty for a run without an extractor. See `framework.extraction.summed`.
+    Empty for a run without an extractor. See `framework.pipeline.extraction.summed`.
     """
     memories = {row.key: (row.history_id, row.variant, row.sample) for row in rows}
     found: dict[tuple[str, int, int], Any] = {}

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from framework.draining import Drainable
+from framework.pipeline.concurrency import Drainable
 
 
 @contextmanager

@@ -11,17 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from framework.compose import compose_plan, key_of, options
+from framework.analysis.prereg import check_locked
 from framework.config import ARM_GROUPS, PREREG, Plan
 from framework.contracts import Gate
 from framework.engine.account import account
-from framework.engine.directory import (
-    RunDirectory,
-    check_new,
-    load_plan,
-    load_state,
-    manifest,
-)
+from framework.engine.compose import compose_plan, key_of, options
 from framework.engine.progress import Progress
 from framework.engine.run import (
     Outcome,
@@ -33,9 +27,15 @@ from framework.engine.run import (
     open_domain,
 )
 from framework.errors import TrackingError, UserError
-from framework.journal import MANIFEST
-from framework.prereg import check_locked
 from framework.registry import find, nearest
+from framework.store import MANIFEST
+from framework.store.directory import (
+    RunDirectory,
+    check_new,
+    load_plan,
+    load_state,
+    manifest,
+)
 
 RUNS: Final = Path("runs")
 OK, FAILED, GATE_FAILED = 0, 1, 3

@@ -9,17 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from framework.canonical import digest
-from framework.compose import compose_plan
 from framework.config import Plan
 from framework.contracts import RunProtocol
-from framework.engine.directory import RunDirectory, is_note, load_plan
+from framework.engine.compose import compose_plan
 from framework.engine.job import check_job
 from framework.engine.run import bind_notes, build_pipeline, check_same, data_of, open_domain
 from framework.engine.stored import Unasked
 from framework.errors import UserError
-from framework.journal import JOURNAL, JournalEvent, read
 from framework.registry import NoSettings
+from framework.store import JOURNAL, JournalEvent, read
+from framework.store.directory import RunDirectory, is_note, load_plan
+from framework.text.canonical import digest
 
 __all__ = ["fork", "keeps_notes", "replay_notes"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from framework.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
 from framework.config import Plan
+from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
 from framework.engine.job import check_job
 from framework.engine.run import bind_notes, build_pipeline, one_domain, open_domain
 from framework.models.rehearsal import Rehearsal, rehearsed

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.compose import compose_plan, composer, key_of
 from framework.config import Plan
 from framework.engine.account import account, check_prices, new_account, served_of
-from framework.engine.directory import SWEEP_PLAN, check_new, drafted, load_plan, load_state
+from framework.engine.compose import compose_plan, composer, key_of
 from framework.engine.job import FAILED, OK, Baselines, show_run, upload
 from framework.engine.progress import Progress
 from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
@@ -19,6 +18,7 @@ from framework.engine.stored import Origin
 from framework.engine.sweep import Job, finish_sweep, job_directories
 from framework.errors import UserError
 from framework.registry import nearest
+from framework.store.directory import SWEEP_PLAN, check_new, drafted, load_plan, load_state
 
 __all__ = ["go_on_with_sweep", "rescore"]
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.compose import compose_plan, composer
-from framework.engine.directory import load_plan, load_state
+from framework.engine.compose import compose_plan, composer
 from framework.engine.job import Baselines, check_job, check_operational, run_job, show_run
 from framework.engine.rescore import go_on_with_sweep
 from framework.engine.run import check_same, one_domain
 from framework.engine.stored import Origin
 from framework.engine.sweep import SWEEP_PLAN, load_jobs, run_sweep
 from framework.errors import UserError
+from framework.store.directory import load_plan, load_state
 
 
 def resume(path: Path, overrides: Sequence[str]) -> int:

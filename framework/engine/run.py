@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework import sandbox
-from framework.canonical import digest
+from framework.analysis.summary import summarize
 from framework.config import Plan
 from framework.contracts import (
     REPORTED,
@@ -24,7 +24,16 @@ from framework.contracts import (
     RunProtocol,
 )
 from framework.engine.account import check_prices, served_of
-from framework.engine.directory import (
+from framework.engine.extracted import extraction_of
+from framework.engine.interrupt import draining
+from framework.engine.progress import Progress
+from framework.engine.stored import Origin, StoredAnswers, Unasked
+from framework.errors import StopRun, UserError
+from framework.models.spending import current
+from framework.pipeline.path import Pipeline
+from framework.registry import NoSettings, find, settings_of
+from framework.store import Clock, utc_now
+from framework.store.directory import (
     RunDirectory,
     State,
     changed_since,
@@ -32,17 +41,8 @@ from framework.engine.directory import (
     read_summary,
     repair_head,
 )
-from framework.engine.extracted import extraction_of
-from framework.engine.interrupt import draining
-from framework.engine.progress import Progress
-from framework.engine.stored import Origin, StoredAnswers, Unasked
-from framework.errors import StopRun, UserError
-from framework.journal import Clock, utc_now
-from framework.models.spending import current
-from framework.pipeline import Pipeline
-from framework.registry import NoSettings, find, settings_of
-from framework.reporting.summary import summarize
-from framework.tokens import count_tokens
+from framework.text.canonical import digest
+from framework.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

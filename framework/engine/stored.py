@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from framework.contracts import Model, Operation, Reply, Req, Res, RowKey
-from framework.engine.directory import ANSWERS, load_state
 from framework.errors import DataError, StopRun, UserError
 from framework.models.client import Ledger, booked
-from framework.pipeline import Pipeline
+from framework.pipeline.path import Pipeline
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
+from framework.store.directory import ANSWERS, load_state
 
 __all__ = ["Origin", "StoredAnswers", "Unasked"]
 

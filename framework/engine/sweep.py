@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from framework.canonical import digest
-from framework.compose import compose_plan, key_of
+from framework.analysis.prereg import as_lock
+from framework.analysis.prereg.results import judged_runs
+from framework.analysis.sweep import sweep_summary
 from framework.config import Plan
 from framework.engine.account import new_account
-from framework.engine.directory import SWEEP_PLAN as SWEEP_PLAN
-from framework.engine.directory import drafted, load_plan, load_state, read_summary
+from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import (
     FAILED,
     GATE_FAILED,
@@ -33,12 +33,12 @@ from framework.engine.job import (
     write_page,
 )
 from framework.errors import DataError, TrackingError, UserError
-from framework.journal import JOURNAL
-from framework.prereg import as_lock
 from framework.registry import nearest
 from framework.reporting.loops import LOOP, loops_summary, read_loop
-from framework.reporting.predicted import judged_runs
-from framework.reporting.sweep import sweep_summary
+from framework.store import JOURNAL
+from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
+from framework.store.directory import drafted, load_plan, load_state, read_summary
+from framework.text.canonical import digest
 
 SWEEP: Final = "sweep.json"
 COMPARISON: Final = "comparison.csv"

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.canonical import digest
 from framework.contracts import Assignment, Author, Failure, Outcome, Route, Target
 from framework.contracts.improve import Tried
 from framework.errors import StopRun
@@ -18,6 +17,7 @@ from framework.improve.seams import SIGNALS
 from framework.improve.settings import ImproveSettings
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.models.client import Ledger, ModelClient, booked
+from framework.text.canonical import digest
 
 __all__ = ["Draft", "Drafting", "Refused"]
 

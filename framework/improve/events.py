@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from framework.canonical import digest
 from framework.contracts import Bound
 from framework.errors import UserError
+from framework.text.canonical import digest
 
 __all__ = ["EventLog", "Payload"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.canonical import digest
 from framework.contracts import Domain, Gate, Outcome
 from framework.improve.flips import Flips, flips
 from framework.improve.measure import Bench, Task
 from framework.improve.splits import clusters_of
 from framework.improve.stack import Stack
 from framework.records import Case, Row
+from framework.text.canonical import digest
 
 __all__ = ["Looks", "seed_of"]
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
-from framework.canonical import digest
 from framework.contracts import Bound, Diagnosis, Gate, Outcome, Route, Routing, RowKey, Target
 from framework.errors import UserError
 from framework.improve.attempt import Attempts
@@ -28,9 +27,10 @@ from framework.improve.sealed import Sealed
 from framework.improve.settings import ImproveSettings
 from framework.improve.splits import Splits, clusters_of, split
 from framework.improve.stack import library_digest
-from framework.pipeline import Pipeline, Record
+from framework.pipeline.path import Pipeline, Record
 from framework.records import Case, Row
 from framework.sandbox import require
+from framework.text.canonical import digest
 
 __all__ = ["Loop"]
 

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from framework.canonical import digest
 from framework.contracts import Evidence, Outcome, Target
 from framework.errors import UserError
 from framework.improve.events import EventLog
 from framework.improve.stack import Stack
-from framework.pipeline import Pipeline, Record
+from framework.pipeline.path import Pipeline, Record
 from framework.records import ABSTAIN, Case, Row
+from framework.text.canonical import digest
 
 __all__ = ["Bench", "Task", "is_direct"]
 

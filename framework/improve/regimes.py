@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from framework.contracts import Evidence, Outcome, Regime, Taxonomy
-from framework.packing import FULL
+from framework.pipeline.pack import FULL
 
 __all__ = [
     "ASSEMBLE_COVERAGE_FLOOR",
@@ -99,7 +99,7 @@ def evidence_of(
 
     Args:
         sources: by the evidence's id, the events that carry it.
-        record: that of `framework.pipeline.Pipeline.rows`.
+        record: that of `framework.pipeline.path.Pipeline.rows`.
         in_view: by id, whether the reader saw it; without, whether an item that carries it was
             packed whole.
         used: by id, whether the answer states it right (`framework.retention.used`).

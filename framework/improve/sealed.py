@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import islice
 from typing import Any
 
-from framework.canonical import digest
 from framework.contracts import Domain, Outcome, RowKey, Target
 from framework.improve.events import EventLog
 from framework.improve.flips import Flips, flips
@@ -15,8 +14,9 @@ from framework.improve.measure import Bench, Task
 from framework.improve.results import Results, paired
 from framework.improve.splits import Splits, clusters_of
 from framework.improve.stack import Stack
-from framework.pipeline import Record
+from framework.pipeline.path import Record
 from framework.records import Case, Row
+from framework.text.canonical import digest
 
 __all__ = ["Sealed"]
 

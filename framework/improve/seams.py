@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from framework.contracts import Query
-from framework.expressions import evaluate, names
 from framework.records import Item
+from framework.text.expressions import evaluate, names
 
 __all__ = ["MAX_ADDED", "SIGNALS", "Rule", "assembly", "check_payload", "score", "signals_of"]
 

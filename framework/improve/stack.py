@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.canonical import CanonicalError, digest
 from framework.contracts import Patch, Query
 from framework.contracts.improve import SEAMS, Seam
 from framework.improve import code, seams
-from framework.pipeline import Seams
+from framework.pipeline.path import Seams
 from framework.records import Item
+from framework.text.canonical import CanonicalError, digest
 
 __all__ = ["Candidate", "Rejected", "Stack", "library_digest", "read_candidate"]
 

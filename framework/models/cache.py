@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from framework.canonical import digest
 from framework.models._sqlite import connect
+from framework.text.canonical import digest
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS responses (

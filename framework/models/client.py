@@ -19,7 +19,7 @@ from framework.contracts import Model, Operation, Prompt
 from framework.errors import ModelError, UnreadableError
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.records import Usage
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import yaml
 
-from framework.canonical import digest
 from framework.errors import DataError
 from framework.models.cache import Response
+from framework.text.canonical import digest
 
 PRICES: Final = Path(__file__).resolve().parents[2] / "conf" / "prices.yaml"
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
-from framework.canonical import canonical_json, digest
 from framework.contracts import Operation, Profile, Prompt
+from framework.text.canonical import canonical_json, digest
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from framework.canonical import canonical_bytes
 from framework.errors import ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
 from framework.models.prices import price_of
@@ -25,6 +24,7 @@ from framework.models.rehearsal import rehearsing
 from framework.models.spending import Hold, Spending, current
 from framework.models.throttle import Throttle
 from framework.records import Usage
+from framework.text.canonical import canonical_bytes
 
 S = TypeVar("S", bound="ServedSettings")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 __all__ = ["pick", "tokens_of"]
 

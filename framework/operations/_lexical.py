@@ -19,7 +19,7 @@ from typing import Final
 from framework.operations._filling import tokens_of
 from framework.operations.reading.text import Statement
 from framework.records import FactField
-from framework.values import find_values
+from framework.text.values import find_values
 
 __all__ = ["Line", "corrects", "lines_of", "names_of", "words_of"]
 

@@ -16,8 +16,8 @@ from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.noise import mishap
 from framework.records import Answer, TaskCard
 from framework.registry import register
-from framework.sentences import sentences
-from framework.values import find_values
+from framework.text.sentences import sentences
+from framework.text.values import find_values
 
 __all__ = ["AnswerQuestion", "AnswerQuestionRequest", "AnswerQuestionResponse"]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from framework.canonical import canonical_json
 from framework.contracts import Profile
 from framework.operations._verdicts import Finding, numbered, read_findings, written
 from framework.operations.prompted import PromptedOperation
 from framework.records import ChecklistItem
 from framework.registry import register
+from framework.text.canonical import canonical_json
 
 __all__ = ["Audit", "AuditRequest", "Finding", "audited"]
 

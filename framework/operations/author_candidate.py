@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from framework.canonical import canonical_json, digest
 from framework.contracts import Assignment, Profile
 from framework.contracts.improve import Tried
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
+from framework.text.canonical import canonical_json, digest
 
 __all__ = ["AuthorCandidate"]
 

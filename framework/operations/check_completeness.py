@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.contracts import Profile
-from framework.expressions import names
 from framework.operations import _json
 from framework.operations._card import card_text
 from framework.operations.prompted import PromptedOperation
@@ -15,6 +14,7 @@ from framework.operations.reading import Reading, read
 from framework.operations.reading.outcome import Outcome
 from framework.records import TaskCard
 from framework.registry import register
+from framework.text.expressions import names
 
 __all__ = ["CheckCompleteness", "CompletenessRequest", "CompletenessResponse", "Strictness"]
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.contracts import Profile
-from framework.expressions import evaluate
 from framework.operations import _json
 from framework.operations._card import card_text
 from framework.operations.answering import UNDETERMINED, AnsweringOperation
@@ -22,6 +21,7 @@ from framework.operations.reading.policy import Condition, Rule
 from framework.operations.reading.quantities import as_text, quantity_of
 from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
+from framework.text.expressions import evaluate
 
 __all__ = ["Decide", "DecideRequest", "DecideResponse"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from framework.canonical import canonical_json
 from framework.contracts import Profile
 from framework.operations._verdicts import Finding, numbered, read_findings, written
 from framework.operations.prompted import PromptedOperation
 from framework.records import ReasoningPoint
 from framework.registry import register
-from framework.values import contains, find_values
+from framework.text.canonical import canonical_json
+from framework.text.values import contains, find_values
 
 __all__ = ["Entail", "EntailRequest", "Finding", "entailed"]
 

@@ -11,7 +11,7 @@ from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
-from framework.values import find_values, same_value
+from framework.text.values import find_values, same_value
 
 __all__ = ["Equivalent", "EquivalentRequest", "EquivalentResponse"]
 

@@ -13,7 +13,7 @@ from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.noise import mishap
 from framework.registry import register
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 __all__ = ["Candidate", "ExtractEdges", "ExtractEdgesRequest", "ExtractEdgesResponse", "Link"]
 

@@ -11,7 +11,7 @@ from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 __all__ = [
     "HypotheticalDocument",

@@ -23,10 +23,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
-from framework.canonical import digest
 from framework.contracts import Operation, Prompt, Req, Res
 from framework.errors import DataError, UserError
 from framework.registry import nearest, plugins
+from framework.text.canonical import digest
 
 __all__ = [
     "NO_SET",

@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from framework.canonical import canonical_json
 from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
@@ -27,6 +26,7 @@ from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.decisions import Constraint, DecisionLog, read_decisions, words
 from framework.records import Answer, TaskCard
 from framework.registry import register
+from framework.text.canonical import canonical_json
 
 __all__ = ["Change", "PlannedSetting", "ProposeEdit", "ProposeEditRequest", "ProposeEditResponse"]
 

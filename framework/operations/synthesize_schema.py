@@ -18,7 +18,7 @@ from framework.operations.reading.noise import mishap
 from framework.operations.reading.text import Statement, statements
 from framework.records import EMPTY, FactField
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 __all__ = ["SLOTS", "SynthesizeSchema", "SynthesizeSchemaRequest", "SynthesizeSchemaResponse"]
 

@@ -13,7 +13,7 @@ from framework.operations._lexical import words_of
 from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.noise import mishap
 from framework.registry import register
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 __all__ = ["Note", "Revision", "TakeNote", "TakeNoteRequest", "TakeNoteResponse"]
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.canonical import canonical_json
 from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
@@ -19,7 +18,8 @@ from framework.operations.prompted import PromptedOperation
 from framework.operations.reading.noise import mishap
 from framework.records import Answer, TaskCard
 from framework.registry import register
-from framework.sentences import sentences
+from framework.text.canonical import canonical_json
+from framework.text.sentences import sentences
 
 __all__ = ["WritePatch", "WritePatchRequest", "WritePatchResponse"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.reporting.spelling import interval, number, p_value, short, signed
-from framework.reporting.summary import SETTING
+from framework.analysis.summary import SETTING
+from framework.reporting.format import interval, number, p_value, short, signed
 
 if TYPE_CHECKING:
     from rich.table import Table

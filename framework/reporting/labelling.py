@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from framework.canonical import digest
-from framework.engine.directory import ANSWERS, read_summary
 from framework.errors import DataError, UserError
 from framework.statistics.agreement import agreement
 from framework.statistics.agreement_limits import agreement_limits
+from framework.store.directory import ANSWERS, read_summary
+from framework.text.canonical import digest
 
 __all__ = [
     "COLUMNS",

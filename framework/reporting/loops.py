@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.reporting.spelling import number, p_value, short, terminal
+from framework.reporting.format import number, p_value, short, terminal
 
 __all__ = [
     "CASES",

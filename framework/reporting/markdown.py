@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import UserError
-from framework.reporting.spelling import DAGGER, short, told
+from framework.reporting.format import DAGGER, short, told
 
 BEGIN: Final = "<!-- result table: begin -->"
 END: Final = "<!-- result table: end -->"

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from framework.canonical import digest
 from framework.contracts import Domain
 from framework.contracts.improve import UNCLASSIFIED
-from framework.engine.directory import load_plan
 from framework.errors import DataError, UserError
-from framework.journal import JOURNAL, read
 from framework.records import Case
 from framework.registry import nearest
+from framework.store import JOURNAL, read
+from framework.store.directory import load_plan
+from framework.text.canonical import digest
 
 __all__ = [
     "COLUMNS",

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from framework.analysis.cost import economy_table
+from framework.analysis.counterfactual import treatment_table
+from framework.analysis.prereg.results import judgement_lines
+from framework.analysis.strata import stratum_tables
+from framework.analysis.summary import SETTING, setting_of
 from framework.reporting.comparisons import (
     comparison_tables,
     compat_table,
     in_order,
     model_table,
 )
-from framework.reporting.economy import economy_table
-from framework.reporting.predicted import judgement_lines
-from framework.reporting.spelling import (
+from framework.reporting.format import (
     DAGGER,
     entry_cell,
     interval,
@@ -23,9 +26,6 @@ from framework.reporting.spelling import (
     told,
     warned,
 )
-from framework.reporting.strata import stratum_tables
-from framework.reporting.summary import SETTING, setting_of
-from framework.reporting.twins import treatment_table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from framework.values import find_values
+from framework.text.values import find_values
 
 __all__ = ["stated_as_current", "stated_as_fact"]
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from framework.records import Gold, GoldItem
 from framework.retention.items import closure, facts, intact
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 __all__ = ["EXACT_UP_TO", "best_subset", "budget_ceiling", "gold_tokens"]
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from framework.records import Gold, GoldItem, MemoryView
 from framework.retention.currency import stated_as_current, stated_as_fact
-from framework.values import contains, find_values, occurrences
+from framework.text.values import contains, find_values, occurrences
 
 __all__ = ["binds", "claims", "closure", "facts", "intact", "required", "retained"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.records import Answer, GoldItem, TaskCard
-from framework.values import contains, same_value
+from framework.text.values import contains, same_value
 
 __all__ = ["states_fact", "used"]
 

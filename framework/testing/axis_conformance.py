@@ -27,7 +27,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from framework.contracts import Axis, Client, Judge, Scored, Verdict
-from framework.packing import pack
+from framework.pipeline.pack import pack
 from framework.records import (
     ABSTAIN,
     Answer,

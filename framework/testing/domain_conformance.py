@@ -32,13 +32,13 @@ from datetime import date
 from itertools import islice
 from typing import Any, Final
 
-from framework.canonical import digest
 from framework.contracts import Domain
 from framework.errors import UserError
-from framework.packing import pack
+from framework.pipeline.pack import pack
 from framework.records import ABSTAIN, Answer, Case, Event, Gold, Item
 from framework.registry import find, settings_of
 from framework.retention import retained
+from framework.text.canonical import digest
 
 SEED: Final = 7
 _OTHER_SEED: Final = 8
@@ -92,7 +92,7 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
     tokens, data = one.nominal_tokens, one.digest()
     assert isinstance(tokens, int), f"nominal_tokens is {tokens!r}, not a whole number"
     assert tokens > 0, f"nominal_tokens is {tokens}"
-    assert data.startswith("sha256:"), f"digest is {data!r}; use framework.canonical.digest"
+    assert data.startswith("sha256:"), f"digest is {data!r}; use framework.text.canonical.digest"
     for case in one.cases(2, SEED):
         list(one.history(case.history_id))
     assert one.nominal_tokens == other.nominal_tokens == tokens, "nominal_tokens is not fixed"

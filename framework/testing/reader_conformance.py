@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from framework.contracts import Operation, Profile, Reader
-from framework.packing import pack
+from framework.pipeline.pack import pack
 from framework.records import ABSTAIN, Answer, Item, MemoryView, TaskCard
 from framework.testing.arch_conformance import BUDGET, TASK, freeze, history, settle
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from framework.canonical import digest
 from framework.config import Plan, plan
 from framework.contracts import (
     Arch,
@@ -45,6 +44,7 @@ from framework.records import (
     TaskCard,
 )
 from framework.registry import register
+from framework.text.canonical import digest
 
 CARD = TaskCard(
     instruction="Answer YES when the number is even, NO when it is odd.",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framework.records import Event, Item
-from framework.tokens import count_tokens, truncate
+from framework.text.tokens import count_tokens, truncate
 
 
 def event_item(event: Event, signals: Mapping[str, float]) -> Item:

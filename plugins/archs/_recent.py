@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.records import Event, Item
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.archs._items import event_item, recency
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 Route = Literal["fact", "reasoning"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from framework.contracts import ArchContext, Client
 from framework.operations.summarize import Summarize, SummarizeRequest
 from framework.records import Item
-from framework.tokens import count_tokens, truncate
+from framework.text.tokens import count_tokens, truncate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 from plugins.archs._bm25 import BM25Index, BM25Settings
 from plugins.archs._items import recency
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from framework.contracts import Arch, Query
 from framework.records import Event, Gold, Item, Span
 from framework.registry import NoSettings, register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 
 @register("arch", "oracle")

@@ -12,7 +12,7 @@ from framework.contracts import Arch, Query
 from framework.operations.summarize import Summarize, SummarizeRequest
 from framework.records import Event, Item
 from framework.registry import register
-from framework.tokens import truncate
+from framework.text.tokens import truncate
 from plugins.archs._clusters import Clustering, clusters
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import event_item, recency

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.archs._bm25 import BM25Index, BM25Settings
 from plugins.archs._items import event_item, recency
 

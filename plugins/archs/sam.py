@@ -12,7 +12,7 @@ from framework.operations.synthesize_schema import (
 )
 from framework.records import Event, Item
 from framework.registry import NoSettings, register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.archs._items import event_item, recency
 from plugins.archs._summary import limit_of
 

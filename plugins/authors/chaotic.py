@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from framework.canonical import canonical_json
 from framework.contracts import Assignment, Author, Client
 from framework.registry import register
+from framework.text.canonical import canonical_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from framework.canonical import canonical_json, digest
 from framework.contracts import Assignment, Author, Client
 from framework.registry import NoSettings, register
+from framework.text.canonical import canonical_json, digest
 
 
 @register("author", "rules")

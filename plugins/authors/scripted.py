@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from framework.canonical import canonical_json, digest
 from framework.contracts import Assignment, Author, Client
 from framework.errors import DataError, UserError
 from framework.registry import register
+from framework.text.canonical import canonical_json, digest
 
 
 @dataclass(frozen=True, kw_only=True)

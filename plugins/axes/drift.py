@@ -8,12 +8,12 @@ from itertools import pairwise
 from random import Random
 from typing import Any, ClassVar, Final
 
-from framework.canonical import digest
 from framework.contracts import Axis, Embedder, Scored, settled
 from framework.models.client import Ledger, book, booked
 from framework.records import AxisScore, Gold, Usage
 from framework.registry import NoSettings, register
 from framework.statistics.drift import kept_a_link
+from framework.text.canonical import digest
 from plugins.axes._answers import undefined
 
 NAMES = (

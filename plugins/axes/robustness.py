@@ -9,7 +9,7 @@ from framework.contracts import Axis, Scored
 from framework.records import Answer, AxisScore, Gold, Retired
 from framework.registry import NoSettings, register
 from framework.retention import binds, claims
-from framework.values import same_value
+from framework.text.values import same_value
 from plugins.axes._answers import LOWER, undefined
 
 NAMES = (

@@ -13,7 +13,7 @@ from framework.registry import register
 class AbsoluteSettings:
     """Settings of `budget=absolute`.
 
-    tokens : the limit, in the project's own tokens (`framework.tokens`), at least 1.
+    tokens : the limit, in the project's own tokens (`framework.text.tokens`), at least 1.
     packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
     """
 

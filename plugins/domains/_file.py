@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from framework.canonical import digest_bytes
 from framework.errors import DataError, UserError
+from framework.text.canonical import digest_bytes
 
 __all__ = ["check_sha256", "read_file"]
 

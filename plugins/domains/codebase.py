@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Final, Literal
 
-from framework.canonical import canonical_json, digest
 from framework.contracts import Domain, Provenance
 from framework.records import (
     Answer,
@@ -24,7 +23,8 @@ from framework.records import (
     TaskCard,
 )
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.canonical import canonical_json, digest
+from framework.text.tokens import count_tokens
 from plugins.domains._codebase.checking import Checker
 from plugins.domains._codebase.corpus import SERVICE, TOOLBOX, Corpus, Forms, Task, data_digest
 

@@ -25,8 +25,8 @@ from framework.records import (
     TaskCard,
 )
 from framework.registry import register
-from framework.sentences import sentences
-from framework.tokens import count_tokens, truncate
+from framework.text.sentences import sentences
+from framework.text.tokens import count_tokens, truncate
 from plugins.domains._corpus.links import (
     Links,
     components,

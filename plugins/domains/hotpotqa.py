@@ -13,7 +13,7 @@ from framework.contracts import Domain, Provenance
 from framework.errors import DataError
 from framework.records import Answer, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._file import check_sha256, read_file
 
 POOL: Final = "pool"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from framework.contracts import Domain, Provenance
 from framework.records import Answer, Case, Event, FactField, Gold
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._file import check_sha256, read_file
 from plugins.domains._longmemeval.cases import (
     AXES,

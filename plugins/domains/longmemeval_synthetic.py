@@ -9,12 +9,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from framework.canonical import digest_tree
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
 from framework.records import Answer, Case, Event, FactField, Gold
 from framework.registry import nearest, register
-from framework.tokens import count_tokens
+from framework.text.canonical import digest_tree
+from framework.text.tokens import count_tokens
 from plugins.domains._longmemeval import drawing
 from plugins.domains._longmemeval.cases import (
     AXES,

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from framework.canonical import canonical_json, digest
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
 from framework.records import Answer, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.canonical import canonical_json, digest
+from framework.text.tokens import count_tokens
 from plugins.domains._text_to_sql.database import Database, Table, same_rows
 from plugins.domains._text_to_sql.questions import Asked, Note, load
 

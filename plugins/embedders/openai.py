@@ -17,7 +17,7 @@ from framework.models.sdk import ThroughSDK
 from framework.models.transport import ServedSettings
 from framework.records import Usage
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeVar
 
-from framework.canonical import digest
 from framework.contracts import Client, Judge, Model, Operation, Req, Res, Verdict
 from framework.errors import UserError
 from framework.models.client import ModelClient
@@ -17,6 +16,7 @@ from framework.operations.equivalent import Equivalent, EquivalentRequest
 from framework.operations.prompted import PromptSet
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import Plugin, find, identity_of, register, settings_of
+from framework.text.canonical import digest
 from plugins.judges._blind import check_blind
 
 T = TypeVar("T")

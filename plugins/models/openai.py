@@ -12,7 +12,7 @@ from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
 from framework.models.sdk import ThroughSDK, is_closed
 from framework.registry import register
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from framework.contracts import Client, Operator, Reader
+from framework.pipeline.seams import Seams
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, find, register, settings_of
-from framework.seams import Seams
 from plugins.readers.commit import Commit
 
 MARK: Final = "operator:"

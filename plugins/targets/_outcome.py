@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from framework.canonical import digest
 from framework.contracts import Outcome, Target
 from framework.improve.regimes import evidence_of, truncated
 from framework.records import Case, Row
 from framework.retention import required, used
+from framework.text.canonical import digest
 
 __all__ = ["outcome_of"]
 

@@ -17,13 +17,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from framework.canonical import canonical_json, digest_bytes
 from framework.config import plan
-from framework.engine.directory import ANSWERS, CONFIG, ROWS, SUMMARY, SWEEP_PLAN, read_summary
 from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import UserError
-from framework.journal import FINISHED, JOURNAL, MANIFEST
 from framework.reporting.report import FIGURE_DIRECTORY, HTML, MARKDOWN
+from framework.store import FINISHED, JOURNAL, MANIFEST
+from framework.store.directory import ANSWERS, CONFIG, ROWS, SUMMARY, SWEEP_PLAN, read_summary
+from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._metrics import Metrics, run_metrics, setting, sweep_metrics, word
 
 LONGEST_PARAM: Final = 6_000

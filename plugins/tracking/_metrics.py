@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from framework.canonical import canonical_json, digest_bytes
-from framework.engine.directory import SUMMARY
+from framework.analysis.cost import MEASURES
+from framework.analysis.depths import depth_of
 from framework.engine.sweep import COMPARISON
-from framework.reporting.depths import depth_of
-from framework.reporting.economy import MEASURES
+from framework.store.directory import SUMMARY
+from framework.text.canonical import canonical_json, digest_bytes
 
 __all__ = [
     "MOST_PAIRS",

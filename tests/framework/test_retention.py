@@ -15,7 +15,7 @@ from framework.retention import (
     retained,
     stated_as_current,
 )
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 INCOME = GoldItem(
     id="fact:income",

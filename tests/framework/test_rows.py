@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.canonical import canonical_json
 from framework.records import Row, Usage
 from framework.rows import (
     KEY,
@@ -27,6 +26,7 @@ from framework.rows import (
     to_plain,
     write_parquet,
 )
+from framework.text.canonical import canonical_json
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import pytest
 
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.records import Row
 from framework.retention import gold_tokens

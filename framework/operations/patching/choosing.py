@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from framework.operations.patching.rules import Rule, rule_in
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 __all__ = ["Found", "commented", "in_record"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.canonical import canonical_json
+from framework.text.canonical import canonical_json
 
 __all__ = ["Hunk", "apply", "as_edit", "hunks_between", "hunks_of"]
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from framework.operations.reading.cues import Stance, is_past, stance_of
 from framework.operations.reading.lexicon import Lexicon, Mention
-from framework.values import Value, find_values, parse_value
+from framework.text.values import Value, find_values, parse_value
 
 __all__ = ["Claim", "Status", "category_at", "claims_of", "combine", "fits", "is_hypothetical"]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 __all__ = ["CLAUSES", "Clause", "Clauses", "clauses_in"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from framework.values import Value
+from framework.text.values import Value
 
 __all__ = ["Stance", "is_past", "stance_of"]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from framework.contracts import Profile
 from framework.operations.reading.noise import mishap
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 __all__ = ["Constraint", "DecisionLog", "read_decisions", "words"]
 

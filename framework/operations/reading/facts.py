@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from framework.expressions import evaluate, names
 from framework.operations.reading.claims import Claim
 from framework.operations.reading.quantities import Quantity, quantity_of, value_from
 from framework.records import FactField
-from framework.values import Value
+from framework.text.expressions import evaluate, names
+from framework.text.values import Value
 
 __all__ = ["Facts", "facts_of"]
 

@@ -10,7 +10,7 @@ from typing import Final
 from framework.contracts import Profile
 from framework.operations.reading.claims import Claim
 from framework.operations.reading.policy import Condition, PolicyPart, Rule
-from framework.values import Value, parse_value
+from framework.text.values import Value, parse_value
 
 __all__ = ["mishap", "misread", "misread_part"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from framework.operations.reading.lexicon import Lexicon
-from framework.values import Value, find_values, parse_value
+from framework.text.values import Value, find_values, parse_value
 
 __all__ = [
     "Condition",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Final
 
-from framework.values import Value, parse_value
+from framework.text.values import Value, parse_value
 
 __all__ = ["Quantity", "as_text", "quantity_of", "value_from"]
 

@@ -17,7 +17,7 @@ from framework.operations.reading.matching import Found, Match, Question, matche
 from framework.operations.reading.spans import HOW_MUCH, WHEN, amount_of, span_of
 from framework.operations.reading.turns import Statement, names, stems
 from framework.operations.reading.when import elapsed
-from framework.values import Value
+from framework.text.values import Value
 
 __all__ = ["MISSING", "Recollection", "recollect"]
 

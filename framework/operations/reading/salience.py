@@ -11,7 +11,7 @@ from framework.operations.reading.claims import Claim
 from framework.operations.reading.cues import stance_of
 from framework.operations.reading.text import Statement
 from framework.operations.reading.unlabelled import unlabelled_claims
-from framework.values import find_values
+from framework.text.values import find_values
 
 __all__ = ["Salience", "claims_in", "salience_of", "written"]
 

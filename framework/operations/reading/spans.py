@@ -7,7 +7,7 @@ from typing import Final
 
 from framework.operations.reading.turns import names, stems
 from framework.operations.reading.when import phrase
-from framework.values import Value, find_values
+from framework.text.values import Value, find_values
 
 __all__ = ["HOW_MUCH", "WHEN", "amount_of", "span_of"]
 

@@ -13,7 +13,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 __all__ = ["Statement", "date_of", "header", "names", "statements_of", "stems"]
 

@@ -19,7 +19,7 @@ from framework.operations.reading.claims import (
 )
 from framework.operations.reading.cues import is_past, stance_of
 from framework.operations.reading.lexicon import FREE
-from framework.values import Value, find_values
+from framework.text.values import Value, find_values
 
 __all__ = ["bind", "unlabelled_claims"]
 

@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import Final
 
-from framework.values import find_values
+from framework.text.values import find_values
 
 __all__ = ["elapsed", "month_shift", "phrase", "resolve", "window"]
 

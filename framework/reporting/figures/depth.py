@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.reporting.depths import depth_of
+from framework.analysis.depths import depth_of
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from framework.analysis.cost import success_of
 from framework.records import Row
-from framework.reporting.economy import success_of
 from framework.reporting.evidence import Group, Job, higher_is_better
 from framework.statistics.intervals import Interval, mean_intervals
 

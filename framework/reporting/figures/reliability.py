@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.reporting.economy import success_of
+from framework.analysis.cost import success_of
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from framework.reporting.economy import success_of
+from framework.analysis.cost import success_of
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks

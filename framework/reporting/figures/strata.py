@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from framework.reporting.depths import depth_of
+from framework.analysis.depths import depth_of
 from framework.reporting.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from framework.analysis.depths import depths_of
 from framework.errors import UserError
-from framework.reporting.depths import depths_of
 from framework.reporting.evidence import Job
 from framework.reporting.recipes.cells import Measured, shown
 from framework.reporting.report.blocks import NOTHING, Cell

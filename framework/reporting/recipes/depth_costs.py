@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from framework.engine.directory import ANSWERS
 from framework.errors import UserError
 from framework.published import printed
 from framework.reporting.evidence import Job
@@ -24,6 +23,7 @@ from framework.reporting.recipes.knobs import (
 )
 from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.correlation import order_agreement
+from framework.store.directory import ANSWERS
 
 __all__: list[str] = []
 

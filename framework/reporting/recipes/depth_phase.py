@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from framework.analysis.depths import depths_of
 from framework.errors import UserError
-from framework.reporting.depths import depths_of
 from framework.reporting.evidence import Job
 from framework.reporting.figures.style import Drawing, canvas
 from framework.reporting.recipes import Hang, needs, recipe

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import yaml
 
+from framework.analysis.depths import depth_of
 from framework.errors import UserError
-from framework.reporting.depths import depth_of
 from framework.reporting.evidence import Job, load
 from framework.reporting.recipes.cells import Measured, shown
 from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text

@@ -12,10 +12,10 @@ from typing import Any, Final
 from framework.errors import UserError
 from framework.records import Row
 from framework.reporting.evidence import Job, higher_is_better, load
+from framework.reporting.format import DAGGER
 from framework.reporting.recipes import Hang, recipe
 from framework.reporting.report.blocks import Block, Cell, Table, Text
 from framework.reporting.report.cells import UNDEFINED, count, delta
-from framework.reporting.spelling import DAGGER
 from framework.statistics.paired import compare
 
 _NEEDS: Final = (

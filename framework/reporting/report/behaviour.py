@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.reporting.economy import MEASURES, RETURN, amount, limits
+from framework.analysis.cost import MEASURES, RETURN, amount, limits
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures import depth, pareto, risk_coverage, strata
 from framework.reporting.figures.outcomes import PARTS, outcomes
+from framework.reporting.format import DAGGER
 from framework.reporting.report.blocks import Block, Cell, Folded, Table, Text
 from framework.reporting.report.cells import (
     UNDEFINED,
@@ -18,7 +19,6 @@ from framework.reporting.report.cells import (
     number_cell,
 )
 from framework.reporting.report.overview import titled
-from framework.reporting.spelling import DAGGER
 from framework.statistics.intervals import mean_interval
 
 __all__ = ["abstention", "by_case", "cost", "retention"]

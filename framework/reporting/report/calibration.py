@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from framework.reporting.economy import success_of
+from framework.analysis.cost import success_of
 from framework.reporting.evidence import Evidence, Group
 from framework.reporting.figures.reliability import reliability_of
 from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Table, Text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from framework.reporting.format import DAGGER, interval, number, p_value, signed
 from framework.reporting.report.blocks import NOTHING, Cell
-from framework.reporting.spelling import DAGGER, interval, number, p_value, signed
 from framework.statistics.intervals import Interval
 
 __all__ = [

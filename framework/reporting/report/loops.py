@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from framework.canonical import canonical_json
 from framework.reporting.evidence import Evidence, Job
 from framework.reporting.figures import loops as figures
 from framework.reporting.figures.style import Drawing
+from framework.reporting.format import p_value
 from framework.reporting.loops import (
     CASES,
     SPLITS,
@@ -36,7 +36,7 @@ from framework.reporting.report.loop_tables import (
     funnel_table,
     pooled_table,
 )
-from framework.reporting.spelling import p_value
+from framework.text.canonical import canonical_json
 
 __all__ = ["loops", "verdict"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.reporting.evidence import Evidence, Group, Job
+from framework.reporting.format import DAGGER, nowhere, told, warned
 from framework.reporting.report.blocks import (
     Block,
     Cell,
@@ -16,7 +17,6 @@ from framework.reporting.report.blocks import (
     Text,
 )
 from framework.reporting.report.cells import count, entry_cell
-from framework.reporting.spelling import DAGGER, nowhere, told, warned
 
 __all__ = ["beginning", "results", "title", "titled"]
 

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 
 import yaml
 
-from framework.canonical import digest
 from framework.records import Event
+from framework.text.canonical import digest
 
 Forms = Literal["development", "held_out", "mixed"]
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from framework.canonical import canonical_json
+from framework.text.canonical import canonical_json
 from plugins.domains._governance.content import Planned
 from plugins.domains._governance.lexicon import Setting, Value
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from framework.canonical import digest_bytes
+from framework.text.canonical import digest_bytes
 
 _HERE: Final = Path(__file__).parent
 _FILES: Final = (_HERE / "lexicon.yaml", _HERE / "wording.yaml")

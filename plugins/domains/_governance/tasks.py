@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from framework.canonical import canonical_json
 from framework.records import Gold, GoldItem, Retired, Span, TaskCard
+from framework.text.canonical import canonical_json
 from plugins.domains._governance.content import Contents, Planned
 from plugins.domains._governance.invariant import invariant_of
 from plugins.domains._governance.layout import Chain, Layout

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from typing import Final
 
-from framework.canonical import digest
+from framework.text.canonical import digest
 from plugins.domains._longmemeval.days import stamp
 from plugins.domains._longmemeval.records import ABSTENTION, Question
 from plugins.domains._longmemeval.scene import Scene

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from framework.expressions import names
 from framework.registry import nearest
+from framework.text.expressions import names
 from plugins.domains._regulated.grammar import Grammar, placeholders
 from plugins.domains._regulated.node import Node
 from plugins.domains._regulated.spec import ORDERED, SINGLE_USES, Fact, Spec

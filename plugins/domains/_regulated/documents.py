@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from random import Random
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._regulated.drafts import Draft, Writer
 from plugins.domains._regulated.drawn import Drawn, Revision
 from plugins.domains._regulated.noise import damage

@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from framework.records import Event
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._regulated.drawn import Drawn
 from plugins.domains._regulated.noise import misspell
 from plugins.domains._regulated.spec import DocumentSpec, Spec

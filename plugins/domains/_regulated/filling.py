@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._regulated.drafts import Draft, Writer
 from plugins.domains._regulated.spec import DocumentSpec
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from framework.expressions import names
 from framework.records import (
     ABSTAIN,
     Gold,
@@ -13,6 +12,7 @@ from framework.records import (
     Retired,
     Span,
 )
+from framework.text.expressions import names
 from plugins.domains._regulated.documents import CONFLICTING, CURRENT, RETIRED, Content, Mention
 from plugins.domains._regulated.drawn import Drawn
 from plugins.domains._regulated.policy import (

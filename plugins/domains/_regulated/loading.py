@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from framework.canonical import digest_file
 from framework.errors import UserError
 from framework.records import ABSTAIN
 from framework.registry import nearest
+from framework.text.canonical import digest_file
 from plugins.domains._regulated.checks import (
     check_formula,
     check_formulas,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from framework.expressions import evaluate, names
+from framework.text.expressions import evaluate, names
 
 Value = float | date | str
 Threshold = float | date | tuple[str, ...]

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, Literal
 
-from framework.expressions import names
 from framework.records import ABSTAIN
+from framework.text.expressions import names
 from plugins.domains._regulated.drawn import Amendment, Drawn, Gap, Plan, Revision, stream
 from plugins.domains._regulated.facts import admissible_values, draw_facts, other_value
 from plugins.domains._regulated.policy import Policy, Rule, Value, derive

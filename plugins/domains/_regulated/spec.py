@@ -8,8 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from framework.expressions import names
 from framework.records import ChecklistItem, FactField
+from framework.text.expressions import names
 from plugins.domains._regulated.grammar import Grammar
 
 NUMERIC: Final = ("money", "percent", "score", "count")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from framework import launch
-from framework.journal import JOURNAL, read
+from framework.store import JOURNAL, read
 from tests.launching import HOTPOT, framework
 
 pytest.importorskip("activegraph", reason="the extra activegraph is not installed")

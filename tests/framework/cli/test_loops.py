@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from framework.cli import _parsed, main
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import execute, one_domain
-from framework.journal import verify_run
+from framework.store import verify_run
 from tests.framework.improve.scripted import Finished, finished
 
 SMALL = (

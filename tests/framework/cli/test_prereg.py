@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from framework.analysis.prereg import parse, read_file
+from framework.analysis.prereg.results import judged_runs, measured_in
 from framework.errors import UserError
-from framework.prereg import parse, read_file
-from framework.reporting.predicted import judged_runs, measured_in
 from tests.launching import LOAN, framework, read_json, run
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from framework import launch
-from framework.engine.directory import load_state
 from framework.engine.sweep import job_directories
-from framework.journal import Journal, read, seal
+from framework.store import Journal, read, seal
+from framework.store.directory import load_state
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import compose_plan, composer
-from framework.engine.directory import load_state
+from framework.engine.compose import compose_plan, composer
+from framework.store.directory import load_state
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
 
 HOTPOT_CASES = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "protocol=retrieve")

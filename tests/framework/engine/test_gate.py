@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from framework.engine.directory import load_plan, load_state
-from framework.pipeline import Pipeline
+from framework.pipeline.path import Pipeline
 from framework.records import Case
+from framework.store.directory import load_plan, load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 GATED = (*HOTPOT, "gate.axes=[mrr,both_facts]")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from framework.canonical import digest
-from framework.engine.directory import load_state
 from framework.engine.sweep import SWEEP_PLAN, job_directories
-from framework.journal import JOURNAL, verify_run
 from framework.rows import measured
+from framework.store import JOURNAL, verify_run
+from framework.store.directory import load_state
+from framework.text.canonical import digest
 from tests.launching import read_json
 
 ROOT = Path(__file__).resolve().parents[3]

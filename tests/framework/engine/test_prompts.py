@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from tests.launching import Done, run
 
 SHORT = ("domain=loan", "arch=bm25", "n_cases=2", "tracking=none", "gate=open")

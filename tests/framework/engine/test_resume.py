@@ -12,12 +12,12 @@ import pytest
 
 from framework.engine import job as job_module
 from framework.engine import sweep as sweep_module
-from framework.engine.directory import ANSWERS, RunDirectory, load_state
 from framework.engine.sweep import job_directories
-from framework.journal import read, verify_run
-from framework.pipeline import Pipeline
+from framework.pipeline.path import Pipeline
 from framework.records import Row
 from framework.rows import measured, measured_digest
+from framework.store import read, verify_run
+from framework.store.directory import ANSWERS, RunDirectory, load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from framework.engine import run as run_module
-from framework.engine.directory import (
+from framework.engine.run import check, execute
+from framework.errors import UserError
+from framework.records import Row
+from framework.rows import is_measured, measured_digest
+from framework.store import JOURNAL, MANIFEST, verify_run
+from framework.store.directory import (
     ANSWERS,
     CONFIG,
     ROWS,
@@ -19,11 +24,6 @@ from framework.engine.directory import (
     load_state,
     read_summary,
 )
-from framework.engine.run import check, execute
-from framework.errors import UserError
-from framework.journal import JOURNAL, MANIFEST, verify_run
-from framework.records import Row
-from framework.rows import is_measured, measured_digest
 from framework.testing.trivial import trivial_plan, with_top
 
 

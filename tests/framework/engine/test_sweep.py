@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from framework.canonical import digest_file
 from framework.contracts import Tracker
-from framework.engine.directory import load_plan, load_state
 from framework.engine.sweep import job_directories
 from framework.errors import TrackingError
-from framework.journal import verify_run
 from framework.records import Answer
 from framework.rows import measured_digest
+from framework.store import verify_run
+from framework.store.directory import load_plan, load_state
+from framework.text.canonical import digest_file
 from plugins.readers.commit import Commit
 from plugins.tracking.none import NoTracking
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
@@ -329,7 +329,7 @@ def test_a_tracking_server_that_is_away_is_no_failure(
 def test_two_processes_cannot_write_one_run(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
-    from framework.journal import Journal
+    from framework.store import Journal
 
     run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
     lines = (place / "r/journal.jsonl").read_bytes().splitlines(keepends=True)

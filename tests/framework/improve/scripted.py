@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from framework.canonical import digest
 from framework.config import Plan, plan
 from framework.contracts import (
     Domain,
@@ -26,15 +25,16 @@ from framework.contracts import (
     Target,
     Taxonomy,
 )
-from framework.engine.directory import is_note
 from framework.engine.run import execute
 from framework.improve.regimes import retrieval_taxonomy
 from framework.improve.splits import split
-from framework.journal import JournalEvent, read
 from framework.operations.answering import AnsweringOperation
 from framework.records import Answer, Case, Event, FactField, Gold, Row, TaskCard
 from framework.registry import register
+from framework.store import JournalEvent, read
+from framework.store.directory import is_note
 from framework.testing import trivial
+from framework.text.canonical import digest
 
 BASE = "base"
 

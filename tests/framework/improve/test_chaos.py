@@ -13,8 +13,8 @@ from framework.contracts.improve import SEAMS
 from framework.engine.loops import replay_notes
 from framework.improve.loop import Loop
 from framework.improve.stack import Rejected, read_candidate
-from framework.journal import verify_run
 from framework.sandbox import available
+from framework.store import verify_run
 from plugins.authors.chaotic import MESSES
 from tests.framework.improve.scripted import Finished, run_script, script_plan
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import CONF, compose_plan, compose_raw, composer, grid
+from framework.engine.compose import CONF, compose_plan, compose_raw, composer, grid
 from framework.engine.run import execute
 
 FOLDER = CONF / "experiment" / "improve"

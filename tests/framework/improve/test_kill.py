@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.engine.directory import is_note, load_state
-from framework.journal import JOURNAL, read, verify_run
 from framework.rows import measured
+from framework.store import JOURNAL, read, verify_run
+from framework.store.directory import is_note, load_state
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 30

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import compose_plan, composer
 from framework.contracts import Outcome
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import execute, one_domain
 from framework.errors import UserError
 from framework.improve.measure import is_direct

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from framework.engine.loops import replay_notes
 from framework.engine.run import execute, one_domain
 from framework.improve.noise import rerendered
 from framework.improve.plateau import least_net_flips
-from framework.journal import JOURNAL
 from framework.records import Case
 from framework.registry import register
+from framework.store import JOURNAL
 from tests.framework.improve.scripted import (
     Finished,
     ScriptDomain,

@@ -16,7 +16,7 @@ from framework.improve.regimes import (
     retrieval_variants,
     truncated,
 )
-from framework.packing import pack
+from framework.pipeline.pack import pack
 from framework.records import Item
 
 TAXONOMY = retrieval_taxonomy()

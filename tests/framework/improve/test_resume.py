@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import composer
 from framework.engine import loops
-from framework.engine.directory import load_state
+from framework.engine.compose import composer
 from framework.engine.loops import fork, replay_notes
 from framework.engine.run import execute
 from framework.errors import UserError
-from framework.journal import JOURNAL, Journal, read, verify_run
 from framework.rows import measured
+from framework.store import JOURNAL, Journal, read, verify_run
+from framework.store.directory import load_state
 from tests.framework.improve.scripted import Finished, finished, prompt, run_script, script_plan
 
 RIGHT = {
@@ -88,7 +88,7 @@ def test_replay_asks_and_measures_nothing(
         raise AssertionError("asked")
 
     monkeypatch.setattr("plugins.authors.scripted.Scripted.draft", refuse)
-    monkeypatch.setattr("framework.pipeline.Pipeline.sampled", refuse)
+    monkeypatch.setattr("framework.pipeline.path.Pipeline.sampled", refuse)
     assert replay_notes(whole.path) == len(whole.events)
 
 

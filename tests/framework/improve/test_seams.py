@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.canonical import digest
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS, Seam
 from framework.engine.run import build_pipeline
@@ -18,6 +17,7 @@ from framework.improve import seams
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.records import Item
 from framework.testing.trivial import trivial_plan
+from framework.text.canonical import digest
 from tests.framework.improve import probed
 
 assert probed, "importing it registers the reader"

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from framework.compose import compose_plan, composer
 from framework.contracts import Sizes
+from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
 from framework.improve.settings import ImproveSettings
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import compose_plan, composer
 from framework.contracts.improve import SEAMS
+from framework.engine.compose import compose_plan, composer
 from framework.engine.job import check_job
 from framework.engine.loops import replay_notes
 from framework.engine.run import execute, one_domain

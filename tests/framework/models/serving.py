@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.engine.directory import ROWS
 from framework.engine.rehearse import rehearse_overrides
 from framework.models.rehearsal import likely_tokens
 from framework.models.spending import Spent
+from framework.store.directory import ROWS
 from framework.testing.server import Faults, ModelServer
 
 BASE = ("domain=loan", "tracking=none", "gate=open")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from framework.contracts import Model, Operation, Profile, Prompt, Reply
 from framework.models.client import Ledger, ModelClient, booked
 from framework.records import Usage
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 
 class Echo(Operation[str, str]):
@@ -182,7 +182,7 @@ def test_only_answer_and_judge_prompts_are_in_the_record(
     """The whole path with an arm that asks a model at ingest: the history is not repeated."""
     import json
 
-    from framework.engine.directory import ANSWERS
+    from framework.store.directory import ANSWERS
     from tests.launching import LOAN, run
 
     monkeypatch.chdir(tmp_path)
@@ -191,7 +191,7 @@ def test_only_answer_and_judge_prompts_are_in_the_record(
     lines = (tmp_path / "r" / ANSWERS).read_text(encoding="utf-8").splitlines()
     phases = {prompt["phase"] for line in lines for prompt in json.loads(line)["prompts"]}
     assert phases == {"answer"}
-    from framework.engine.directory import load_state
+    from framework.store.directory import load_state
 
     rows = load_state(tmp_path / "r").rows
     assert all(row.usage["ingest"].calls > 0 and row.usage["answer"].calls > 0 for row in rows)

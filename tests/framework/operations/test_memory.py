@@ -28,7 +28,7 @@ from framework.operations.synthesize_schema import (
     SynthesizeSchemaResponse,
 )
 from framework.records import FactField, TaskCard
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 SCHEMA = Profile()
 PROFILES = (

@@ -20,7 +20,7 @@ from framework.operations.hypothetical_document import (
 )
 from framework.operations.rerank import Rerank, RerankRequest
 from framework.records import TaskCard
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 
 PASSAGES = ("The cat sat.", "Loan policy: the score.", "The loan score is 610.", "A cat score.")
 

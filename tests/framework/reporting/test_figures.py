@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from framework.analysis.summary import axes_of_rows
 from framework.records import Row
 from framework.reporting.evidence import Group, Job
 from framework.reporting.figures import FIGURES, figure
@@ -24,7 +25,6 @@ from framework.reporting.figures.style import Drawing, marks, save
 from framework.reporting.report.behaviour import retention
 from framework.reporting.report.blocks import Cell, Folded, Table
 from framework.reporting.report.calibration import calibration
-from framework.reporting.summary import axes_of_rows
 
 N = 40
 

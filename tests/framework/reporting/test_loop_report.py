@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from framework import launch
-from framework.compose import compose_plan, composer
+from framework.analysis.summary import summarize
 from framework.contracts import GateOutcome
+from framework.engine.compose import compose_plan, composer
 from framework.reporting.evidence import load
 from framework.reporting.loops import print_loop, read_loop, unanswered, unreached, why
 from framework.reporting.report import loops as section
@@ -21,7 +22,6 @@ from framework.reporting.report import write
 from framework.reporting.report.blocks import Cell, Heading, Table
 from framework.reporting.report.loop_tables import final_states
 from framework.reporting.report.write import write_report
-from framework.reporting.summary import summarize
 from framework.reporting.tables import print_sweep
 from tests.framework.improve.scripted import Finished, prompt, run_script, script_plan
 from tests.launching import read_json, run

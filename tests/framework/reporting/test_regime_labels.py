@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framework.cli import main
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import execute
 from framework.errors import DataError, UserError
 from framework.reporting.regime_labels import (

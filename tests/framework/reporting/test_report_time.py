@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from framework.analysis.summary import axes_of_rows
+from framework.analysis.sweep import sweep_summary
 from framework.reporting.evidence import Evidence, Job, load
 from framework.reporting.report.html import to_html
 from framework.reporting.report.markdown import to_markdown
 from framework.reporting.report.write import Gallery, page
-from framework.reporting.summary import axes_of_rows
-from framework.reporting.sweep import sweep_summary
 from tests.launching import LOAN, run
 
 SECONDS = 20.0

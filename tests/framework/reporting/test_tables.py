@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from framework.analysis.summary import SETTING
 from framework.engine.run import execute
 from framework.reporting.comparisons import in_order
-from framework.reporting.spelling import (
+from framework.reporting.format import (
     interval,
     number,
     p_value,
@@ -17,7 +18,6 @@ from framework.reporting.spelling import (
     told,
     warned,
 )
-from framework.reporting.summary import SETTING
 from framework.reporting.tables import print_run, run_table
 from framework.testing.trivial import trivial_plan
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.compose import CONF, compose_plan, composer
+from framework.engine.compose import CONF, compose_plan, composer
 from framework.registry import Plugin, plugins
 from framework.testing.axis_conformance import check_axis
 from framework.testing.domain_conformance import check_domain

@@ -17,7 +17,7 @@ from framework.operations.consolidate import Change, ConsolidateRequest, Consoli
 from framework.operations.summarize import SummarizeRequest, SummarizeResponse
 from framework.operations.take_note import Revision, TakeNoteRequest, TakeNoteResponse
 from framework.testing.arch_conformance import RuleClient, history
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.archs._clusters import clusters
 from plugins.archs._recent import Recent
 from plugins.archs._vectors import Vectors

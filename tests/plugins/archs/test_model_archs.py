@@ -19,7 +19,7 @@ from framework.operations.synthesize_schema import (
     SynthesizeSchemaResponse,
 )
 from framework.testing.arch_conformance import TASK, history, settle
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.archs.dpm import DPM
 from plugins.archs.misrouted import Misrouted
 from plugins.archs.sam import SAM

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.archs._items import pieces
 from plugins.archs.bm25 import BM25
 from plugins.archs.retr_only import RetrOnly, RetrOnlySettings

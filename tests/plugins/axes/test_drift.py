@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 from framework.contracts import Embedder, Scored
-from framework.engine.directory import read_summary
 from framework.models.client import Ledger, book, booked
+from framework.pipeline.score import score_axes
 from framework.records import Case, Event, Gold, TaskCard, Usage
 from framework.registry import NoSettings
-from framework.scoring import score_axes
+from framework.store.directory import read_summary
 from plugins.axes.drift import NAMES, OTHERS, Drift
 from plugins.axes.geometry import Geometry
 from tests.launching import framework, run

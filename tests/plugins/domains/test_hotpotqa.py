@@ -14,7 +14,7 @@ from framework.errors import DataError, UserError
 from framework.operations.answer_question import AnswerQuestion
 from framework.records import Answer, Case
 from framework.registry import plugins, settings_of
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains.hotpotqa import POOL, HotpotQA, HotpotQASettings, normalise_answer
 
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ from framework.errors import UserError
 from framework.operations.reading.turns import date_of
 from framework.records import ABSTAIN
 from framework.testing.domain_conformance import check_domain
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._longmemeval.drawing import draw
 from plugins.domains._longmemeval.records import Question, published
 from plugins.domains._longmemeval.structures import STRUCTURES

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framework.compose import compose_plan, composer
+from framework.engine.compose import compose_plan, composer
 from framework.engine.rehearse import rehearse
 from framework.engine.run import execute
 from framework.errors import ModelError, StopRun, UserError

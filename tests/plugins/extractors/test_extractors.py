@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from framework.contracts import Extractor, Operation
-from framework.extraction import extracted, summed
+from framework.pipeline.extraction import extracted, summed
 from framework.records import Event
 from framework.testing.arch_conformance import NoClient, RuleClient
 from plugins.archs.typed_graph import TypedGraphMemory

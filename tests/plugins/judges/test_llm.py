@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from framework.compose import compose_plan, composer
 from framework.contracts import Model, Operation, Profile, Prompt, Reply, Req, Res, Verdict
+from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
 from framework.models.client import Ledger, booked
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard

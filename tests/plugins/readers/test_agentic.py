@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from framework.packing import pack
+from framework.pipeline.pack import pack
+from framework.pipeline.recall import Found, search
 from framework.records import Item, MemoryView
 from framework.registry import NoSettings
-from framework.searching import Found, search
 from framework.testing.arch_conformance import TASK, RuleClient
 from framework.testing.reader_conformance import check_reader
 from plugins.archs.bm25 import BM25

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from framework.compose import compose_plan, composer
 from framework.contracts import Outcome
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.errors import UserError
 from framework.registry import find, settings_of

@@ -8,10 +8,10 @@ from typing import Any
 
 from framework.config import Plan
 from framework.contracts import Tracker
-from framework.engine.directory import SWEEP_PLAN
 from framework.engine.job import Baselines
 from framework.engine.run import execute
 from framework.engine.sweep import Job, compare_jobs, write_sweep
+from framework.store.directory import SWEEP_PLAN
 from framework.testing.trivial import trivial_plan
 
 N_CASES = 12

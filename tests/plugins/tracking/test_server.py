@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.engine.directory import ANSWERS, read_summary
 from framework.engine.sync import sync
 from framework.errors import TrackingError
+from framework.store.directory import ANSWERS, read_summary
 from tests.plugins.tracking.runs import finished_run, finished_sweep
 from tests.plugins.tracking.serving import Serving
 

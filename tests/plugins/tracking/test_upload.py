@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from framework.engine.directory import (
+from framework.engine.sweep import COMPARISON, SWEEP
+from framework.errors import TrackingError, UserError
+from framework.reporting.report.write import write_report
+from framework.store import JOURNAL, MANIFEST, read, verify_run
+from framework.store.directory import (
     ANSWERS,
     CONFIG,
     ROWS,
@@ -19,10 +23,6 @@ from framework.engine.directory import (
     load_state,
     read_summary,
 )
-from framework.engine.sweep import COMPARISON, SWEEP
-from framework.errors import TrackingError, UserError
-from framework.journal import JOURNAL, MANIFEST, read, verify_run
-from framework.reporting.report.write import write_report
 from plugins.tracking import _content
 from tests.plugins.tracking.runs import (
     finished_run,

@@ -6,10 +6,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from framework.canonical import digest
 from framework.contracts import Domain, Provenance
 from framework.records import ABSTAIN, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
+from framework.text.canonical import digest
 
 FIELDS = (FactField(key="visits", label="Visits so far", type="count", aliases=("visits so far",)),)
 CARD = TaskCard(

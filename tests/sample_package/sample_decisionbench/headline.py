@@ -9,7 +9,7 @@ from pathlib import Path
 from framework.contracts import Profile
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
-from framework.sentences import sentences
+from framework.text.sentences import sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from framework.operations.reading.facts import facts_of
 from framework.operations.reading.outcome import decide
 from framework.operations.reading.policy import Condition, Policy, Rule
 from framework.records import FactField
-from framework.values import Value
+from framework.text.values import Value
 
 FIELDS = {
     "a": FactField(key="a", label="a", type="score"),

@@ -8,13 +8,13 @@ from itertools import product
 
 import pytest
 
-from framework.compose import compose_plan, compose_raw, composer, grid
 from framework.contracts import Profile
-from framework.engine.directory import read_summary
+from framework.engine.compose import compose_plan, compose_raw, composer, grid
 from framework.engine.run import execute
 from framework.operations.write_patch import WritePatch
 from framework.records import Case
 from framework.sandbox import available
+from framework.store.directory import read_summary
 from framework.testing.domain_conformance import check_domain
 from plugins.domains._codebase.corpus import Corpus, sources, sources_of_tests
 from plugins.domains.codebase import HISTORY, Codebase, CodebaseSettings

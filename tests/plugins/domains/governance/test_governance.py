@@ -14,7 +14,7 @@ from framework.errors import UserError
 from framework.records import Answer
 from framework.registry import find, settings_of
 from framework.testing.domain_conformance import check_domain
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._governance.leaks import leaks
 from plugins.domains._governance.lexicon import lexicon
 from plugins.domains._governance.measured import drift, hops_to, nearest_neighbours

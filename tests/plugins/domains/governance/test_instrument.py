@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from framework.compose import compose_plan, composer
 from framework.contracts import Arch, ArchContext, Client, Profile, Query
+from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.operations.answering import answering
-from framework.packing import pack
+from framework.pipeline.pack import pack
 from framework.records import Answer, Case, Item
 from framework.registry import find, plugins, settings_of
 from framework.retention import retained

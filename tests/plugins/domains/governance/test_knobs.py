@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from framework.records import Case, Event
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from plugins.domains._governance.measured import edge_fidelity, hops_to
 from plugins.domains._governance.settings import GovernanceSettings
 from plugins.domains.governance import Governance

@@ -12,8 +12,8 @@ import pytest
 from framework.records import ABSTAIN, Item, MemoryView
 from framework.registry import find, settings_of
 from framework.retention import closure, gold_tokens, retained
-from framework.tokens import count_tokens
-from framework.values import find_values
+from framework.text.tokens import count_tokens
+from framework.text.values import find_values
 from plugins.domains.regulated import Regulated
 from tests.plugins.domains.regulated.support import (
     CASES,

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from framework.records import Case, Event
-from framework.tokens import count_tokens
+from framework.text.tokens import count_tokens
 from tests.plugins.domains.regulated.support import SEED, SPECS, shared
 
 FEATURES = {"words": 1_000, "counts": 1_000, "lengths": 1_000, "facts": 5_000, "protected": 5_000}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from framework.records import ABSTAIN, Event
-from framework.values import contains, find_values
+from framework.text.values import contains, find_values
 from plugins.domains._regulated.wording import render, value_forms
 from tests.plugins.domains.regulated.support import (
     SEED,

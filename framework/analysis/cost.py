@@ -1,0 +1,288 @@
+"""What being right costs: return on tokens and cost to correct, from a run's rows alone.
+
+Success is the domain's own (`Domain.success`), as the axis `use` records it: compliance of governed
+tasks, the decision on a loan. A run without it, as under `protocol=retrieve`, has none of these.
+
+return_on_tokens : successes per 1,000 tokens of the phases `recall` and `answer`: P(success) over
+    the mean tokens of a case (Depth 5.3, Figure 32 and Table 26; section 7 and example (i) for the
+    ratio of means). At least 0; higher is better.
+cost_to_correct : tokens of those phases per success, 1,000 / return_on_tokens (Theorem 10's work to
+    a correct result). Lower is better.
+ingest_to_correct : tokens of the phase `ingest` per success, each history's spread evenly over the
+    rows that share it. What a memory takes to build, and so apart; the two may be added. Lower is
+    better.
+cost_to_correct_usd, ingest_to_correct_usd : the same in dollars at list price (Figure 33, whose
+    success is merge-ready), only where something had a price.
+
+Tokens are those of models, in and out, as the ledger counts them; a judge's are the benchmark's
+expense and not counted. Means are over cases, repeats and draws averaged, and leave rows with an
+error out: as those of every axis. Without a success a cost is infinite, and so None, which the
+method says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+from framework.records import Row, Usage
+from framework.reporting.format import DAGGER
+from framework.statistics.ratios import Ratio, bootstrap_ratios, ratio_difference
+from framework.text.canonical import canonical_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = [
+    "COSTS",
+    "MEASURES",
+    "RETURN",
+    "Sharing",
+    "amount",
+    "differences",
+    "economy",
+    "economy_table",
+    "limits",
+    "sharing",
+    "success_of",
+]
+
+RETURN: Final = "return_on_tokens"
+COSTS: Final = (
+    "cost_to_correct",
+    "ingest_to_correct",
+    "cost_to_correct_usd",
+    "ingest_to_correct_usd",
+)
+"""The measures that are a cost per success, by name; the last two in dollars."""
+
+MEASURES: Final = (RETURN, *COSTS)
+
+PER: Final = 1_000
+"""Tokens that a return is given for."""
+
+_NONE: Final = Usage()
+_PHASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "cost_to_correct": ("recall", "answer"),
+    "ingest_to_correct": ("ingest",),
+}
+
+Sharing = Mapping[tuple[str, str, int, int], int]
+"""By history, arm, draw and sample, the rows that share one ingest."""
+
+
+def success_of(row: Row) -> float | None:
+    """Whether the answer was a success; None where its domain does not say."""
+    kappa, leak = row.axes.get("kappa"), row.axes.get("leak")
+    return kappa if kappa is not None else leak
+
+
+def sharing(rows: Sequence[Row]) -> Sharing:
+    """How many rows share each ingest: of a whole run, whatever part of it is then looked at."""
+    return Counter(map(_ingest_of, rows))
+
+
+def economy(rows: Sequence[Row], shared: Sharing, seed: int) -> dict[str, dict[str, Any]]:
+    """The measures by name, as entries of a summary's `axes`; empty without any success to count.
+
+    rows : without errors; of a run, or of a part of one whose ingests are `shared`.
+    """
+    cases = _cases(rows, shared)
+    if not cases:
+        return {}
+    priced = any(case.cost[name] > 0 for case in cases.values() for name in COSTS[2:])
+    names = COSTS if priced else COSTS[:2]
+    clusters = [case.cluster for case in cases.values()]
+    rates = bootstrap_ratios(
+        [case.success for case in cases.values()],
+        {name: [case.cost[name] for case in cases.values()] for name in names},
+        clusters,
+        seed=seed,
+    )
+    right = any(case.success for case in cases.values())
+    n_clusters = len(set(clusters))
+    common = {"n": len(cases), "n_clusters": n_clusters if n_clusters < len(cases) else None}
+    entries = {RETURN: _return(rates["cost_to_correct"], right)}
+    entries |= {name: _cost(rates[name], right) for name in names}
+    return {name: {**entry, **common, "noise_sd": None} for name, entry in entries.items()}
+
+
+def differences(
+    runs: Sequence[tuple[Mapping[str, Any], Sequence[Row]]],
+    baseline: str | None,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """`return_on_tokens` of an arm minus another's, on the cases that both have, with 95% limits.
+
+    Descriptive: no test is made, and the limits are adjusted for nothing. Pairs are of the runs of
+    one place: each with the baseline where it is one of the arms, else every two.
+
+    runs : by run, where it stands, `arch` among it, and its rows.
+    """
+    places: dict[str, Mapping[str, Any]] = {}
+    cases: dict[str, dict[str, dict[str, _Case]]] = defaultdict(dict)
+    for run, rows in runs:
+        place = {key: value for key, value in run.items() if key != "arch"}
+        key = canonical_json(place)
+        places[key] = place
+        good = [row for row in rows if not row.error]
+        cases[key][run["arch"]] = _cases(good, sharing(good))
+    found = []
+    for key, arms in cases.items():
+        pairs = list(combinations(arms, 2))
+        if baseline is not None and baseline in arms:
+            pairs = [(arm, baseline) for arm in arms if arm != baseline]
+        for a, b in pairs:
+            of_a, of_b = arms[a], arms[b]
+            both = [case for case in of_a if case in of_b]
+            if not both:
+                continue
+            delta = ratio_difference(
+                [of_a[case].success for case in both],
+                [of_a[case].cost["cost_to_correct"] / PER for case in both],
+                [of_b[case].success for case in both],
+                [of_b[case].cost["cost_to_correct"] / PER for case in both],
+                [of_a[case].cluster for case in both],
+                seed=seed,
+            )
+            found.append(
+                {**places[key], "arm_a": a, "arm_b": b, "axis": RETURN, "mean_a": delta.a,
+                 "mean_b": delta.b, "delta": delta.delta, "ci_low": delta.low,
+                 "ci_high": delta.high, "n": delta.n,
+                 "n_clusters": delta.n_units if delta.n_units < delta.n else None,
+                 "method": delta.method}
+            )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A case with its repeats and draws averaged."""
+
+    success: float
+    cost: Mapping[str, float]
+    cluster: str
+
+
+def _cases(rows: Sequence[Row], shared: Sharing) -> dict[str, _Case]:
+    """By id, the cases whose success is known."""
+    by_case: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row.key):  # sums of floats depend on their order
+        if success_of(row) is not None:
+            by_case[row.case_id].append(row)
+    return {
+        case: _Case(
+            sum(success_of(row) or 0.0 for row in own) / len(own),
+            {name: sum(_spent(row, name, shared) for row in own) / len(own) for name in COSTS},
+            own[0].cluster or case,
+        )
+        for case, own in by_case.items()
+    }
+
+
+def _spent(row: Row, name: str, shared: Sharing) -> float:
+    """What a row took in the phases of a cost; its part of the ingest that it shares."""
+    phases = _PHASES[name.removesuffix("_usd")]
+    used = [row.usage.get(phase, _NONE) for phase in phases]
+    parts = shared[_ingest_of(row)] if phases == ("ingest",) else 1
+    if name.endswith("_usd"):
+        return sum(usage.cost_usd for usage in used) / parts
+    return sum(usage.tokens_in + usage.tokens_out for usage in used) / parts
+
+
+def _ingest_of(row: Row) -> tuple[str, str, int, int]:
+    return row.history_id, row.arm, row.variant, row.sample
+
+
+def _return(rate: Ratio, right: bool) -> dict[str, Any]:
+    if rate.value is None:
+        return _entry(None, rate.method.replace("the denominator is 0", "no tokens were used"))
+    if not right:
+        return _entry(0.0, "no interval: no success")
+    if rate.low is None or rate.high is None:
+        return _entry(PER * rate.value, rate.method)
+    return _entry(PER * rate.value, rate.method, PER * rate.low, PER * rate.high)
+
+
+def _cost(rate: Ratio, right: bool) -> dict[str, Any]:
+    """The cost per success: what succeeds per unit of cost, turned over."""
+    if not right:
+        return _entry(None, "undefined: no success")
+    if rate.value is None:  # nothing was spent
+        return _entry(0.0, "no interval: it cost nothing")
+    if rate.low is None or rate.high is None:
+        return _entry(1 / rate.value, rate.method)
+    if rate.low <= 0:
+        return _entry(1 / rate.value, "no interval: unbounded, some resamples have no success")
+    return _entry(1 / rate.value, rate.method, 1 / rate.high, 1 / rate.low)
+
+
+def _entry(
+    mean: float | None, method: str, low: float | None = None, high: float | None = None
+) -> dict[str, Any]:
+    return {"mean": mean, "ci_low": low, "ci_high": high, "method": method}
+
+
+def economy_table(
+    jobs: Sequence[Mapping[str, Any]],
+    found: Sequence[Mapping[str, Any]] = (),
+    also: str = "",
+) -> Table | None:
+    """The measures by arm, of jobs of one setting and budget; None where no success was counted.
+
+    found : their `differences`; shown where all are from one arm, the baseline. also : what else
+        the title says, beginning with a space.
+    """
+    from rich.table import Table
+
+    names = [n for n in MEASURES if any(n in job["axes"] for job in jobs)]
+    if not names:
+        return None
+    run = jobs[0]["run"]
+    baselines = {row["arm_b"] for row in found}
+    table = Table(
+        title=f"what being right costs  {run['domain']}  budget {run['budget']}{also}",
+        caption=(
+            "Successes per 1,000 tokens of recall and answer; tokens, or dollars, per success; a "
+            "history's ingest spread over its questions. Differences are described, not tested."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("arm", no_wrap=True)
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="center")
+    if len(baselines) == 1:
+        table.add_column(f"return minus {next(iter(baselines))}", justify="center")
+    deltas = {row["arm_a"]: row for row in found}
+    for job in jobs:
+        cells = [_shown(name, job["axes"].get(name)) for name in names]
+        if len(baselines) == 1:
+            row = deltas.get(job["run"]["arch"])
+            cells.append("-" if row is None else _shown(RETURN, {**row, "mean": row["delta"]}, "+"))
+        table.add_row(job["run"]["arch"], *cells)
+    return table
+
+
+def _shown(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> str:
+    if entry is None or entry["mean"] is None:
+        return "-"
+    mark = DAGGER if entry.get("kind") == "instrument check" else ""
+    lines = (amount(name, entry["mean"], sign) + mark, limits(name, entry, sign))
+    return "\n".join(filter(None, lines))
+
+
+def amount(name: str, value: float, sign: str = "") -> str:
+    """`0.415` of a return, `2,315` tokens, `0.0246` dollars."""
+    digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
+    return f"{value:{sign},.{digits}f}"
+
+
+def limits(name: str, entry: Mapping[str, Any], sign: str = "") -> str:
+    """`[2,100, 2,540]`, or nothing where no limits are claimed."""
+    if entry["ci_low"] is None:
+        return ""
+    return f"[{amount(name, entry['ci_low'], sign)}, {amount(name, entry['ci_high'], sign)}]"

@@ -1,0 +1,284 @@
+"""Judging each hypothesis by rule on measured rows: supported, rejected, reversed, underpowered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from framework.analysis.prereg.flags import RunInfo, flags
+from framework.errors import UserError
+from framework.statistics.bootstrap import RESAMPLES
+from framework.statistics.comparison import case_means
+from framework.statistics.paired import Comparison, compare
+from framework.store.hypotheses import Hypothesis, Preregistration
+from framework.store.register import Lock
+
+__all__ = ["Judgement", "Measured", "Verdict", "judge"]
+
+Outcome = Literal["supported", "rejected", "reversed", "underpowered"]
+_POINT_TOLERANCE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Rows to judge by: mappings as `framework.statistics.comparison.case_means` takes them.
+
+    A row that failed has `error` true: on an axis in [0, 1] its case counts as the worst for the
+    claim, elsewhere as undefined. With `common_cases` arms are compared on the cases that all of a
+    comparison have, as where one arm was measured on fewer; else different cases are an error.
+    Rows to be told apart by setting have the configuration of their run as `config`.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    runs: Sequence[RunInfo]
+    common_cases: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What came of one hypothesis.
+
+    Attributes:
+        hypothesis: as registered.
+        outcome: by the rule of `judge`.
+        by_point: what the estimates alone would say, as LongHorizon judged: not a verdict.
+        estimate: the difference in the predicted direction, the least over the rivals.
+        low: its decision bound at `level`, the least over the rivals.
+        high: likewise.
+        p: two-sided permutation p, the largest over the rivals.
+        level: of the bounds, two-sided: 1 - alpha, adjusted.
+        n: cases that counted, the fewest over the rivals.
+        reason: one line for people.
+    """
+
+    hypothesis: Hypothesis
+    outcome: Outcome
+    by_point: Outcome
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    level: float
+    n: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Every verdict, and all that lessens it: `flags`, one line each, empty for a clean one."""
+
+    plan: Preregistration
+    verdicts: tuple[Verdict, ...]
+    flags: tuple[str, ...]
+
+
+def judge(
+    plan: Preregistration,
+    measured: Measured,
+    entries: Sequence[Lock],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Judgement:
+    """Judge every hypothesis of a pre-registration.
+
+    With the difference taken in the predicted direction, and bounds at one-sided alpha / 2:
+
+    - *supported*: against every rival the lower bound is above the margin (non-inferiority: above
+      minus the margin), and for "paired" the permutation p is below alpha.
+    - *reversed* ("paired" only): against every rival the upper bound is below 0 and p below alpha.
+    - *rejected*: against some rival the upper bound is below the margin (minus the margin).
+    - *underpowered*: anything else, and always with fewer cases than planned.
+
+    Primary hypotheses are adjusted as the file says. Holm's step-down: all are tested at alpha / m;
+    while some are decided, the rest are tested again with m less by those. Exploratory ones are
+    tested at alpha each.
+
+    Args:
+        plan: as it is now.
+        measured: the rows, and the runs they come from.
+        entries: of the register.
+        seed: of the resampling.
+        resamples: of the bootstrap and the permutations.
+
+    Raises:
+        UserError: an arm, axis, budget or setting that no row has, or arms on different cases.
+    """
+    tests = {h.name: _tester(plan, h, measured, seed, resamples) for h in plan.hypotheses}
+    verdicts: dict[str, Verdict] = {}
+    waiting = [h for h in plan.hypotheses if h.role == "primary"]
+    while waiting:
+        share = len(waiting) if plan.adjust == "holm" else 1
+        found = {h.name: tests[h.name](h.alpha / share) for h in waiting}
+        verdicts |= found
+        left = [h for h in waiting if found[h.name].outcome == "underpowered"]
+        if len(left) == len(waiting) or plan.adjust == "none":
+            break
+        waiting = left
+    for h in plan.hypotheses:
+        if h.name not in verdicts:
+            verdicts[h.name] = tests[h.name](h.alpha)
+    return Judgement(
+        plan=plan,
+        verdicts=tuple(verdicts[h.name] for h in plan.hypotheses),
+        flags=(
+            *flags(plan, entries, measured.runs),
+            *_case_flags(plan, list(verdicts.values()), measured.runs),
+        ),
+    )
+
+
+def _tester(
+    plan: Preregistration, h: Hypothesis, measured: Measured, seed: int, resamples: int
+) -> Callable[[float], Verdict]:
+    """A function from a two-sided alpha to the verdict at it.
+
+    Cases are paired by id, at two settings too: where the generator makes another case of an id
+    there, partners have nothing in common, which leaves the test right and gains it nothing.
+    """
+    rows = [row for row in measured.rows if row.get("budget") == h.budget]
+    if not rows:
+        known = sorted({str(row.get("budget")) for row in measured.rows})
+        raise UserError(f"{h.name}: no row at budget {h.budget!r}; measured: {', '.join(known)}")
+    own = _column(h, _at(h.name, rows, plan.base, h.setting), h.arm, mine=True)
+    others = _at(h.name, rows, plan.base, h.against_setting)
+    columns = {rival: _column(h, others, rival, mine=False) for rival in h.against}
+    if measured.common_cases:
+        shared = set.intersection(set(own), *(set(column) for column in columns.values()))
+        own = {c: v for c, v in own.items() if c in shared}
+        columns = {a: {c: v for c, v in col.items() if c in shared} for a, col in columns.items()}
+    clusters = case_means(rows).clusters
+    lower = h.direction == "lower"
+
+    def test(alpha: float) -> Verdict:
+        compared = []
+        for rival in h.against:
+            a, b = (columns[rival], own) if lower else (own, columns[rival])
+            names = ("prereg", h.budget, h.axis, *sorted((h.arm, rival)))
+            compared.append(
+                compare(a, b, clusters, seed=seed, names=names, resamples=resamples, alpha=alpha)
+            )
+        return _verdict(h, compared, alpha)
+
+    return test
+
+
+def _at(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    base: Mapping[str, Any],
+    setting: Mapping[str, Any],
+) -> Sequence[Mapping[str, Any]]:
+    """The rows measured at the setting; all of them where the file has no base."""
+    wanted = {**base, **setting}
+    found = [row for row in rows if all(_value(row, k) == v for k, v in wanted.items())]
+    if not found:
+        said = ", ".join(f"{key}={value}" for key, value in wanted.items())
+        raise UserError(f"{name}: no row was measured at {said}")
+    return found
+
+
+def _value(row: Mapping[str, Any], key: str) -> Any:
+    found: Any = row.get("config")
+    for part in key.split("."):
+        if not isinstance(found, Mapping) or part not in found:
+            raise UserError(f"base: the runs have no configuration key {key}")
+        found = found[part]
+    return found
+
+
+def _column(
+    h: Hypothesis, rows: Sequence[Mapping[str, Any]], arm: str, *, mine: bool
+) -> dict[str, float | None]:
+    own = [row for row in rows if row["arm"] == arm]
+    if not own:
+        known = sorted({str(row["arm"]) for row in rows})
+        raise UserError(f"{h.name}: no row of arm {arm!r}; measured: {', '.join(known)}")
+    if not any(h.axis in row["axes"] for row in own):
+        known = sorted({axis for row in own for axis in row["axes"]})
+        raise UserError(f"{h.name}: no axis {h.axis!r} of arm {arm}; measured: {', '.join(known)}")
+    # The worst for the claim: the arm at the bad end of [0, 1], its rivals at the good end.
+    worst: float | None = float((h.direction == "higher") != mine)
+    failed = {str(row["case_id"]) for row in own if row.get("error")}
+    (means,) = case_means(own).values.values()
+    found = means.get(h.axis, {})
+    if not all(0 <= value <= 1 for value in found.values()):
+        worst = None
+    return {
+        case: worst if case in failed else found.get(case)
+        for case in sorted({str(row["case_id"]) for row in own})
+    }
+
+
+def _verdict(h: Hypothesis, compared: Sequence[Comparison], alpha: float) -> Verdict:
+    threshold = h.margin if h.test == "paired" else -h.margin
+    deltas = [c.delta for c in compared]
+    lows, highs = [c.bounds.low for c in compared], [c.bounds.high for c in compared]
+    p_values = [c.permutation.p for c in compared]
+    n = min(c.n for c in compared)
+
+    def verdict(outcome: Outcome, reason: str) -> Verdict:
+        return Verdict(
+            hypothesis=h,
+            outcome=outcome,
+            by_point=_by_point(h, deltas, threshold),
+            estimate=_least(deltas),
+            low=_least(lows),
+            high=_least(highs),
+            p=None if None in p_values else max(p for p in p_values if p is not None),
+            level=1 - alpha,
+            n=n,
+            reason=reason,
+        )
+
+    if n < h.n:
+        return verdict("underpowered", f"{n} cases where {h.n} were planned")
+    significant = [h.test == "noninferiority" or (p is not None and p < alpha) for p in p_values]
+    if all(low is not None and low > threshold for low in lows) and all(significant):
+        return verdict("supported", f"lower bound above {threshold:+.3f}")
+    if h.test == "paired" and all(
+        high is not None and high < 0 and clear
+        for high, clear in zip(highs, significant, strict=True)
+    ):
+        return verdict("reversed", "the opposite holds: upper bound below 0")
+    if any(high is not None and high < threshold for high in highs):
+        return verdict("rejected", f"upper bound below {threshold:+.3f}")
+    smallest = [c.permutation.smallest_p for c in compared]
+    if h.test == "paired" and any(s is None or s >= alpha for s in smallest):
+        return verdict("underpowered", f"{n} cases can't reach p below {alpha:.4f}")
+    if None in lows:
+        return verdict(
+            "underpowered", next(c.bounds.method for c in compared if c.bounds.low is None)
+        )
+    return verdict("underpowered", f"the bounds hold {threshold:+.3f}")
+
+
+def _by_point(h: Hypothesis, deltas: Sequence[float | None], threshold: float) -> Outcome:
+    found = [d for d in deltas if d is not None]
+    if len(found) < len(deltas):
+        return "underpowered"
+    if min(found) >= threshold - _POINT_TOLERANCE:
+        return "supported"
+    if h.test == "paired" and max(found) < 0:
+        return "reversed"
+    return "rejected"
+
+
+def _least(values: Sequence[float | None]) -> float | None:
+    found = [v for v in values if v is not None and not math.isnan(v)]
+    return min(found) if len(found) == len(values) else None
+
+
+def _case_flags(
+    plan: Preregistration, verdicts: Sequence[Verdict], runs: Sequence[RunInfo]
+) -> list[str]:
+    found = [
+        f"{v.hypothesis.name}: {v.n} cases where {v.hypothesis.n} were planned and the number was "
+        "fixed"
+        for v in verdicts
+        if plan.stop == "fixed" and v.n > v.hypothesis.n
+    ]
+    found += [f"{run.name}: {run.n_errors} rows failed" for run in runs if run.n_errors]
+    return found

@@ -1,0 +1,347 @@
+"""summary.json: a run in one page of numbers, made from its rows alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from framework.analysis.cost import Sharing, economy, sharing
+from framework.analysis.counterfactual import treatment
+from framework.analysis.strata import by_stratum
+from framework.config import Component, Plan
+from framework.contracts import GateOutcome, Judge, ProtectedGroups
+from framework.records import Row, Usage
+from framework.registry import plugins
+from framework.statistics.comparison import case_means
+from framework.statistics.intervals import mean_intervals
+from framework.statistics.ratios import ratio_of_means
+from framework.statistics.variance import repeat_variance
+from framework.text.canonical import digest
+
+RATIOS: Final[Mapping[str, tuple[str, str]]] = {"kappa_ratio": ("compliance", "recall")}
+"""Ratios of two axes' means over the same cases, by name. `kappa_ratio` is Depth's (section 7): it
+counts what was complied with by luck too, so that it can exceed 1 and `kappa` beside it can't."""
+
+_COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
+
+
+def axis_meta() -> dict[str, dict[str, Any]]:
+    """By axis name: its plugin and direction, what it rests on, and whether it is an amount."""
+    meta: dict[str, dict[str, Any]] = {}
+    for plugin in plugins("axis"):
+        for name in plugin.cls.names:
+            meta[name] = {
+                "plugin": plugin.name,
+                "higher_is_better": plugin.cls.higher_is_better.get(name),
+                "finding": name in plugin.cls.findings,
+                "judged": name in plugin.cls.judged,
+                "amount": name in plugin.cls.amounts,
+            }
+    return meta
+
+
+def amounts() -> frozenset[str]:
+    """The axes that are ranks, counts or lengths."""
+    return frozenset(name for name, entry in axis_meta().items() if entry["amount"])
+
+
+def kind_of(
+    axis: str,
+    meta: Mapping[str, Mapping[str, Any]],
+    model_kind: str,
+    needs_model: bool,
+    judge_kind: str = "llm",
+) -> str:
+    """`finding` or what kind of instrument the value went through (docs/validity.md section 1).
+
+    What a memory retained is a finding only if no model had a hand in the memory; what rests on a
+    rule-based judge is an instrument check, whoever read.
+    """
+    if meta.get(axis, {}).get("judged") and judge_kind == "rule-based":
+        return "instrument check"
+    if meta.get(axis, {}).get("finding") and not needs_model:
+        return "finding"
+    return "instrument check" if model_kind == "rule-based" else "measured with an LLM"
+
+
+def summarize(
+    plan: Plan,
+    rows: Sequence[Row],
+    gate: GateOutcome,
+    protected: ProtectedGroups | None = None,
+    corpus: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The summary of a run; `protected` (see `treatment`) and `corpus` are its domain's.
+
+    Deterministic in the measured columns, `ledger.seconds` apart.
+    """
+    arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
+    embedder = plan.used.get("embedder") if arch.uses_embedder else None
+    extractor = plan.used.get("extractor")
+    reader = plan.parts["reader"].plugin.cls
+    extracting = extractor is not None and extractor.plugin.cls.needs_model
+    needs_model = arch.needs_model or extracting
+    asked = needs_model or reader.searches  # a model had a hand in what was retained
+    judge: Judge[Any] = plan.parts["judge"].create()
+    judge_kind = judge.kind if judge.model is None else judge.model.kind
+    meta = axis_meta()
+    good = [row for row in rows if not row.error]
+    axes = axes_of_rows(good, plan.top.seed)
+    for name, entry in axes.items():
+        entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
+    for name in _of_hashed_words(plan):
+        if name in axes:
+            axes[name]["kind"] = "self-consistency"
+    strata = _strata(good, plan.top.seed)
+    domain = plan.parts["domain"].plugin.cls
+    return {
+        "run": {
+            **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
+            "prompts": _prompts(plan),
+            "protocol": _protocol(plan),
+            "seed": plan.top.seed,
+            "n_cases": len({row.case_id for row in rows}),
+            "repeats": plan.top.repeats,
+            "digest": plan.digest,
+            "model_kind": model.kind,
+            "judge_kind": judge_kind,
+        },
+        "warnings": [*warnings(plan.parts["model"], judge), *_of_embedder(plan)],
+        "headline": list(domain.headline),
+        "axes": axes,
+        "strata": strata,
+        "by_stratum": by_stratum(domain.by_stratum, axes, strata),
+        "ledger": ledger(rows),
+        "fairness": {
+            **room_of_rows(good),
+            "exempt": arch.exempt,
+            "budget_at": arch.budget_at,
+            "sees_task": arch.sees_task,
+            "knows_schema": arch.knows_schema,
+            "gold_edges": arch.gold_edges and extractor is None,
+            "sees_gold": arch.sees_gold,
+            "query": arch.query,
+            "needs_model": needs_model,
+            **({} if embedder is None else {"embedder": embedder.label}),
+            **({} if extractor is None else {"extractor": extractor.label}),
+        },
+        "corpus": dict(corpus or {}),
+        "treatment": treatment(rows, protected, plan.top.seed),
+        "gate": dataclasses.asdict(gate),
+        "errors": {
+            "n": sum(1 for row in rows if row.error),
+            "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
+        },
+    }
+
+
+def _prompts(plan: Plan) -> str:
+    """Name and digest of the prompts: the name alone would not tell that a file was changed."""
+    chosen = (plan.top.prompt_set or "default").rstrip("/").rsplit("/", 1)[-1]
+    return f"{chosen}@{digest(plan.prompt_digests)[7:15]}"
+
+
+def _protocol(plan: Plan) -> str:
+    """The protocol's label; where it has groups of its own, the rows hang on these and the gate."""
+    own = plan.parts["protocol"].plugin.cls.groups
+    chosen = (f"{group}={plan.label(group)}" for group in ((*own, "gate") if own else ()))
+    return " ".join([plan.label("protocol"), *chosen])
+
+
+def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
+    """What a reader of the results must know before believing them."""
+    if judge.model is None:
+        return []
+    mine = getattr(reader.settings, "name", reader.plugin.name)
+    its = getattr(judge.model.settings, "name", judge.model.name)
+    if mine != its:
+        return []
+    return [f"judge and reader are the same model, {its}: it may favour its own answers"]
+
+
+def _of_embedder(plan: Plan) -> list[str]:
+    if not _hashes(plan):
+        return []
+    arch = plan.parts["arch"].plugin.cls
+    got = ["what an arm gets from it"] if arch.uses_embedder else []
+    got += [", ".join(names)] if (names := _of_hashed_words(plan)) else []
+    return [
+        f"embedder={plan.used['embedder'].label}: likeness is overlap of words; {what} is a "
+        "self-consistency check"
+        for what in got
+    ]
+
+
+def _of_hashed_words(plan: Plan) -> list[str]:
+    """The columns that an axis measured with hashed words."""
+    return [name for axis in plan.embedding_axes for name in axis.names] if _hashes(plan) else []
+
+
+def _hashes(plan: Plan) -> bool:
+    embedder = plan.used.get("embedder")
+    return embedder is not None and embedder.plugin.cls.kind == "hashing"
+
+
+SETTING: Final = (
+    "domain", "reader", "model", "judge", "prompts", "protocol", "seed", "n_cases", "repeats",
+)  # fmt: skip
+"""What must be equal between runs whose arms are compared, besides the budget."""
+
+
+def setting_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values of `SETTING` in a summary's `run`."""
+    return tuple(run[key] for key in SETTING)
+
+
+def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
+    """Rows as `framework.statistics` takes them."""
+    return [
+        {
+            "case_id": row.case_id,
+            "arm": row.arm,
+            "budget": budget,
+            "cluster": row.cluster or row.case_id,
+            "axes": row.axes,
+        }
+        for row in rows
+    ]
+
+
+def axes_of_rows(
+    rows: Sequence[Row], seed: int, shared: Sharing | None = None
+) -> dict[str, dict[str, Any]]:
+    """Mean, interval, n and method by axis, repeats and draws averaged within their case.
+
+    Beside the axes stand ratios of two of them (`RATIOS`) and what being right costs
+    (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
+    noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
+    """
+    if not rows:
+        return {}
+    means = case_means(as_mappings(rows, ""))
+    (key,) = means.cases
+    cases = means.cases[key]
+    columns = {
+        axis: list(means.column(*key, axis).values())
+        for axis in sorted({name for row in rows for name in row.axes})
+    }
+    clusters = [means.clusters[case] for case in cases]
+    intervals = mean_intervals(columns, clusters, seed=seed, amounts=amounts())
+    noise = {axis: repeat_variance(_repeats(rows, axis)).noise_sd for axis in columns}
+    entries: dict[str, dict[str, Any]] = {
+        axis: {
+            "mean": i.mean,
+            "ci_low": i.low,
+            "ci_high": i.high,
+            "n": i.n,
+            "n_clusters": i.n_clusters,
+            "method": i.method,
+            "noise_sd": noise[axis],
+        }
+        for axis, i in intervals.items()
+    }
+    for name, (top, bottom) in RATIOS.items():
+        if top in columns and bottom in columns:
+            ratio = ratio_of_means(columns[top], columns[bottom], clusters)
+            entries[name] = {
+                "mean": ratio.value,
+                "ci_low": ratio.low,
+                "ci_high": ratio.high,
+                "n": len(cases),
+                "n_clusters": ratio.n,
+                "method": ratio.method,
+                "noise_sd": None,
+            }
+    return entries | economy(rows, sharing(rows) if shared is None else shared, seed)
+
+
+def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
+    """By case, the value of every sample, the arm's draws averaged; None where undefined."""
+    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in sorted(rows, key=lambda row: row.key):  # sums of floats depend on their order
+        values = found[row.case_id][row.sample]
+        value = row.axes.get(axis)
+        if value is not None:
+            values.append(value)
+    return {
+        case: [sum(v) / len(v) if v else None for _, v in sorted(samples.items())]
+        for case, samples in found.items()
+    }
+
+
+def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
+    """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[f"stratum={row.stratum}"].append(row)
+        for tag, value in row.tags.items():
+            groups[f"{tag}={value}"].append(row)
+    shared = sharing(rows)
+    return {name: axes_of_rows(group, seed, shared) for name, group in sorted(groups.items())}
+
+
+def ledger(rows: Sequence[Row]) -> dict[str, Any]:
+    """Calls, tokens, dollars and latency by phase; ingest is counted once a history and sample."""
+    cases = {row.case_id for row in rows}
+    phases: dict[str, Counter[str]] = defaultdict(Counter)
+    latencies: dict[str, list[float]] = defaultdict(list)
+    seen: set[tuple[str, str, int, int]] = set()
+    for row in sorted(rows, key=lambda row: row.key):
+        for phase, usage in row.usage.items():
+            if phase == "ingest":
+                history = (row.history_id, row.arm, row.variant, row.sample)
+                if history in seen:
+                    continue
+                seen.add(history)
+            latencies[phase] += usage.call_seconds
+            for name in _COUNTED:
+                phases[phase][name] += getattr(usage, name)
+    total: Counter[str] = Counter()
+    for counts in phases.values():
+        total.update(counts)
+    out = {
+        phase: _entry(counts, latencies[phase], len(cases))
+        for phase, counts in sorted(phases.items())
+    }
+    out["total"] = _entry(total, [s for each in latencies.values() for s in each], len(cases))
+    return out
+
+
+def _entry(
+    counts: Counter[str], latencies: Sequence[float], n_cases: int
+) -> dict[str, float | None]:
+    tokens = counts["tokens_in"] + counts["tokens_out"]
+    return {
+        **counts,
+        "tokens_per_case": tokens / n_cases if n_cases else 0.0,
+        "latency_p50_s": _quantile(latencies, 0.5),
+        "latency_p95_s": _quantile(latencies, 0.95),
+    }
+
+
+def _quantile(values: Sequence[float], q: float) -> float | None:
+    """The smallest value that at least a share `q` of the values does not exceed."""
+    return sorted(values)[max(0, math.ceil(q * len(values)) - 1)] if values else None
+
+
+def room_of_rows(rows: Sequence[Row]) -> dict[str, Any]:
+    """What the budget was and how far views filled it.
+
+    `could_fill` is the share of rows whose arm offered at least the budget: among these, views of
+    two arms that differ by more than 1% were not given the same room.
+    """
+    if not rows:
+        return {"budget_tokens": None, "mean_view_tokens": None, "max_view_tokens": None}
+    budget = rows[0].budget_tokens
+    views = [row.view_tokens for row in rows]
+    filled = [r.view_tokens for r in rows if budget is not None and r.available_tokens >= budget]
+    return {
+        "budget_tokens": budget,
+        "mean_view_tokens": sum(views) / len(views),
+        "max_view_tokens": max(views),
+        "could_fill": len(filled) / len(rows) if budget is not None else None,
+        "mean_view_tokens_could_fill": sum(filled) / len(filled) if filled else None,
+    }

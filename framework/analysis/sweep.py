@@ -1,0 +1,281 @@
+"""sweep.json: the arms of a sweep side by side, and every paired comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+from framework.analysis.cost import differences
+from framework.analysis.summary import SETTING, amounts, as_mappings, axis_meta, setting_of
+from framework.errors import UserError
+from framework.records import Row
+from framework.registry import nearest
+from framework.statistics.comparison import case_means, comparison_table
+from framework.statistics.compat import CONVENTIONS, published_table
+from framework.statistics.correlation import axis_correlations
+from framework.statistics.replication import replication
+from framework.text.canonical import canonical_json
+
+FAIRNESS_MARGIN: Final = 0.01
+"""Arms that could have filled their budget and differ by more than this share are flagged."""
+
+
+def sweep_summary(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    names: Sequence[str],
+    *,
+    baseline: str | None = None,
+    axes: Sequence[str] | None = None,
+    smallest_effect: float | None = None,
+    compat: str | None = None,
+) -> dict[str, Any]:
+    """Runs in order with their axes, comparisons on the same cases, correlations and flags.
+
+    Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
+    Rows with an error are left out of means, and their case is left out of pairs; `errors` says
+    how many. Holm's adjustment is over all comparisons of the sweep. With `compat`, the same pairs
+    in a published convention stand beside ours. `economy` has the pairs' return on tokens, which is
+    a ratio of means and no axis of a case: described with its interval, not tested.
+    """
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    for summary in summaries:
+        groups[setting_of(summary["run"])].append(summary)
+    flags = [flag for members in groups.values() for flag in _fairness_flags(members)]
+    return {
+        "jobs": [
+            {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
+             "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
+             "headline": s["headline"], "by_stratum": s.get("by_stratum"),
+             "treatment": s.get("treatment"), "corpus": s.get("corpus") or {},
+             "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}
+            for name, s in zip(names, summaries, strict=True)
+        ],
+        "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
+        "smallest_effect": smallest_effect,
+        "economy": _economy(summaries, rows, baseline),
+        "compat": compat_rows(summaries, rows, axes, baseline, compat) if compat else None,
+        "correlation": _correlation(summaries, rows),
+        "reader_agreement": reader_agreement(summaries),
+        "model_agreement": model_agreement(summaries),
+        "fairness_flags": flags,
+    }  # fmt: skip
+
+
+def _economy(
+    summaries: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Row]], baseline: str | None
+) -> list[dict[str, Any]]:
+    """Differences in return on tokens within one setting and budget."""
+    keys = (*SETTING, "budget", "arch")
+    runs = [{key: summary["run"][key] for key in keys} for summary in summaries]
+    seed = min(int(summary["run"]["seed"]) for summary in summaries)
+    return differences(list(zip(runs, rows, strict=True)), baseline, seed)
+
+
+def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Which orders of two arms survive every model of the sweep, by budget and headline axis.
+
+    Empty for one model. A pair counts as ordered when every model gives the two arms different
+    means, and as surviving when all of them give the same order (docs/validity.md section 1).
+    """
+    models = sorted({s["run"]["model"] for s in summaries})
+    if len(models) < 2:
+        return []
+    means: dict[tuple[str, str, str], dict[str, dict[str, float]]] = defaultdict(dict)
+    for s in summaries:
+        for axis in _headline(s):
+            if (mean := s["axes"][axis]["mean"]) is not None:
+                place = means[s["run"]["domain"], s["run"]["budget"], axis]
+                place.setdefault(s["run"]["arch"], {})[s["run"]["model"]] = mean
+    found: list[dict[str, Any]] = []
+    for (domain, budget, axis), arms in means.items():
+        everywhere = sorted(arm for arm, by_model in arms.items() if len(by_model) == len(models))
+        ordered, survive = 0, []
+        for a, b in combinations(everywhere, 2):
+            signs = {(arms[a][m] > arms[b][m]) - (arms[a][m] < arms[b][m]) for m in models}
+            ordered += 0 not in signs
+            if signs in ({1}, {-1}):
+                survive.append([a, b] if signs == {1} else [b, a])
+        found.append(
+            {"domain": domain, "budget": budget, "axis": axis, "models": models,
+             "ordered_pairs": ordered, "surviving": survive}
+        )  # fmt: skip
+    return found
+
+
+def model_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The cross-model check: each pair of models, by budget and headline axis, over arm means.
+
+    Arms are compared between models where all of `SETTING` but the model is equal. Each entry names
+    where it stands and the two models, and holds a `Replication`. Empty for one model.
+    """
+    means: dict[tuple[Any, ...], dict[str, dict[str, float]]] = defaultdict(dict)
+    for s in summaries:
+        run = s["run"]
+        others = {key: run[key] for key in (*SETTING, "budget") if key != "model"}
+        for axis in _headline(s):
+            if (mean := s["axes"][axis]["mean"]) is not None:
+                place = means[*others.items(), ("axis", axis)]
+                place.setdefault(run["model"], {})[run["arch"]] = mean
+    return [
+        {**dict(place), "model_a": a, "model_b": b, **dataclasses.asdict(found)}
+        for place, models in means.items()
+        for a, b in combinations(models, 2)
+        if models[a].keys() & models[b].keys()
+        for found in [replication(models[a], models[b])]
+    ]
+
+
+def compare_runs(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    axes: Sequence[str] | None,
+    baseline: str | None = None,
+    smallest_effect: float | None = None,
+) -> list[dict[str, Any]]:
+    """Paired comparisons of arms within one setting and budget, adjusted as one family.
+
+    A pair is compared on the cases where both define the axis: kappa, on those both retained.
+    `axes` of None takes each setting's headline. `smallest_effect` is that of axes in [0, 1].
+    """
+    meta = axis_meta()
+    flat: list[dict[str, Any]] = []
+    places: dict[str, dict[str, Any]] = {}
+    arms: dict[str, set[str]] = defaultdict(set)
+    for summary, run_rows in zip(summaries, rows, strict=True):
+        setting = setting_of(summary["run"])
+        place = canonical_json([*setting, summary["run"]["budget"]])
+        places[place] = {
+            **dict(zip(SETTING, setting, strict=True)),
+            "budget": summary["run"]["budget"],
+            "chosen": set(axes or _headline(summary)),
+        }
+        arms[place].add(summary["run"]["arch"])
+        flat += as_mappings(run_rows, place)
+    flat = [row for row in flat if len(arms[row["budget"]]) > 1]
+    chosen = list(dict.fromkeys(a for s in summaries for a in (axes or _headline(s))))
+    measured = {axis for row in flat for axis in row["axes"]}
+    if not flat:
+        return []
+    table = comparison_table(
+        flat,
+        seed=min(summary["run"]["seed"] for summary in summaries),
+        baseline=baseline if any(baseline in names for names in arms.values()) else None,
+        axes=[axis for axis in chosen if axis in measured],
+        lower_is_better=[a for a in measured if meta.get(a, {}).get("higher_is_better") is False],
+        amounts=amounts(),
+        smallest_effect={
+            a: smallest_effect for a in measured if a not in amounts() and _is_share(flat, a)
+        }
+        if smallest_effect is not None
+        else None,
+    )
+    return [
+        {**{k: v for k, v in places[row.budget].items() if k != "chosen"},
+         **{k: v for k, v in dataclasses.asdict(row).items() if k != "budget"}}
+        for row in table
+        if row.axis in places[row.budget]["chosen"]
+    ]  # fmt: skip
+
+
+def _is_share(rows: Sequence[Mapping[str, Any]], axis: str) -> bool:
+    """Whether all values of an axis lie in [0, 1]: a share's effect says nothing of amounts."""
+    values = (row["axes"].get(axis) for row in rows)
+    return all(0 <= value <= 1 for value in values if value is not None)
+
+
+def compat_rows(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    axes: Sequence[str] | None,
+    baseline: str | None,
+    convention: str,
+) -> dict[str, Any]:
+    """The pairs of `compare_runs` in a published convention: budgets pooled, nothing adjusted.
+
+    To reproduce, not to conclude (`framework.statistics.compat`). Raises UserError for a convention
+    that is not known.
+    """
+    if convention not in CONVENTIONS:
+        raise UserError(f"compat: no convention {convention!r}{nearest(convention, CONVENTIONS)}")
+    flat: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    chosen: dict[tuple[Any, ...], list[str]] = {}
+    for summary, run_rows in zip(summaries, rows, strict=True):
+        setting = setting_of(summary["run"])
+        flat[setting] += as_mappings(run_rows, summary["run"]["budget"])
+        chosen.setdefault(setting, list(axes or _headline(summary)))
+    return {
+        "convention": convention,
+        "comparisons": [
+            {**dict(zip(SETTING, setting, strict=True)), "arm_a": row.arm_a, "arm_b": row.arm_b,
+             "axis": row.axis, **dataclasses.asdict(row.found)}
+            for setting, members in flat.items()
+            for row in published_table(
+                members,
+                axes=chosen[setting],
+                baseline=baseline if any(m["arm"] == baseline for m in members) else None,
+            )
+        ],
+    }  # fmt: skip
+
+
+def _headline(summary: Mapping[str, Any]) -> list[str]:
+    return [axis for axis in summary["headline"] if axis in summary["axes"]]
+
+
+def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Pairs of arms at one budget that were not given the same room, and arms that did not use it.
+
+    An arm that offers less than the budget by its own choice (a cap on items) is named too: its
+    result is that of a smaller view.
+    """
+    flags: list[str] = []
+    for summary in summaries:
+        fair, run = summary["fairness"], summary["run"]
+        budget, mean, could = (
+            fair.get(name) for name in ("budget_tokens", "mean_view_tokens", "could_fill")
+        )
+        if budget and mean and could < 1 and mean < (1 - FAIRNESS_MARGIN) * budget:
+            flags.append(
+                f"{run['budget']}: {run['arch']} offered less than the budget in {1 - could:.0%} "
+                f"of its rows; its mean view is {mean:.0f} of {budget} tokens"
+            )
+    by_budget: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
+    for summary in summaries:
+        fair = summary["fairness"]
+        tokens = fair.get("mean_view_tokens_could_fill")
+        if not fair["exempt"] and tokens is not None:
+            run = summary["run"]
+            by_budget[run["budget"]].append((run["arch"], tokens, fair["budget_tokens"]))
+    for budget, arms in sorted(by_budget.items()):
+        low, high = min(arms, key=lambda a: a[1]), max(arms, key=lambda a: a[1])
+        if high[1] - low[1] > FAIRNESS_MARGIN * high[2]:
+            flags.append(
+                f"{budget}: mean view of {low[0]} is {low[1]:.1f} tokens, of {high[0]} "
+                f"{high[1]:.1f}, of a budget of {high[2]}, where both could have filled it"
+            )
+    return flags
+
+
+def _correlation(
+    summaries: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Row]]
+) -> dict[str, Any]:
+    """Spearman correlations of the headline axes over the cases of every run of the sweep.
+
+    An observation is a case in a run, its repeats and draws averaged (docs/validity.md section 4).
+    """
+    named = {axis for summary in summaries for axis in _headline(summary)}
+    of_cases = {axis for run in rows for row in run for axis in row.axes}
+    axes = sorted(named & of_cases)  # a ratio of means is of no case
+    columns: dict[str, list[float | None]] = {axis: [] for axis in axes}
+    for run in rows:
+        means = case_means(as_mappings([row for row in run if not row.error], ""))
+        for budget, arm in means.cases:
+            for axis in axes:
+                columns[axis] += means.column(budget, arm, axis).values()
+    matrix = axis_correlations(columns)
+    rho = [[None if value != value else float(value) for value in line] for line in matrix.rho]
+    return {"axes": list(matrix.axes), "rho": rho, "n": matrix.n.tolist()}

@@ -1,0 +1,372 @@
+"""The one path: history, ingest, recall, score, select, assemble, pack, read, score the axes, row.
+
+Protocols drive it and none has a path of its own. A case that fails becomes a row with its error;
+the others go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Literal
+
+from framework.contracts import (
+    Arch,
+    ArchContext,
+    Axis,
+    Domain,
+    Embedder,
+    Extractor,
+    Judge,
+    Model,
+    Query,
+    Reader,
+    RowKey,
+    Scored,
+    settled,
+)
+from framework.errors import StopRun
+from framework.models.client import Ledger, ModelClient, booked
+from framework.operations.prompted import NO_SET, PromptSet
+from framework.pipeline.concurrency import bounded
+from framework.pipeline.ingest import Memory, ingested
+from framework.pipeline.recall import Found, search
+from framework.pipeline.score import Measured, score_axes
+from framework.pipeline.seams import Seams
+from framework.records import (
+    Answer,
+    Case,
+    Item,
+    MemoryView,
+    Row,
+    TaskCard,
+)
+from framework.retention import retained
+from framework.text.canonical import digest
+
+__all__ = ["Pipeline", "Record", "Seams"]
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    case: Case
+    variant: int
+    sample: int
+
+
+@dataclass(kw_only=True)
+class Pipeline:
+    """One composed path. `arm` is the arch's label in rows; `open_arch` makes an instance of it."""
+
+    domain: Domain[Any]
+    arm: str
+    arch: type[Arch[Any]]
+    arch_settings: Any
+    budget_tokens: int
+    packing: Literal["truncate", "whole"]
+    reader: Reader[Any]
+    model: Model[Any]
+    judge: Judge[Any] | None
+    axes: Sequence[Axis[Any]]
+    seed: int
+    repeats: int = 1
+    prompts: PromptSet = NO_SET
+    embedder: Embedder[Any] | None = None
+    extractor: Extractor[Any] | None = None
+    seams: Seams = field(default_factory=Seams)
+    traces_sources: bool = False
+    """Whether items reach a seam with `source_*` signals: where and when their events arrived."""
+    keeps: int = 8
+    """Memories of histories that are kept for their next case, at the least."""
+
+    def __post_init__(self) -> None:
+        self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[Memory]] = OrderedDict()
+        self._client = ModelClient(self.model, self.prompts)
+        self.draining = False
+        self.draws = self.open_arch("", 0).draws
+
+    def edited(self, seams: Seams) -> Pipeline:
+        """The same path under other seams; it shares the memories, which no seam changes."""
+        other = replace(self, seams=seams)
+        other._memories = self._memories
+        return other
+
+    @property
+    def client(self) -> ModelClient:
+        """What a question beside the path is asked through. Ask inside `booked`."""
+        return self._client
+
+    @property
+    def limit(self) -> int | None:
+        """The view's budget in tokens; None for an exempt arm."""
+        return None if self.arch.exempt else self.budget_tokens
+
+    @property
+    def _asks_to_ingest(self) -> bool:
+        """Whether a model may be asked on the way into memory, so that samples differ."""
+        extracting = self.extractor is not None and self.extractor.needs_model
+        return self.arch.needs_model or extracting
+
+    @property
+    def places(self) -> int:
+        """Cases that may be under way at once: as many as either model answers at once."""
+        models = (self.model, self.judge.model if self.judge is not None else None)
+        return max(1, *(model.concurrency for model in models if model is not None))
+
+    def open_arch(self, history_id: str, draw: int) -> Arch[Any]:
+        """A fresh instance of the arch for one history and draw."""
+        context = ArchContext(
+            budget_tokens=self.limit,
+            client=self._client,
+            fields=self.domain.fields if self.arch.knows_schema else (),
+            embedder=self.embedder if self.arch.uses_embedder else None,
+            seed=int(digest([self.seed, history_id])[7:23], 16),
+            draw=draw,
+        )
+        return self.arch(self.arch_settings, context)
+
+    async def rows(
+        self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None
+    ) -> AsyncIterator[tuple[Row, Record]]:
+        """Rows with their records, as they finish, leaving out the keys in `done`.
+
+        At most `places` cases are under way; cases are drawn only as places fall free.
+        Once `draining` is set no case is begun, and those under way end. Raises StopRun, in the
+        same way: when the others have ended.
+        """
+        jobs = (partial(self._run, job, answer, k) for job in self._jobs(cases, done))
+        async for row, record in self.bounded(jobs):
+            yield row, record
+
+    def bounded(
+        self, jobs: Iterator[Callable[[], Coroutine[Any, Any, tuple[Row, Record]]]]
+    ) -> AsyncIterator[tuple[Row, Record]]:
+        """The results of jobs as they finish, `places` of them under way; see `rows`."""
+        return bounded(jobs, self.places, self)
+
+    async def sampled(
+        self, cases: Iterable[Case], sample: int
+    ) -> AsyncIterator[tuple[Row, Record]]:
+        """Answered rows of one draw and sample of each case, as they finish."""
+        jobs = (
+            partial(self._run, _Job(case=case, variant=0, sample=sample), True, None)
+            for case in cases
+        )
+        async for row, record in self.bounded(jobs):
+            yield row, record
+
+    def _jobs(self, cases: Iterable[Case], done: frozenset[RowKey]) -> Iterator[_Job]:
+        """Draw by draw through the cases of one history, so that each memory is made once."""
+        for _, group in groupby(cases, key=attrgetter("history_id")):
+            together = tuple(group)
+            for variant in range(self.draws):
+                for sample in range(self.repeats):
+                    for case in together:
+                        if (case.id, self.arm, variant, sample, 0) not in done:
+                            yield _Job(case=case, variant=variant, sample=sample)
+
+    async def _run(self, job: _Job, answer: bool, k: int | None) -> tuple[Row, Record]:
+        case = job.case
+        base = Row(
+            case_id=case.id,
+            arm=self.arm,
+            variant=job.variant,
+            sample=job.sample,
+            history_id=case.history_id,
+            stratum=case.stratum,
+            cluster=case.cluster or case.id,
+            tags=case.tags,
+            budget_tokens=self.limit,
+        )
+        ledger = Ledger()
+        try:
+            return await self._measure(base, job, ledger, answer, k)
+        except StopRun as stop:
+            raise StopRun(f"{stop} (case {case.id})") from None
+        except (
+            Exception
+        ) as error:  # whatever a plugin raises, the case is a row and the run goes on
+            message = f"{type(error).__name__}: {error}"
+            row = replace(base, error=message, usage=ledger.usage())
+            return row, {"error": message, "prompts": ledger.prompts}
+
+    async def _measure(
+        self, row: Row, job: _Job, ledger: Ledger, answer: bool, k: int | None
+    ) -> tuple[Row, Record]:
+        case = job.case
+        memory = await self._memory(case.history_id, job)
+        ledger.entries.update(memory.usage)
+        if memory.error is not None:
+            raise memory.error
+        start = time.perf_counter()
+        found = await self._find(memory, case, job, ledger, k)
+        view = found.view
+        recalled = time.perf_counter()
+        response = None
+        if answer:
+            with booked(ledger, "answer", job.sample, keep_prompts=True):
+                response = await self._read(case.task, view)
+        answered = time.perf_counter()
+        clean = await self._control(case, job, ledger, k) if answer else None
+        kept = retained(case.gold, view)
+        with booked(ledger, "judge", job.sample, keep_prompts=True):
+            measured = await self.score(case, view, response, kept, clean)
+        row = replace(
+            row,
+            axes=measured.values,
+            decision=response.decision if response else "",
+            reasons=response.reasons if response else (),
+            view_tokens=view.tokens,
+            available_tokens=sum(entry.tokens for entry in view.trace),
+            usage=ledger.usage(),
+            timing={
+                "ingest_s": memory.seconds,
+                "recall_s": recalled - start,
+                "answer_s": answered - recalled,
+                "control_and_score_s": time.perf_counter() - answered,
+            },
+        )
+        record = {
+            "query": self._query(case).text,
+            **({"queries": found.queries} if self.reader.searches else {}),
+            "view": view.items,
+            "trace": view.trace,
+            "retained": kept,
+            "answer": response,
+            "clean": clean,
+            "prompts": ledger.prompts,
+            "evidence": measured.evidence,
+            "verdicts": measured.verdicts,
+            "arch_report": dict(memory.arch.report()),
+            **({"extraction": memory.extraction} if memory.extraction else {}),
+        }
+        return row, record
+
+    async def score(
+        self,
+        case: Case,
+        view: MemoryView,
+        answer: Answer | None,
+        kept: Mapping[str, bool],
+        clean: Answer | None,
+    ) -> Measured:
+        """The axes of one case; without an answer, those that need none. Call inside `booked`."""
+        scored = Scored(
+            case=case,
+            domain=self.domain,
+            view=view,
+            answer=answer,
+            retained=kept,
+            judge=self.judge,
+            client=self._client,
+            clean=clean,
+            embedder=self.embedder,
+        )
+        return await score_axes(self.axes, scored)
+
+    async def _control(self, case: Case, job: _Job, ledger: Ledger, k: int | None) -> Answer | None:
+        """The answer to the same case without what was injected, booked on its own phase."""
+        twin = self.domain.without_injection(case) if case.gold.injected else None
+        if twin is None:
+            return None
+        memory = await self._memory(twin.history_id, job)
+        ledger.add("control", memory.usage)
+        if memory.error is not None:
+            raise memory.error
+        found = await self._find(memory, twin, job, ledger, k, phase="control")
+        with booked(ledger, "control", job.sample, keep_prompts=True):
+            response = await self._read(twin.task, found.view)
+        return response
+
+    async def _find(
+        self,
+        memory: Memory,
+        case: Case,
+        job: _Job,
+        ledger: Ledger,
+        k: int | None,
+        phase: str = "",
+    ) -> Found:
+        """The view of a case, in as many rounds as the reader searches.
+
+        Recalls are booked on `recall`, what to ask next on `answer`; all of it on `phase`, if any.
+        """
+        first = self._query(case)
+
+        async def recall(text: str) -> Sequence[Item]:
+            query = first if self.arch.query == "none" else replace(first, text=text)
+            with booked(ledger, phase or "recall", job.sample, keep_prompts=bool(phase)):
+                return self.seams.assembled(query, await self._recall(memory, query, k))
+
+        async def next_query(view: MemoryView, asked: Sequence[str]) -> str | None:
+            with booked(ledger, phase or "answer", job.sample, keep_prompts=True):
+                card = self.seams.card(case.task)
+                return await settled(self.reader.next_query(card, view, asked, self._client))
+
+        return await search(
+            case.task.query,
+            recall,
+            next_query,
+            rounds=self.reader.rounds if self.reader.searches else 1,
+            limit=self.limit,
+            packing=self.packing,
+        )
+
+    def _query(self, case: Case) -> Query:
+        return Query(
+            text="" if self.arch.query == "none" else case.task.query,
+            task=case.task if self.arch.sees_task else None,
+            gold=case.gold if self.arch.sees_gold else None,
+            seed=int(digest([self.seed, case.id])[7:23], 16),
+        )
+
+    async def _recall(self, memory: Memory, query: Query, k: int | None) -> Sequence[Item]:
+        # An item holds at least one token, so more than a budget's worth of them can't be packed.
+        # An exempt arm gives everything: a cutoff would make another arm of it.
+        most = 2**31 if self.limit is None else (self.limit if k is None else k)
+        items: Sequence[Item] = list(await settled(memory.arch.recall(query, most)))[:most]
+        if self.traces_sources and self.seams.of_items:
+            items = [memory.sourced(item) for item in items]
+        return self.seams.scored(query, items)
+
+    async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
+        return await settled(self.reader.answer(self.seams.card(task), view, self._client))
+
+    async def _memory(self, history_id: str, job: _Job) -> Memory:
+        """The memory of a history: ingested once, shared by its cases, the last few kept."""
+        key = (history_id, job.variant, job.sample if self._asks_to_ingest else 0)
+        task = self._memories.get(key)
+        if task is None:
+            task = asyncio.create_task(self._ingest(history_id, job.variant, key[2]))
+            self._memories[key] = task
+            while len(self._memories) > max(self.keeps, 2 * self.places):
+                self._memories.popitem(last=False)
+        else:
+            self._memories.move_to_end(key)
+        return await task
+
+    async def _ingest(self, history_id: str, draw: int, sample: int) -> Memory:
+        return await ingested(
+            self.open_arch(history_id, draw),
+            self.domain.history(history_id),
+            sample=sample,
+            client=self._client,
+            extractor=self.extractor,
+            traces_sources=self.traces_sources,
+        )

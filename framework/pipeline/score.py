@@ -1,0 +1,44 @@
+"""The axes of one case, with what they rest on and what the judge said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from framework.contracts import Axis, Scored, settled
+from framework.models.client import booked_as
+from framework.pipeline.recording_judge import Witness
+
+
+@dataclass(slots=True, kw_only=True)
+class Measured:
+    """The axes of one case: values, evidence by axis, and the judge's verdicts as plain data."""
+
+    values: dict[str, float | None] = field(default_factory=dict)
+    evidence: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+
+
+async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
+    """The axes of one case; without an answer, those that need none. Call inside `booked`.
+
+    An axis that uses the embedder gets it, and books on the phase `measure`.
+    """
+    witness = None if scored.judge is None else Witness(scored.judge)
+    given = replace(scored, judge=witness)
+    without = replace(given, embedder=None)
+    measured = Measured()
+    for axis in axes:
+        if scored.answer is not None or not axis.needs_answer:
+            if axis.uses_embedder:
+                with booked_as("measure"):
+                    score = await settled(axis.score(given))
+            else:
+                score = await settled(axis.score(without))
+            measured.values.update(score.values)
+            measured.evidence[axis.name] = score.evidence
+            if witness is not None:
+                measured.verdicts += [{"axis": axis.name, **v} for v in witness.verdicts]
+                witness.verdicts.clear()
+    return measured

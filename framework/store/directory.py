@@ -1,0 +1,366 @@
+"""A run directory: created whole or not at all, appended to case by case, sealed at the end.
+
+`answers.jsonl` is written before the journal's event of the case, which holds where the answers
+file then ended: after a kill, what stands behind the last such place was never counted and is cut.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import json
+import os
+import platform
+import secrets
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from framework.config import Plan, plan
+from framework.errors import DataError, UserError
+from framework.models.prices import prices_digest
+from framework.records import Row
+from framework.rows import from_plain, to_plain, write_parquet
+from framework.store import (
+    JOURNAL,
+    MANIFEST,
+    Clock,
+    Journal,
+    read,
+    seal,
+    stamp_head,
+    utc_now,
+)
+from framework.text.canonical import canonical_bytes, digest, digest_file
+from framework.text.tokens import TOKENIZER
+
+ANSWERS: Final = "answers.jsonl"
+CONFIG: Final = "config.yaml"
+ROWS: Final = "rows.parquet"
+SUMMARY: Final = "summary.json"
+SWEEP_PLAN: Final = "sweep_plan.json"
+"""What makes a directory that of a sweep."""
+UNSEALED: Final = ("tracking.json", "report.*", "figures/*", "baseline/*")
+"""Names that may come or change after the seal: copies and pictures of what is sealed."""
+_PACKAGES: Final = (
+    "hydra-core", "omegaconf", "anthropic", "openai", "rank-bm25", "faiss-cpu", "mlflow", "scipy",
+    "numpy", "pyarrow",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What the journal tells of a run: a pure fold of its events.
+
+    retry : the run ended because too many cases failed, and these are run again when it goes on.
+    """
+
+    rows: tuple[Row, ...] = ()
+    answers_end: int = 0
+    retry: bool = False
+    started: Mapping[str, Any] | None = None
+    finished: Mapping[str, Any] | None = None
+
+
+class RunDirectory:
+    """One run on disk, open for writing."""
+
+    def __init__(self, path: Path, journal: Journal, state: State) -> None:
+        self.path = path
+        self._journal = journal
+        self._answers = (path / ANSWERS).open("r+b")
+        self._answers.truncate(state.answers_end)
+        self._answers.seek(state.answers_end)
+        self._rows: list[Row] = list(state.rows)
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Every row so far."""
+        return self._rows
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        plan_: Plan,
+        data: Mapping[str, Any],
+        account: str | None = None,
+        rescored_from: Mapping[str, Any] | None = None,
+        forked_from: Mapping[str, Any] | None = None,
+        notes: Iterable[tuple[str, Mapping[str, Any]]] = (),
+        clock: Clock = utc_now,
+    ) -> RunDirectory:
+        """Make the directory with its configuration, manifest and journal, in one step.
+
+        `account` names what the run spends on, None where it spends nothing; `rescored_from` tells
+        where its answers come from, None where they are its own; `forked_from` whose events the
+        run begins with, which are `notes`.
+        Raises UserError when it exists already or can't be written.
+        """
+        origins = {"rescored_from": rescored_from, "forked_from": forked_from}
+        origin = {key: dict(value) for key, value in origins.items() if value}
+        with drafted(path) as draft:
+            (draft / CONFIG).write_text(_yaml(plan_.config), encoding="utf-8")
+            content = {**manifest(plan_, data), **origin}
+            (draft / MANIFEST).write_text(_pretty(content), encoding="utf-8")
+            (draft / ANSWERS).touch()
+            with Journal.create(draft / JOURNAL, clock=clock) as journal:
+                journal.append(
+                    "run.started",
+                    {
+                        "config": plan_.config,
+                        "overrides": list(plan_.overrides),
+                        "identity": plan_.digest,
+                        "data": data,
+                        **({"account": account} if account else {}),
+                        **origin,
+                    },
+                )
+                for type_, payload in notes:
+                    journal.append(type_, dict(payload))
+        return cls(path, Journal.open(path / JOURNAL, clock=clock), load_state(path))
+
+    @classmethod
+    def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
+        """Go on with a run that was cut off; `changed` is recorded beside the number of rows.
+
+        Where too many cases had failed, the failed ones are taken back, to be run again: whatever
+        made them fail may have passed. Their first records stay in journal and answers.
+
+        Raises UserError when there is no run, it is finished, or another process writes it.
+        """
+        journal = Journal.open(path / JOURNAL)
+        state = load_state(path)
+        retried = [list(row.key) for row in state.rows if row.error] if state.retry else []
+        again = {"retried": retried} if retried else {}
+        rows = len(state.rows) - len(retried)
+        journal.append("run.resumed", {"rows": rows, "changed": list(changed), **again})
+        return cls(path, journal, load_state(path))
+
+    @staticmethod
+    def is_held(path: Path) -> bool:
+        """Whether another process is writing the run."""
+        with (path / JOURNAL).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def add(self, row: Row, record: Mapping[str, Any]) -> None:
+        """Write a row and its record; both are the kernel's when this returns."""
+        line = {"key": list(row.key), "error": row.error, **record}
+        self._answers.write(canonical_bytes(line) + b"\n")
+        self._answers.flush()
+        self._journal.append(
+            "case.finished", {"row": to_plain(row), "answers_end": self._answers.tell()}
+        )
+        self._rows.append(row)
+
+    def note(self, type_: str, payload: Mapping[str, Any]) -> None:
+        """Write an event that is not a row."""
+        self._journal.append(type_, dict(payload))
+
+    def notes(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The events that are neither rows nor the engine's own, of those written until now."""
+        events = islice(read(self.path / JOURNAL), self._journal.n_events)
+        return ((e.type, e.payload) for e in events if is_note(e.type))
+
+    def write(self, name: str, content: Mapping[str, Any]) -> None:
+        """Write a JSON file of the protocol's own into the directory, in one step."""
+        _replace(self.path / name, _pretty(content))
+
+    def finish(self, summary: Mapping[str, Any]) -> str:
+        """Write rows and summary, seal the directory, and return the head hash."""
+        self._answers.close()
+        write_parquet(self._rows, self.path / ROWS)
+        _replace(self.path / SUMMARY, _pretty(summary))
+        event = seal(self._journal, {"rows": len(self._rows)}, exclude=UNSEALED)
+        self._journal.close()
+        return event.hash
+
+    def close(self) -> None:
+        """Let go of the files; the run can be resumed."""
+        self._answers.close()
+        self._journal.close()
+
+
+def is_note(type_: str) -> bool:
+    """Whether events of this type are a protocol's own: neither rows nor the engine's."""
+    return not type_.startswith(("run.", "journal.", "case.finished"))
+
+
+def check_new(path: Path) -> None:
+    """Raise UserError unless a directory can be made at `path`: asked before anything runs."""
+    if path.is_symlink() or path.exists():
+        if (path / JOURNAL).is_file() or (path / SWEEP_PLAN).is_file():
+            raise UserError(f"{path} exists already; go on with it by resume={path}")
+        raise UserError(f"{path} exists already and holds no run; choose another directory")
+    above = next(p for p in path.absolute().parents if p.exists())
+    if not above.is_dir():
+        raise UserError(f"cannot write {path}: {above} is not a directory")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write {path}: no permission to write in {above}")
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """A hidden directory beside `path`, which becomes `path` in one step when the block ends.
+
+    Whatever a killed process left half made under this name is removed. Raises UserError where
+    `path` exists or can't be written; nothing is left then.
+    """
+    check_new(path)
+    draft: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
+            shutil.rmtree(left, ignore_errors=True)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+        draft.mkdir()
+        yield draft
+        draft.rename(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def load_state(path: Path) -> State:
+    """The state of a run, folded from its journal. Raises UserError where there is none."""
+    if not (path / JOURNAL).is_file():
+        raise UserError(f"{path} is not a run directory: it has no {JOURNAL}")
+    rows: list[Row] = []
+    answers_end = 0
+    started: Mapping[str, Any] | None = None
+    finished: Mapping[str, Any] | None = None
+    retry = False
+    for event in read(path / JOURNAL):
+        if event.type == "case.finished":
+            rows.append(from_plain(event.payload["row"]))
+            answers_end = event.payload["answers_end"]
+        elif event.type == "run.started":
+            started = event.payload
+        elif event.type == "run.stopped":
+            retry = bool(event.payload.get("retry"))
+        elif event.type == "run.resumed":
+            retry = False
+            again = {tuple(key) for key in event.payload.get("retried", ())}
+            rows = [row for row in rows if row.key not in again]
+        elif event.type == "run.finished":
+            finished = {**event.payload, "hash": event.hash}
+    return State(
+        rows=tuple(rows),
+        answers_end=answers_end,
+        retry=retry,
+        started=started,
+        finished=finished,
+    )
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan of a run directory, from its journal."""
+    started = load_state(path).started
+    if started is None:
+        raise UserError(f"{path}: its journal does not begin with run.started")
+    return plan(started["config"], started["overrides"])
+
+
+def repair_head(path: Path, state: State) -> None:
+    """Stamp the head hash of a run that was killed between its last event and the stamp."""
+    if state.finished is not None:
+        stamp_head(path, state.finished["hash"])
+
+
+def read_summary(path: Path) -> dict[str, Any]:
+    """summary.json of a finished run. Raises UserError when there is none."""
+    try:
+        loaded: dict[str, Any] = json.loads((path / SUMMARY).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
+    except ValueError as error:
+        raise DataError(path / SUMMARY, None, f"not JSON: {error}") from None
+    return loaded
+
+
+def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Versions, digests, seeds and the command line of a run."""
+    return {
+        "identity": plan_.digest,
+        "rows_identity": plan_.rows_digest,
+        "seed": plan_.top.seed,
+        "argv": list(plan_.overrides),
+        "tokenizer": TOKENIZER,
+        "prices": prices_digest(),
+        "prompts": plan_.prompt_digests,
+        "data": dict(data),
+        "plugins": {
+            group: {
+                "name": part.plugin.name,
+                "code": digest_file(_source(part.plugin.cls)),
+            }
+            for group, part in sorted(plan_.used.items())
+        },
+        "framework": _framework_digest(),
+        "versions": {
+            "python": platform.python_version(),
+            "decisionbench": _version("decisionbench"),
+            **{name: _version(name) for name in _PACKAGES},
+        },
+    }
+
+
+def changed_since(path: Path, plan_: Plan) -> list[str]:
+    """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
+    began = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    now = manifest(plan_, {})
+    changed = [
+        f"{group}={plugin['name']}"
+        for group, plugin in now["plugins"].items()
+        if plugin != began["plugins"].get(group)
+    ]
+    changed += [key for key in ("framework", "tokenizer") if now[key] != began[key]]
+    return changed + [
+        f"{name} {began['versions'].get(name)} -> {new}"
+        for name, new in now["versions"].items()
+        if began["versions"].get(name) != new
+    ]
+
+
+def _framework_digest() -> str:
+    root = Path(__file__).resolve().parents[1]
+    return digest({str(p.relative_to(root)): digest_file(p) for p in sorted(root.rglob("*.py"))})
+
+
+def _source(cls: type[Any]) -> str:
+    return str(sys.modules[cls.__module__].__file__)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _yaml(config: Mapping[str, Any]) -> str:
+    return str(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True))
+
+
+def _pretty(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(path.name + ".draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

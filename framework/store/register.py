@@ -1,0 +1,114 @@
+"""The register: an append-only, hash-chained log of what was locked, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from framework.errors import UserError
+from framework.store import Clock, Journal, read, utc_now
+from framework.store.hypotheses import Preregistration
+from framework.text.canonical import digest
+
+__all__ = [
+    "PUBLISHED",
+    "REGISTER",
+    "Lock",
+    "as_lock",
+    "check_locked",
+    "lock",
+    "locks",
+    "register_of",
+    "registered",
+]
+
+REGISTER: Final = Path("runs") / "prereg.jsonl"
+PUBLISHED: Final = Path("conf") / "prereg" / "register.jsonl"
+"""The register that comes with the repository: what was locked for the results in its docs."""
+LOCKED: Final = "prereg.locked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """One entry: the file's name, the digest and content it had, and when it was locked (UTC)."""
+
+    name: str
+    digest: str
+    content: Mapping[str, Any]
+    time: datetime
+    hash: str
+
+
+def lock(
+    plan: Preregistration, content: Mapping[str, Any], path: Path, *, clock: Clock = utc_now
+) -> Lock:
+    """Append a pre-registration to the register, which is made where there is none.
+
+    Raises UserError where this content is locked under this name already, or the register cannot
+    be written, DataError (file, line) where the register is damaged.
+    """
+    if path.exists():
+        known = [entry for entry in locks(path) if entry.name == plan.name]
+        same = next((entry for entry in known if entry.digest == plan.digest), None)
+        if same is not None:
+            raise UserError(f"{plan.name} is locked already, since {same.time:%Y-%m-%d %H:%M:%S}")
+        journal = Journal.open(path, clock=clock, fsync=True)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        journal = Journal.create(path, clock=clock, fsync=True)
+    with journal:
+        event = journal.append(
+            LOCKED, {"name": plan.name, "digest": plan.digest, "content": dict(content)}
+        )
+    return _entry(event.payload, event.time, event.hash)
+
+
+def locks(path: Path) -> list[Lock]:
+    """Every entry of the register, oldest first; none where there is no register.
+
+    Raises DataError (file, line) where the register is damaged: edited, reordered or dropped lines.
+    """
+    if not path.exists():
+        return []
+    return [_entry(e.payload, e.time, e.hash) for e in read(path) if e.type == LOCKED]
+
+
+def registered(path: Path = REGISTER) -> list[Lock]:
+    """Every entry of a register and of the published one. Raises DataError as `locks` does."""
+    return list({entry.hash: entry for at in (PUBLISHED, path) for entry in locks(at)}.values())
+
+
+def register_of(file: Path | None) -> Path:
+    """The register of a pre-registration's file: `register.jsonl` beside it, else `REGISTER`."""
+    beside = None if file is None else file.parent / PUBLISHED.name
+    return beside if beside is not None and beside.exists() else REGISTER
+
+
+def as_lock(plain: Mapping[str, Any]) -> Lock:
+    """The lock of its plain data, its time in ISO 8601."""
+    return Lock(**{**plain, "time": datetime.fromisoformat(plain["time"])})
+
+
+def check_locked(content: Mapping[str, Any] | None, path: Path = REGISTER) -> None:
+    """Raise UserError where a run names a pre-registration that is not in the register."""
+    if not content:
+        return
+    wanted = digest(content)
+    if not any(entry.digest == wanted for entry in registered(path)):
+        raise UserError(
+            "prereg: this pre-registration is not locked as composed; run "
+            "`python -m framework prereg lock conf/prereg/NAME.yaml` before the run"
+        )
+
+
+def _entry(payload: Mapping[str, Any], time: str, hash_: str) -> Lock:
+    return Lock(
+        name=payload["name"],
+        digest=payload["digest"],
+        content=payload["content"],
+        time=datetime.fromisoformat(time),
+        hash=hash_,
+    )

@@ -1,0 +1,197 @@
+"""Tying the files of a run directory to its journal, and checking a run directory as a whole.
+
+`run.finished` holds the digest of every file in the directory. The journal itself is left out (its
+chain protects it), and `manifest.json` counts by its content without `head_hash`, which is the hash
+of that very event and is stamped on afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from framework.errors import DataError
+from framework.store.chain import Verdict, verify_to_last
+from framework.store.event import FINISHED, JournalEvent
+from framework.store.journal import Journal
+from framework.text.canonical import digest, digest_entry, files_below
+
+__all__ = [
+    "HEAD_HASH",
+    "JOURNAL",
+    "MANIFEST",
+    "FileChanges",
+    "RunVerdict",
+    "seal",
+    "stamp_head",
+    "verify_files",
+    "verify_run",
+]
+
+JOURNAL: Final = "journal.jsonl"
+MANIFEST: Final = "manifest.json"
+HEAD_HASH: Final = "head_hash"
+"""Key of the manifest under which the hash of the journal's last event stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChanges:
+    """How a run directory differs from what was sealed: names relative to it, sorted."""
+
+    changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.changed or self.missing or self.extra)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunVerdict:
+    """What `verify_run` found; `problems` has one line each and is empty for a sound run.
+
+    `files` is None where the journal has no end to check them against.
+    """
+
+    journal: Verdict
+    files: FileChanges | None
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether journal, files and manifest are all sound."""
+        return not self.problems
+
+
+def seal(
+    journal: Journal,
+    payload: dict[str, object] | None = None,
+    *,
+    exclude: Iterable[str] = (),
+    actor: str = "framework",
+) -> JournalEvent:
+    """Finish the run: write `run.finished` with all digests, then the head hash into the manifest.
+
+    Call it when every other file of the directory is complete. `payload` is added to the event.
+    `exclude` lists glob patterns of names left out (a log that still grows); ``*`` crosses ``/``;
+    they are recorded in the event. Where there is no manifest, none is made.
+
+    Raises ValueError as `Journal.append` and for a special file, DataError for a manifest that is
+    not a JSON object.
+    """
+    payload = payload or {}
+    if taken := {"files", "excluded"} & payload.keys():
+        raise ValueError(f"{sorted(taken)} are filled in by the seal")
+    run_dir = journal.path.parent
+    excluded = sorted({journal.path.name, *exclude})
+    files = {name: _digest(name, path) for name, path in _files(run_dir, excluded)}
+    event = journal.finish({**payload, "files": files, "excluded": excluded}, actor=actor)
+    if MANIFEST in files:
+        stamp_head(run_dir, event.hash)
+    return event
+
+
+def stamp_head(run_dir: str | Path, head_hash: str) -> None:
+    """Write the head hash into the manifest of `run_dir`, in one step; again changes nothing.
+
+    For a run killed between its last event and the stamp. Raises DataError for a manifest that is
+    not a JSON object.
+    """
+    path = Path(run_dir) / MANIFEST
+    manifest = _load_manifest(path)
+    if manifest.get(HEAD_HASH) == head_hash:
+        return
+    manifest[HEAD_HASH] = head_hash
+    draft = path.with_name(MANIFEST + ".draft")
+    draft.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def verify_files(run_dir: str | Path, event: JournalEvent) -> FileChanges:
+    """Compare the files of `run_dir` with the digests in its `run.finished` event.
+
+    Raises ValueError for an event of another type.
+    """
+    if event.type != FINISHED:
+        raise ValueError(f"{event.type} holds no digests; {FINISHED} does")
+    sealed: dict[str, str] = event.payload.get("files", {})
+    present = dict(_files(Path(run_dir), event.payload.get("excluded", [])))
+    return FileChanges(
+        changed=tuple(
+            name
+            for name in sorted(sealed.keys() & present.keys())
+            if not _matches(name, present[name], sealed[name])
+        ),
+        missing=tuple(sorted(sealed.keys() - present.keys())),
+        extra=tuple(sorted(present.keys() - sealed.keys())),
+    )
+
+
+def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
+    """Check a run directory: the chain of its journal, every file, and the manifest's head hash.
+
+    The manifest's own head hash must be the journal's; `head`, kept elsewhere, also tells when both
+    were rewritten. Raises UserError where there is no journal.
+    """
+    run_dir = Path(run_dir)
+    verdict, last = verify_to_last(run_dir / JOURNAL, head)
+    problems = []
+    if verdict.problem is not None:
+        where = JOURNAL if verdict.at_line is None else f"{JOURNAL}:{verdict.at_line}"
+        problems.append(f"{where}: {verdict.problem}")
+    files = None
+    if verdict.finished and last is not None:
+        files = verify_files(run_dir, last)
+        for word, names in (
+            ("changed", files.changed),
+            ("missing", files.missing),
+            ("extra", files.extra),
+        ):
+            problems += [f"{name}: {word}" for name in names]
+        if (
+            MANIFEST in last.payload.get("files", {})
+            and MANIFEST not in files.missing + files.changed
+        ):
+            stamped = _load_manifest(run_dir / MANIFEST).get(HEAD_HASH)
+            if stamped is None:
+                problems.append(f"{MANIFEST}: no {HEAD_HASH}")
+            elif stamped != verdict.head_hash:
+                problems.append(f"{MANIFEST}: {HEAD_HASH} is not that of {JOURNAL}")
+    return RunVerdict(journal=verdict, files=files, problems=tuple(problems))
+
+
+def _files(run_dir: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:
+    for name, path in files_below(run_dir):
+        if not any(fnmatchcase(name, pattern) for pattern in excluded):
+            yield name, path
+
+
+def _digest(name: str, path: Path) -> str:
+    if name != MANIFEST:
+        return digest_entry(path)
+    manifest = _load_manifest(path)
+    manifest.pop(HEAD_HASH, None)
+    return digest(manifest)
+
+
+def _matches(name: str, path: Path, sealed: str) -> bool:
+    try:
+        return _digest(name, path) == sealed
+    except (ValueError, DataError):  # no longer a file, or no longer a manifest
+        return False
+
+
+def _load_manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise DataError(path, None, f"not JSON: {error}") from error
+    if not isinstance(manifest, dict):
+        raise DataError(path, None, "not a JSON object")
+    return manifest

@@ -1,0 +1,3 @@
+"""Text and plain values: canonical bytes, tokens, sentences, expressions."""
+
+from __future__ import annotations

@@ -1,0 +1,285 @@
+"""Composing with Hydra: shipped configurations, overrides, grids, and its errors in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framework.config import GROUPS, PROTOCOL_GROUPS
+from framework.engine.compose import (
+    CONF,
+    compose_plan,
+    compose_raw,
+    composer,
+    directory_of,
+    grid,
+    is_sweep,
+    key_of,
+    options,
+    without_sweeps,
+)
+from framework.errors import UserError
+from tests.launching import HOTPOT
+
+EXPERIMENTS = sorted(
+    str(path.relative_to(CONF / "experiment").with_suffix(""))
+    for path in (CONF / "experiment").rglob("*.yaml")
+)
+OPTIONS = sorted(
+    (path.parent.name, path.stem) for group in GROUPS for path in (CONF / group).glob("*.yaml")
+)
+
+
+@pytest.fixture(autouse=True)
+def set_up() -> Iterator[None]:
+    with composer():
+        yield
+
+
+def test_the_defaults_compose() -> None:
+    plan = compose_plan([])
+    assert plan.option("domain") == "loan"
+    assert plan.top.n_cases == 100
+    assert plan.overrides == ()
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_every_shipped_option_composes(group: str, option: str) -> None:
+    plan = compose_plan([f"{group}={option}"])
+    assert plan.option(group) == option
+    assert set(plan.parts) == {*GROUPS, *plan.parts["protocol"].plugin.cls.groups}
+
+
+@pytest.mark.parametrize(
+    ("group", "option"),
+    [(g, path.stem) for g in PROTOCOL_GROUPS for path in sorted((CONF / g).glob("*.yaml"))],
+)
+def test_every_option_of_a_loop_composes(group: str, option: str) -> None:
+    plan = compose_plan(["protocol=improve", f"{group}={option}"])
+    assert plan.option(group) == option
+    assert plan.option("gate") == "heldout"
+
+
+def test_a_run_without_a_loop_has_no_part_of_one() -> None:
+    plan = compose_plan([])
+    assert not set(plan.config) & set(PROTOCOL_GROUPS)
+    assert not set(plan.identity) & set(PROTOCOL_GROUPS)
+    with pytest.raises(UserError, match="author=rules: protocol=evaluate has no author"):
+        compose_plan(["author=rules"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_shipped_experiment_composes(name: str) -> None:
+    overrides = [f"+experiment={name}"]
+    config = compose_raw(overrides)
+    jobs = grid(overrides, config) if is_sweep(config) else [overrides]
+    plans = [compose_plan(job) for job in jobs]
+    # Two jobs that differ in nothing but a part that their arm does not use are one.
+    effective = {
+        tuple(
+            word for word in job if key_of(word).split(".")[0] not in plan.parts.keys() - plan.used
+        )
+        for job, plan in zip(jobs, plans, strict=True)
+    }
+    assert len({plan.digest for plan in plans}) == len(effective) > 0
+
+
+def test_what_an_overlay_changes_of_an_arm_is_in_its_label(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "sharp.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /arch: bm25\narch:\n  k1: 0.5\nn_cases: 3\n"
+    )
+    given = [f"hydra.searchpath=[file://{tmp_path}]", "+experiment=sharp"]
+    assert compose_plan(given).label("arch") == "bm25(k1=0.5)"
+    # What the command line says stands once, and another arm is not touched by it.
+    assert compose_plan([*given, "arch.k1=0.9"]).label("arch") == "bm25(k1=0.9)"
+    assert compose_plan([*given, "arch.b=0.1"]).label("arch") == "bm25(b=0.1,k1=0.5)"
+    plain = compose_plan(["+experiment=quickstart", "arch=bm25"])
+    assert plain.label("arch") == "bm25"
+
+
+@pytest.mark.parametrize(
+    ("models", "labels"),
+    [
+        ([], {"extractive_noisy", "extractive"}),
+        (
+            ["model=anthropic", "model.name=claude-haiku-4-5-20251001,claude-sonnet-4-5-20250929"],
+            {f"anthropic(name=claude-{n})" for n in ("haiku-4-5-20251001", "sonnet-4-5-20250929")},
+        ),
+        (
+            ["model=openai", "model.name=gpt-4.1-mini-2025-04-14,gpt-4.1-2025-04-14"],
+            {f"openai(name=gpt-4.1{n}-2025-04-14)" for n in ("", "-mini")},
+        ),
+    ],
+)
+def test_the_cross_model_experiment_takes_any_two_models(
+    models: list[str], labels: set[str]
+) -> None:
+    overrides = ["+experiment=cross_model", *models]
+    plans = [compose_plan(job) for job in grid(overrides, compose_raw(overrides[:1]))]
+    assert {plan.label("model") for plan in plans} == labels
+    arms = [[p.label("arch") for p in plans if p.label("model") == label] for label in labels]
+    assert arms[0] == arms[1]
+    assert len(arms[0]) == len(set(arms[0])) > 4
+
+
+def test_overrides_reach_the_settings() -> None:
+    plan = compose_plan(["arch=bm25", "arch.k1=0.9", "n_cases=null", "seed=3"])
+    assert plan.parts["arch"].settings.k1 == 0.9
+    assert (plan.top.n_cases, plan.top.seed) == (None, 3)
+    assert plan.label("arch") == "bm25(k1=0.9)"
+
+
+def test_interpolations_are_resolved() -> None:
+    plan = compose_plan(["arch=bm25", "arch.k1=${arch.b}"])
+    assert plan.parts["arch"].settings.k1 == plan.parts["arch"].settings.b
+    assert plan.overrides == ("arch=bm25", "arch.k1=${arch.b}")
+    assert compose_plan(plan.overrides).digest == plan.digest
+
+
+def test_a_plan_composes_again_from_its_overrides(tmp_path: Path) -> None:
+    (tmp_path / "arch").mkdir()
+    text = (CONF / "arch" / "bm25.yaml").read_text(encoding="utf-8").replace("1.5", "0.5")
+    (tmp_path / "arch" / "sharp.yaml").write_text(text)
+    for overrides in (
+        [*HOTPOT, "arch=random_context", "arch.draws=3"],
+        [f"hydra.searchpath=[file://{tmp_path}]", "arch=sharp"],
+    ):
+        plan = compose_plan(overrides)
+        again = compose_plan(plan.overrides)
+        assert (again.digest, again.labels) == (plan.digest, plan.labels)
+
+
+def test_a_setting_that_a_yaml_leaves_out_can_be_given(tmp_path: Path) -> None:
+    """An incomplete option of a third party: the class's own settings decide what there is."""
+    (tmp_path / "arch").mkdir()
+    (tmp_path / "arch" / "short.yaml").write_text("plugin: bm25\n")
+    found = [f"hydra.searchpath=[file://{tmp_path}]", "arch=short", "arch.k1=0.9"]
+    plan = compose_plan(found)
+    assert plan.parts["arch"].settings.k1 == 0.9
+    assert plan.label("arch") == "short(k1=0.9)"
+    with pytest.raises(UserError, match=r"arch\.k3 \(arch=bm25\): no such setting"):
+        compose_plan([*found, "arch.k3=1", "arch.k4=1"])
+
+
+def test_a_missing_value_is_named(tmp_path: Path) -> None:
+    (tmp_path / "arch").mkdir()
+    (tmp_path / "arch" / "open.yaml").write_text("plugin: bm25\nk1: ???\n")
+    with pytest.raises(UserError, match=r"arch\.k1"):
+        compose_plan([f"hydra.searchpath=[file://{tmp_path}]", "arch=open"])
+
+
+def test_a_yaml_file_that_is_none_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "arch").mkdir()
+    (tmp_path / "arch" / "torn.yaml").write_text("plugin: [bm25\n")
+    with pytest.raises(UserError) as error:
+        compose_plan([f"hydra.searchpath=[file://{tmp_path}]", "arch=torn"])
+    assert "torn.yaml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (["arch=bm25,none", "seed=1"], [["arch=bm25", "seed=1"], ["arch=none", "seed=1"]]),
+        (["seed=range(1,3)"], [["seed=1"], ["seed=2"]]),
+        (
+            ["arch=choice(bm25,none)", "budget=loose,tight"],
+            [
+                ["arch=bm25", "budget=loose"],
+                ["arch=bm25", "budget=tight"],
+                ["arch=none", "budget=loose"],
+                ["arch=none", "budget=tight"],
+            ],
+        ),
+        (["arch=glob(retr_only*)"], [["arch=retr_only"], ["arch=retr_only_fifo"]]),
+        (["arch=none"], [["arch=none"]]),
+        (["arch=none,bm25", "arch=sam"], [["arch=sam"]]),
+    ],
+)
+def test_a_grid_is_that_of_hydras_sweeper(overrides: list[str], expected: list[list[str]]) -> None:
+    assert grid(overrides, compose_raw(without_sweeps(overrides))) == expected
+
+
+def test_jobs_keep_where_groups_are_found_and_nothing_else_of_hydras(tmp_path: Path) -> None:
+    found = f"hydra.searchpath=[file://{tmp_path}]"
+    overrides = [found, "hydra.sweep.dir=x", "arch=none,bm25"]
+    jobs = grid(overrides, compose_raw(without_sweeps(overrides)))
+    assert jobs == [[found, "arch=none"], [found, "arch=bm25"]]
+
+
+def test_a_sweep_of_a_configuration_gives_way_to_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "two.yaml").write_text(
+        "# @package _global_\n"
+        "hydra:\n  mode: MULTIRUN\n  sweeper:\n    params: {arch: 'none,bm25'}\n"
+    )
+    found = f"hydra.searchpath=[file://{tmp_path}]"
+    given = [found, "+experiment=two"]
+    config = compose_raw(given)
+    assert is_sweep(config)
+    assert grid(given, config) == [
+        [found, "arch=none", "+experiment=two"],
+        [found, "arch=bm25", "+experiment=two"],
+    ]
+    assert grid([*given, "arch=sam"], config) == [[found, "arch=sam", "+experiment=two"]]
+
+
+def test_only_hydras_own_sweeper_and_launcher_are_taken() -> None:
+    config = compose_raw([])
+    config.hydra.runtime.choices["hydra/launcher"] = "joblib"
+    with pytest.raises(UserError, match="hydra/launcher: only basic"):
+        grid(["arch=none,bm25"], config)
+
+
+def test_directories_are_resolved() -> None:
+    assert directory_of(compose_raw([]), "run") is None
+    assert directory_of(compose_raw([]), "sweep") is None
+    config = compose_raw(["hydra.run.dir='a/${seed}'", "hydra.sweep.dir=/b"])
+    assert directory_of(config, "run") == Path("a/7")
+    assert directory_of(config, "sweep") == Path("/b")
+    with pytest.raises(UserError, match="'nope' not found"):
+        directory_of(compose_raw(["hydra.run.dir=${nope}"]), "run")
+
+
+def test_options_are_those_of_the_group() -> None:
+    assert {"bm25", "none"} <= set(options("arch"))
+    assert options("no_group") == []
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [("arch=x", "arch"), ("+arch.k=1", "arch.k"), ("++a.b=c=d", "a.b"), ("~arch", "arch")],
+)
+def test_the_key_of_an_override(override: str, key: str) -> None:
+    assert key_of(override) == key
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("arch=bm52", "arch: no option 'bm52'; did you mean 'bm25'? allowed: "),
+        ("arhc=bm25", "arhc: no such key; did you mean 'arch'? allowed: "),
+        ("arch.sedes=1", "arch.sedes (arch=typed_graph): no such setting; did you mean 'seeds'?"),
+        ("arch=bm25,none", "arch=bm25,none: several values; add -m to sweep over them"),
+        ("seed=range(1,3)", "seed=range(1,3): several values; add -m to sweep over them"),
+        ("+arch=bm25", "arch: an option is chosen already; leave out the +"),
+        ("+seed=8", "seed: there is a value already; leave out the +"),
+        ("hydra.foo=1", "hydra.foo: no such key"),
+        ("arch", "'arch' is no override: key=value expected"),
+        ("=1", "'=1' is no override: it names no key"),
+        ("", "'' is no override"),
+        ("arch=[", "'arch=[' is no override"),
+        ("seed=${nope}", "seed: Interpolation key 'nope' not found"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_key(override: str, said: str) -> None:
+    with pytest.raises(UserError) as error:
+        compose_plan([override])
+    message = str(error.value)
+    assert message.startswith(said), message
+    assert "\n" not in message
+    assert "search path" not in message.lower()
+    assert "HYDRA_FULL_ERROR" not in message
