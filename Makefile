@@ -97,7 +97,7 @@ ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
 		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" \
 		--artifacts-destination "$(CURDIR)/mlruns/artifacts" --workers 1
 
-# A shared server: see docs/mlflow.md.
+# A shared server: see docs/guide/mlflow.md.
 DATABASE ?= postgresql+psycopg:///mlflow
 ARTIFACTS ?= $(CURDIR)/mlruns/artifacts
 HOST ?= 127.0.0.1
@@ -113,5 +113,5 @@ server: setup ## a shared MLflow server: DATABASE=postgresql+psycopg://... ARTIF
 readme-table: setup ## measure the README table anew: the sweep of every arm (minutes)
 	$(PY) run.py +experiment=readme tracking=none run_name=readme-table-$$(date +%Y%m%d-%H%M%S) | tee .readme-sweep
 	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --budget tight --into README.md
-	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --into docs/results.md
+	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --into docs/results/loan.md
 	rm .readme-sweep

@@ -1,7 +1,7 @@
 """The data of the contracts: what flows along the one path.
 
 Every record is frozen, slotted and keyword-only. Nothing here computes; the words are those of
-`docs/architecture.md`. A record that a reader, memory, extractor or author may see never holds a
+`architecture.md`. A record that a reader, memory, extractor or author may see never holds a
 record that only axes may see: `Gold` hangs on `Case` alone, and only the axes and the judge get it.
 """
 

@@ -55,7 +55,7 @@ def kind_of(
     needs_model: bool,
     judge_kind: str = "llm",
 ) -> str:
-    """`finding` or what kind of instrument the value went through (docs/validity.md section 1).
+    """`finding` or what kind of instrument the value went through (validity.md section 1).
 
     What a memory retained is a finding only if no model had a hand in the memory; what rests on a
     rule-based judge is an instrument check, whoever read.

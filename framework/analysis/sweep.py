@@ -79,7 +79,7 @@ def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     """Which orders of two arms survive every model of the sweep, by budget and headline axis.
 
     Empty for one model. A pair counts as ordered when every model gives the two arms different
-    means, and as surviving when all of them give the same order (docs/validity.md section 1).
+    means, and as surviving when all of them give the same order (validity.md section 1).
     """
     models = sorted({s["run"]["model"] for s in summaries})
     if len(models) < 2:
@@ -265,7 +265,7 @@ def _correlation(
 ) -> dict[str, Any]:
     """Spearman correlations of the headline axes over the cases of every run of the sweep.
 
-    An observation is a case in a run, its repeats and draws averaged (docs/validity.md section 4).
+    An observation is a case in a run, its repeats and draws averaged (validity.md section 4).
     """
     named = {axis for summary in summaries for axis in _headline(summary)}
     of_cases = {axis for run in rows for row in run for axis in row.axes}

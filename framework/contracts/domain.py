@@ -143,7 +143,7 @@ class Domain(ABC, Generic[S]):
         Same id, facts, label and gold; every piece of evidence in the event of the same id, in the
         same order. Other texts around it, in a history of its own. Every number from 1 is another
         wording. By how much two of them differ under one pipeline is what the noise of wording is
-        (docs/validity.md section 4).
+        (validity.md section 4).
         """
         return None
 
@@ -157,7 +157,7 @@ class Domain(ABC, Generic[S]):
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
         """What the policy decides when only these gold items are known; None when not defined.
 
-        ABSTAIN when the admissible completions of what is missing differ (docs/validity.md
+        ABSTAIN when the admissible completions of what is missing differ (validity.md
         section 2).
         """
         return None

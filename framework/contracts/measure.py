@@ -48,7 +48,7 @@ class Axis(ABC, Generic[S]):
 
     higher_is_better : by name; None where neither direction is better.
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
-        instrument check and no evidence about language models (docs/validity.md section 1).
+        instrument check and no evidence about language models (validity.md section 1).
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
     amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
     uses_embedder : whether it measures likeness with the run's embedder, which is then a part of

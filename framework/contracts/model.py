@@ -36,7 +36,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """How the rule-based model reads (docs/validity.md section 1). Never given to a language model.
+    """How the rule-based model reads (validity.md section 1). Never given to a language model.
 
     schema : knows the task card's field labels and aliases.
     blind : knows no label: generic label-value and date extraction.

@@ -1,7 +1,7 @@
 """The JSON lines of a decision corpus: a header, documents, and typed edges between them.
 
 One JSON object a line, told apart by `record`: first one `corpus`, then `node` and `edge` records
-in any order (docs/domains/decision-corpus.md). Reading checks everything: a corpus that was read is
+in any order (decision-corpus.md). Reading checks everything: a corpus that was read is
 sound, and one that is not ends in the file, the line and what is wrong with it.
 """
 

@@ -231,8 +231,7 @@ def require() -> None:
     reason = available()
     if reason is not None:
         raise UserError(
-            f"code from a model is not run here, for it can't be isolated: {reason} "
-            "(docs/sandbox.md)"
+            f"code from a model is not run here, for it can't be isolated: {reason} (sandbox.md)"
         )
 
 

@@ -35,7 +35,7 @@ class CAR(Axis[NoSettings]):
     commit_all_accuracy : success and committed: sum over C / N, so an abstention counts as wrong.
     abstention_case : abstained exactly when the gold decision is to abstain.
     abstention_view : abstained exactly when the policy, applied to what the view held, can not
-        decide or refers (docs/validity.md section 2); None where the domain does not compute that.
+        decide or refers (validity.md section 2); None where the domain does not compute that.
 
     A case without a gold decision has no value.
     """

@@ -25,7 +25,7 @@ NAMES = (
 class Robustness(Axis[NoSettings]):
     """Retired values claimed as current, and decisions that hit an injected target.
 
-    Each value is 0 or 1 for a case; lower is better (docs/validity.md section 2).
+    Each value is 0 or 1 for a case; lower is better (validity.md section 2).
 
     stale_use : over cases with a retired value: 1 when the answer claims one as current, as the
         fact's value or in a sentence of rationale or notice that names the fact. `formerly X`,

@@ -49,8 +49,7 @@ SPAN_TOKENS: Final = 100
 where its abstract does not begin with a sentence that stands in no other document."""
 
 _WHERE_TO_GET_IT: Final = (
-    "make one by `python -m framework import peps PATH --to FILE`, or see "
-    "docs/domains/decision-corpus.md"
+    "make one by `python -m framework import peps PATH --to FILE`, or see decision-corpus.md"
 )
 
 INSTRUCTIONS: Final[Mapping[str, str]] = {
@@ -69,7 +68,7 @@ INSTRUCTIONS: Final[Mapping[str, str]] = {
 class DecisionCorpusSettings:
     """Where the corpus is and what is asked of it.
 
-    path : a file of the schema in docs/domains/decision-corpus.md.
+    path : a file of the schema in decision-corpus.md.
     task : `governs_now`, `requires`, or `both`, one after the other.
     variant : `plain`; `masked` replaces every run of digits in texts and queries by `#` and the ids
         of documents by their place in the order of date, so that no number names another document.

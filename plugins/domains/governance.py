@@ -35,7 +35,7 @@ class Governance(Domain[GovernanceSettings]):
     every link of the chain is an edge as stated).
 
     Knobs are documented with `GovernanceSettings`. Source: Depth (paper), sections 6, 8 to 10 and
-    table 3, without its confounds: docs/domains/governance.md.
+    table 3, without its confounds: governance.md.
     """
 
     provenance: ClassVar[Provenance] = Provenance(

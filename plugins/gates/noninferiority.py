@@ -35,7 +35,7 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
     threshold (minus the margin); the point estimate decides nothing, and zero discordance is
-    bounded exactly: 72 cases for a margin of .05 (docs/validity.md section 4, statistics.bounds).
+    bounded exactly: 72 cases for a margin of .05 (validity.md section 4, statistics.bounds).
     Requiring every axis needs no correction for their number.
 
     Assay sensitivity, where rows of `arch=none` on the same cases are given: the same bound of

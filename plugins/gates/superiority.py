@@ -12,7 +12,7 @@ class Superiority(PairedGate[GateSettings]):
     """Passes when the run is better than its baseline on every gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
-    threshold, or above 0 where the threshold is negative (docs/validity.md section 4). The floor is
+    threshold, or above 0 where the threshold is negative (validity.md section 4). The floor is
     not needed: what beats the baseline is not excused by the baseline's weakness.
     """
 

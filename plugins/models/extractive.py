@@ -14,7 +14,7 @@ Res = TypeVar("Res")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractiveSettings:
-    """Settings of `model=extractive` (docs/validity.md section 1).
+    """Settings of `model=extractive` (validity.md section 1).
 
     style : `schema` knows the answer form's labels, `blind` knows none, `noisy` misses and
         confuses statements.

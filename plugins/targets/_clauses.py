@@ -1,6 +1,6 @@
 """The libraries of `author=rules` for readers that follow the closed grammar.
 
-Written before any entry was tried, from what each clause does (docs/improve-grammar.md), and never
+Written before any entry was tried, from what each clause does (improve-grammar.md), and never
 edited after a TEST was looked at. Each clause stands alone, some behind a condition on the words of
 the question; about half are meant to help, the others are inert prose or expected to harm.
 """

@@ -73,7 +73,7 @@ class LongMemEvalTarget(RetrievalTarget[LongMemEvalTargetSettings]):
         return (*LIBRARY, *SESSION_PROMPTS)
 
     def sizes(self, domain: Domain[Any]) -> Sizes:
-        """Of drawn questions as many a look as a bound above 0 needs: docs/improve.md, gates."""
+        """Of drawn questions as many a look as a bound above 0 needs: improve.md, gates."""
         if domain.name != _DRAWN:
             return super().sizes(domain)
         return Sizes(pool=700, optimize=100, confirm=400, test=200)

@@ -1,4 +1,4 @@
-"""The tables of docs/archs.md hold every shipped arch, with what it declares."""
+"""The tables of archs.md hold every shipped arch, with what it declares."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from framework.contracts import Arch
 from framework.registry import plugins
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "archs.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "archs.md"
 WORDS = {
     "gold_edges": "gold edges",
     "uses_embedder": "embedder",

@@ -18,7 +18,7 @@ import pytest
 from tests.docs.markdown import blocks, commands
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = sorted((ROOT / "docs").glob("adding-*.md"))
+PAGES = sorted((ROOT / "docs" / "guide").glob("adding-*.md"))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""docs/judges.md, done as a reader would: every command, in order; the sheet filled by hand."""
+"""judges.md, done as a reader would: every command, in order; the sheet filled by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.docs.markdown import commands
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs" / "judges.md"
+PAGE = ROOT / "docs" / "guide" / "judges.md"
 
 
 @pytest.mark.timeout(300)

@@ -1,4 +1,4 @@
-"""docs/models.md, done as a new user would: every command in order, against the local server.
+"""models.md, done as a new user would: every command in order, against the local server.
 
 Where the page names a provider or an address, the test's server stands for it.
 """
@@ -21,7 +21,7 @@ from framework.testing.server import ModelServer
 from tests.docs.markdown import blocks, commands
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs" / "models.md"
+PAGE = ROOT / "docs" / "guide" / "models.md"
 STORED = "model.cache=.cache/{name}.sqlite"
 """Runs that the page describes apart do not find each other's answers."""
 

@@ -1,4 +1,4 @@
-"""docs/running.md, done as a reader would: every command, in order, with the status it names."""
+"""running.md, done as a reader would: every command, in order, with the status it names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.docs.markdown import commands
 from tests.launching import read_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGE = ROOT / "docs" / "running.md"
+PAGE = ROOT / "docs" / "guide" / "running.md"
 
 
 @pytest.mark.timeout(300)

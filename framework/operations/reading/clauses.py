@@ -8,7 +8,7 @@ of the question:
     If the question does not contain "total" or "sum", ...
 
 Of two clauses of one family the later holds, so that what is appended to an instruction overrides
-what stood there. docs/improve-grammar.md says what each clause does, and where it does harm.
+what stood there. improve-grammar.md says what each clause does, and where it does harm.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A rule is true, false or unknown. The decision is determined when every admissible completion of
 what is open gives the same one: each stated figure of a conflict; for a missing figure, values on
 either side of and at every threshold that it is compared with; for a rule in force that was not
-seen, either answer (docs/validity.md section 2). Completions are explored rule by rule in the
+seen, either answer (validity.md section 2). Completions are explored rule by rule in the
 order of precedence and no further than two different outcomes.
 """
 

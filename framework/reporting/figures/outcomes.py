@@ -2,7 +2,7 @@
 
 Success is the domain's own. A case's rows say it as kappa where all that the decision needs was in
 the view, and as leak where it was not, so P(success) = P_ret kappa + (1 - P_ret) leak holds on the
-rows (docs/validity.md section 3).
+rows (validity.md section 3).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Knowledge of a fact is the finite set of values that it may have, or nothing at all (any value). A
 rule is true, false or unknown over what is known; the outcome is determined when the walk down the
-precedence can end at one decision only (docs/validity.md section 2).
+precedence can end at one decision only (validity.md section 2).
 """
 
 from __future__ import annotations

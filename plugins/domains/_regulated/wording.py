@@ -1,7 +1,7 @@
 """How values, facts, rules, revisions and injections are worded.
 
 The development forms stand here, for every domain alike; the held-out forms stand in the spec files
-alone. A case is worded in one of the two throughout (docs/validity.md section 1).
+alone. A case is worded in one of the two throughout (validity.md section 1).
 """
 
 from __future__ import annotations

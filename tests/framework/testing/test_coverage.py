@@ -9,7 +9,7 @@ import pytest
 from framework.testing.coverage import SIZES, Scenario, Simulated, markdown, scenarios, simulate
 from tests.launching import framework
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference" / "statistics.md"
 SAMPLES = 1_500
 
 

@@ -1,4 +1,4 @@
-"""A shared server as docs/mlflow.md starts it: PostgreSQL behind it, artifacts through it."""
+"""A shared server as mlflow.md starts it: PostgreSQL behind it, artifacts through it."""
 
 from __future__ import annotations
 

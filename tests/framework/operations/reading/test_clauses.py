@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from framework.operations.reading.clauses import CLAUSES, Clause, clauses_in
 
-DOCS = Path(__file__).resolve().parents[4] / "docs" / "improve-grammar.md"
+DOCS = Path(__file__).resolve().parents[4] / "docs" / "reference" / "improve-grammar.md"
 
 
 def keys(instruction: str, question: str = "", operation: str = "answer_from_sessions") -> set[str]:

@@ -221,7 +221,9 @@ def test_show_gives_the_report_without_a_case(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_page_s_example_is_a_corpus() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "domains" / "decision-corpus.md").read_text()
+    page = (
+        Path(__file__).parents[4] / "docs" / "reference" / "domains" / "decision-corpus.md"
+    ).read_text()
     example = page.partition("```json\n")[2].partition("```")[0]
     corpus = parse_corpus(example.encode(), Path("page"))
     assert list(corpus.nodes) == ["adr-4", "adr-1"]

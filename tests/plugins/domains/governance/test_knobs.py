@@ -69,7 +69,7 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> float:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_knob_moves_its_own_covariate_alone() -> None:
-    """|Spearman| < .1 for every pair of a knob and another's covariate (docs/validity.md 2)."""
+    """|Spearman| < .1 for every pair of a knob and another's covariate (validity.md 2)."""
     rng = random.Random(20)
     drawn: dict[str, list[float]] = {name: [] for name in KNOBS}
     found: dict[str, list[float]] = {name: [] for name in KNOBS}
@@ -122,7 +122,7 @@ LOOKS: dict[str, Callable[[Event, dict[str, int]], float]] = {
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_look_alikes_have_the_looks_of_what_governs(look: str) -> None:
-    """docs/validity.md 2: the governing record is above its look-alikes as often as below."""
+    """validity.md 2: the governing record is above its look-alikes as often as below."""
     made = domain(items=300, tasks_per_history=6, distractors=4, depths=(1, 2, 4))
     above = []
     for case in made.cases(180, 11):
