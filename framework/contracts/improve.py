@@ -8,7 +8,8 @@ edit is drafted for, and at which seam.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -108,6 +109,13 @@ class Taxonomy:
         if outcome.correct:
             return ""
         return next((r.name for r in self.regimes if r.holds(outcome)), UNCLASSIFIED)
+
+    def histogram(self, outcomes: Iterable[Outcome]) -> dict[str, int]:
+        """Failures by regime, most first, then in the taxonomy's order; correct ones left out."""
+        counts = Counter(self.regime_of(o) for o in outcomes if not o.correct)
+        place = {regime.name: i for i, regime in enumerate(self.regimes)}
+        names = sorted(counts, key=lambda name: (-counts[name], place.get(name, len(place))))
+        return {name: counts[name] for name in names}
 
     def seams_of(self, name: str) -> tuple[Seam, ...]:
         """The seams that reach a regime; none for a wall and for `unclassified`."""

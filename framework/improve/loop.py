@@ -21,7 +21,6 @@ from framework.improve.looks import Looks
 from framework.improve.measure import Bench
 from framework.improve.noise import record_noise
 from framework.improve.plateau import Plateau
-from framework.improve.regimes import histogram
 from framework.improve.results import Results
 from framework.improve.sealed import Sealed
 from framework.improve.settings import ImproveSettings
@@ -176,7 +175,7 @@ class Loop:
         """Try until there is nothing to try; the reason why it stopped."""
         course, s = self.course, self.settings
         while True:
-            counts = histogram(self.target.taxonomy, course.optimize)
+            counts = self.target.taxonomy.histogram(course.optimize)
             exhausted = self._exhausted(counts)
             open_ = tuple(r for r in counts if self._seams(r) and r not in exhausted)
             self.log.emit(
@@ -226,7 +225,7 @@ class Loop:
 
     def _stopped(self, reason: str) -> dict[str, Any]:
         course = self.course
-        counts = histogram(self.target.taxonomy, course.optimize)
+        counts = self.target.taxonomy.histogram(course.optimize)
         return {
             "reason": reason,
             "stack": course.stack.digest,

@@ -9,7 +9,6 @@ from typing import Any
 from framework.contracts import Outcome, Route, Taxonomy
 from framework.improve.drafting import Draft
 from framework.improve.flips import Flips
-from framework.improve.regimes import histogram
 from framework.improve.splits import Splits
 from framework.improve.stack import Candidate, Stack
 from framework.records import Case
@@ -83,12 +82,12 @@ class Results:
             "baseline": {
                 "optimize": sum(o.correct for o in optimize) / max(1, len(optimize)),
                 "confirm": sum(o.correct for o in confirm) / max(1, len(confirm)),
-                "failures": histogram(self._taxonomy, optimize),
+                "failures": self._taxonomy.histogram(optimize),
                 "failures_by_kind": _crossed(self._taxonomy, optimize),
             },
             "noise": dict(noise),
             "sensitivity": {
-                name: histogram(variant, optimize) for name, variant in self._variants.items()
+                name: variant.histogram(optimize) for name, variant in self._variants.items()
             },
         }
 

@@ -10,10 +10,7 @@ from typing import Any, ClassVar, Final
 from framework.contracts import Domain, Outcome, Patch, Sizes
 from framework.records import Case, Row
 from framework.registry import register
-from plugins.targets._clauses import SESSION_PROMPTS
-from plugins.targets._outcome import outcome_of
-from plugins.targets._regimes import RetrievalSettings, RetrievalTarget
-from plugins.targets._retrieval import LIBRARY
+from plugins.targets.retrieval import RetrievalSettings, RetrievalTarget, library_of, outcome_of
 
 _DRAWN: Final = "longmemeval_synthetic"
 
@@ -70,7 +67,7 @@ class LongMemEvalTarget(RetrievalTarget[LongMemEvalTargetSettings]):
 
     @property
     def library(self) -> tuple[Patch, ...]:
-        return (*LIBRARY, *SESSION_PROMPTS)
+        return library_of("answer_from_sessions")
 
     def sizes(self, domain: Domain[Any]) -> Sizes:
         """Of drawn questions as many a look as a bound above 0 needs: improve.md, gates."""

@@ -10,10 +10,7 @@ from framework.contracts import Domain, Outcome, Patch
 from framework.errors import UserError
 from framework.records import Case, Row
 from framework.registry import find, nearest, register
-from plugins.targets._clauses import PROMPTS
-from plugins.targets._outcome import outcome_of
-from plugins.targets._regimes import RetrievalSettings, RetrievalTarget
-from plugins.targets._retrieval import LIBRARY
+from plugins.targets.retrieval import RetrievalSettings, RetrievalTarget, library_of, outcome_of
 
 SUCCESS: Final = ("compliance", "execution_correct", "answer_correct", "eda")
 """Columns that say whether an answer is right: a domain's own is the first of these that it has."""
@@ -44,19 +41,19 @@ class PipelineTarget(RetrievalTarget[PipelineSettings]):
     def __init__(self, settings: PipelineSettings) -> None:
         super().__init__(settings)
         self._success = ""
-        self._prompts: tuple[Patch, ...] = ()
+        self._operation = ""
 
     def on(self, domain: Domain[Any]) -> PipelineTarget:
         """Raises UserError for a domain without a column of success, or without the one named."""
         found = type(self)(self.settings)
         found._success = _success(self.settings.success, domain)
         first = next(iter(domain.cases(1, 0)), None)
-        found._prompts = () if first is None else PROMPTS.get(first.task.operation, ())
+        found._operation = "" if first is None else first.task.operation
         return found
 
     @property
     def library(self) -> tuple[Patch, ...]:
-        return (*LIBRARY, *self._prompts)
+        return library_of(self._operation)
 
     def outcome(self, case: Case, row: Row, record: Mapping[str, Any]) -> Outcome:
         correct = (row.axes.get(self._success) or 0.0) >= 0.5

@@ -26,7 +26,6 @@ from framework.contracts import (
     Taxonomy,
 )
 from framework.engine.run import execute
-from framework.improve.regimes import retrieval_taxonomy
 from framework.improve.splits import split
 from framework.operations.answering import AnsweringOperation
 from framework.records import Answer, Case, Event, FactField, Gold, Row, TaskCard
@@ -35,6 +34,7 @@ from framework.store import JournalEvent, read
 from framework.store.directory import is_note
 from framework.testing import trivial
 from framework.text.canonical import digest
+from plugins.targets.retrieval import retrieval_taxonomy
 
 BASE = "base"
 

@@ -9,9 +9,9 @@ import pytest
 
 from framework.contracts import Assignment, Author, Client, Diagnosis, Patch
 from framework.contracts.improve import SEAMS
-from framework.improve.regimes import retrieval_taxonomy
 from framework.registry import NoSettings, find, register
 from plugins.authors.scripted import Scripted
+from plugins.targets.retrieval import retrieval_taxonomy
 from tests.framework.improve.scripted import ScriptTarget, prompt, run_script, script_plan
 
 RIGHT = {

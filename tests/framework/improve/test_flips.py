@@ -8,8 +8,8 @@ import pytest
 
 from framework.contracts import Evidence, Outcome
 from framework.improve.flips import flips, judge_optimize
-from framework.improve.regimes import retrieval_taxonomy
 from framework.improve.results import paired
+from plugins.targets.retrieval import retrieval_taxonomy
 
 TAXONOMY = retrieval_taxonomy()
 READER = "assemble-internal"

@@ -19,12 +19,11 @@ from framework.improve.stack import read_candidate
 from framework.operations.author_candidate import AuthorCandidate
 from framework.sandbox import available
 from plugins.authors.rules import Rules
-from plugins.targets._clauses import SESSION_PROMPTS
-from plugins.targets._retrieval import LIBRARY as RETRIEVAL
+from plugins.targets.retrieval import library_of
 from tests.framework.improve.scripted import run_script, script_plan
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=str(available()))
-LIBRARY = (*RETRIEVAL, *SESSION_PROMPTS)
+LIBRARY = library_of("answer_from_sessions")
 
 FAILED = Failure(question="How many concerts did I attend?", view="I saw a band.", answer="1")
 ASSIGNMENT = Assignment(

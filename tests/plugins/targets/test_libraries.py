@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from framework.contracts import Domain, Patch
 from framework.improve.seams import check_payload
 from framework.operations.reading.clauses import clauses_in
 from framework.registry import Plugin, find, plugins, settings_of
-from plugins.targets._clauses import PROMPTS
+from plugins.targets import retrieval
+from plugins.targets.retrieval import library_of
 
+FILE = Path(retrieval.__file__).with_name("library.yaml")
+PROMPTS = {
+    operation: [patch for patch in library_of(operation) if patch.seam == "reader_prompt"]
+    for operation in yaml.safe_load(FILE.read_text())
+    if operation != "any"
+}
+"""By the operation that follows them."""
 TARGETS = [p for p in plugins("target") if p.cls.__module__.startswith("plugins.")]
 DOMAINS = {
     "loan": ("regulated", {"spec": "loan"}),

@@ -11,9 +11,8 @@ from framework.contracts import Outcome
 from framework.contracts.improve import UNCLASSIFIED
 from framework.records import Answer, Item, Row
 from framework.registry import NoSettings, find
-from plugins.targets._clauses import SQL_PROMPTS
-from plugins.targets._queries import differences
-from plugins.targets.text_to_sql import TAXONOMY, TextToSQLTarget
+from plugins.targets.retrieval import library_of
+from plugins.targets.text_to_sql import TAXONOMY, TextToSQLTarget, differences
 
 REFERENCE = (
     "SELECT books.title FROM books JOIN authors USING (author_id) "
@@ -113,5 +112,6 @@ def test_the_second_test_is_worded_as_no_split_was(tmp_path: Path) -> None:
 
 
 def test_half_of_the_library_is_null_or_harm() -> None:
-    bad = [patch for patch in SQL_PROMPTS if not patch.note.startswith("help")]
-    assert 2 * len(bad) >= len(SQL_PROMPTS)
+    prompts = [patch for patch in library_of("write_sql") if patch.seam == "reader_prompt"]
+    bad = [patch for patch in prompts if not patch.note.startswith("help")]
+    assert 2 * len(bad) >= len(prompts)

@@ -9,15 +9,14 @@ import pytest
 
 from framework.contracts import Evidence, Outcome
 from framework.contracts.improve import UNCLASSIFIED
-from framework.improve.regimes import (
+from framework.pipeline.pack import pack
+from framework.records import Item
+from plugins.targets.retrieval import (
     evidence_of,
-    histogram,
     retrieval_taxonomy,
     retrieval_variants,
     truncated,
 )
-from framework.pipeline.pack import pack
-from framework.records import Item
 
 TAXONOMY = retrieval_taxonomy()
 
@@ -100,7 +99,7 @@ def test_the_table_has_two_walls_and_every_seam() -> None:
 
 def test_a_histogram_counts_failures_most_first() -> None:
     outcomes = [failure(seen(1)), failure(seen(30)), failure(seen(2)), failure(correct=True)]
-    assert list(histogram(TAXONOMY, outcomes).items()) == [
+    assert list(TAXONOMY.histogram(outcomes).items()) == [
         ("assemble-internal", 2),
         ("retrieval-signal-gap", 1),
     ]
