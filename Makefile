@@ -72,6 +72,14 @@ bench: setup ## run every benchmark; their JSON lines go to runs/benchmarks.json
 	done; \
 	cp "$$gathered" runs/benchmarks.jsonl
 
+.PHONY: coverage
+coverage: setup ## simulate how often the printed intervals hold (ARGS="--into FILE")
+	$(PY) -m benchmarks.studies.coverage $(ARGS)
+
+.PHONY: gates
+gates: setup ## simulate what each gate of the loop lets through (ARGS="--loops N ...")
+	$(PY) -m benchmarks.studies.gates $(ARGS)
+
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 

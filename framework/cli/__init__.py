@@ -18,9 +18,10 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""
-    args = _parsed(argv)
-    module, function = args.command.split(":")
     try:
+        _refuse_moved(sys.argv[1:] if argv is None else argv)
+        args = _parsed(argv)
+        module, function = args.command.split(":")
         status: int = getattr(importlib.import_module(f"framework.cli.{module}"), function)(args)
         sys.stdout.flush()  # here, not at exit, where a reader that left could not be caught
         return status
@@ -31,6 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left, as `head` does: not an error of anyone's.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _refuse_moved(argv: Sequence[str]) -> None:
+    """Raises UserError for a command that is a study now."""
+    if argv and argv[0] in ("coverage", "gates"):
+        raise UserError(f"{argv[0]} is a study of the repository now: make {argv[0]}")
 
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -132,25 +139,6 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--alpha", type=float, default=0.05, help="default: %(default)s")
     add.add_argument("--comparisons", type=int, help="in the family; default: the pairs shown")
     add.set_defaults(command="power:power")
-
-    add = commands.add_parser("coverage", help="simulate how often the printed intervals hold")
-    add.add_argument("--samples", type=int, default=4000, help="a cell; default: %(default)s")
-    add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
-    add.set_defaults(command="coverage:coverage")
-
-    add = commands.add_parser("gates", help="simulate what each gate of the loop lets through")
-    add.add_argument("--loops", type=int, default=1000, help="a rule; default: %(default)s")
-    add.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    add.add_argument(
-        "--effects",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="patches as benchmarks/patch_effects.py measured them, as further ideas",
-    )
-    add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
-    add.add_argument("--figure", metavar="DIR", help="draw gate_characteristics.svg and .png there")
-    add.set_defaults(command="loops:gates")
 
     group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")
     actions = group.add_subparsers(required=True, metavar="ACTION")

@@ -1,4 +1,4 @@
-"""Commands on improvement loops: fork, gates."""
+"""`fork`: an improvement loop gone on with from one of its events."""
 
 from __future__ import annotations
 
@@ -18,28 +18,3 @@ def fork(args: argparse.Namespace) -> int:
     with composer(), one_domain():
         plan = begin(path, args.at, args.overrides, directory)
         return show_run(run_job(plan, directory, check_job(plan), sweep=None))
-
-
-def gates(args: argparse.Namespace) -> int:
-    """Simulate loops under each gate; print the table, or put it between a file's table markers."""
-    from framework.errors import UserError
-    from framework.reporting.figures.style import save
-    from framework.reporting.markdown import put_between_markers
-    from framework.testing.gate_populations import MIXTURE, read_effects
-    from framework.testing.gate_tables import draw, markdown
-    from framework.testing.gates import simulate
-
-    if args.loops < 1:
-        raise UserError(f"--loops: {args.loops} given, at least 1 expected")
-    populations = [MIXTURE, *(read_effects(Path(path)) for path in args.effects)]
-    found = [f for each in populations for f in simulate(args.loops, args.seed, each)]
-    text = f"{markdown(found)}\n\n{args.loops:,} loops a gate, seed {args.seed}."
-    if args.into is None:
-        print(text)
-    else:
-        put_between_markers(Path(args.into), text)
-    if args.figure:
-        directory = Path(args.figure)
-        directory.mkdir(parents=True, exist_ok=True)
-        save(draw(found), directory)
-    return 0

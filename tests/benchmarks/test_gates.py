@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.studies import gates
+from benchmarks.studies.gate_populations import MIXTURE, Effect, Idea, Population, read_effects
+from benchmarks.studies.gate_tables import draw, markdown
+from benchmarks.studies.gates import LOOKS, Found, Rule, simulate
 from framework.errors import DataError, UserError
 from framework.reporting.figures.style import save
-from framework.testing import gates
-from framework.testing.gate_populations import MIXTURE, Effect, Idea, Population, read_effects
-from framework.testing.gate_tables import draw, markdown
-from framework.testing.gates import LOOKS, Found, Rule, simulate
 
 POINT: Mapping[str, Any] = {"rule": "point", "threshold": 0.02}
 STRICT = Rule(name="point", gate=POINT)

@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from framework.testing.coverage import SIZES, Scenario, Simulated, markdown, scenarios, simulate
+from benchmarks.studies.coverage import (
+    SIZES,
+    Scenario,
+    Simulated,
+    main,
+    markdown,
+    scenarios,
+    simulate,
+)
 from tests.launching import framework
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference" / "statistics.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "statistics.md"
 SAMPLES = 1_500
 
 
@@ -44,11 +52,18 @@ def test_the_documented_table_has_every_row() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--samples: 0 given" in framework(capsys, "coverage", "--samples", "0").mistake
+    with pytest.raises(SystemExit):
+        main(["--samples", "0"])
+    assert "--samples: 0 given" in capsys.readouterr().err
     page = tmp_path / "page.md"
     page.write_text("<!-- result table: begin -->\n<!-- result table: end -->\n")
-    assert framework(capsys, "coverage", "--samples", "2", "--into", str(page)).status == 0
+    assert main(["--samples", "2", "--into", str(page)]) == 0
     assert "2 samples a cell." in page.read_text()
+
+
+@pytest.mark.parametrize("study", ["coverage", "gates"])
+def test_the_old_command_says_where_it_went(study: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"make {study}" in framework(capsys, study, "--into", "page.md").mistake
 
 
 @pytest.mark.slow

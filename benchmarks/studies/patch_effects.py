@@ -1,13 +1,13 @@
 """What every patch of a target's library really does, on many cases that no loop sees.
 
 Each patch is measured as the loop would install it first: alone, at its seam, on the same cases
-with and without. The counts are the truth by which simulated loops judge gates (`python -m
-framework gates --effects FILE`). They are effects on a rule-based reader: an instrument check.
+with and without. The counts are the truth by which simulated loops judge gates (`make gates
+ARGS="--effects FILE"`). They are effects on a rule-based reader: an instrument check.
 A file names the digests of the library and of the cases that it was measured with, and a test tells
 when they are no longer those that ship.
 
-    python benchmarks/patch_effects.py [longmemeval|loan|text_to_sql] [cases=300] [minutes=10]
-        [workers=1] [out=FILE]
+    python -m benchmarks.studies.patch_effects [longmemeval|loan|text_to_sql] [cases=300]
+        [minutes=10] [workers=1] [out=FILE]
 
 `minutes` is processor time of all workers, after which no further block of cases is begun. What is
 measured beside the patches is the noise: the bare pipeline on the same cases in other words.
@@ -27,6 +27,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks.studies.gate_populations import Effect
 from framework.contracts import Target
 from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
@@ -36,7 +37,6 @@ from framework.pipeline.path import Pipeline
 from framework.records import Case
 from framework.registry import find, settings_of
 from framework.testing.domain_conformance import picture
-from framework.testing.gate_populations import Effect
 from framework.text.canonical import digest
 
 SEED = 271_828_182

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from framework.testing.gates import LOOKS, Found
+from benchmarks.studies.gates import LOOKS, Found
 
 if TYPE_CHECKING:
     from framework.reporting.figures.style import Drawing
-
-__all__ = ["draw", "markdown"]
 
 _SHOWN: Final = (1, 5, 20)
 """Looks after which the table shows what depends on them most."""

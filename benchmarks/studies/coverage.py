@@ -2,17 +2,23 @@
 
 Each scenario draws samples of a known truth, at n = 10, 40 and 200 cases, and asks each method for
 its interval or p-value. The draws depend on the scenario, n and the sample's number alone.
+
+    make coverage [ARGS="--samples N --into FILE"]
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from framework.reporting.markdown import put_between_markers
 from framework.statistics.agreement_limits import agreement_limits
 from framework.statistics.depth import depth_slope
 from framework.statistics.independent import two_proportions
@@ -22,8 +28,6 @@ from framework.statistics.omnibus import cochran_q, friedman
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.seeding import generator
-
-__all__ = ["SIZES", "Scenario", "Simulated", "markdown", "scenarios", "simulate"]
 
 SIZES: Final = (10, 40, 200)
 RESAMPLES: Final = 1_000
@@ -391,3 +395,24 @@ def _sizes() -> Iterator[Scenario]:
         yield Scenario(
             figure=figure, data=data, kind="size", claims=True, conservative=True, hit=of(test)
         )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Simulate, and print the table or put it between a file's table markers."""
+    parser = argparse.ArgumentParser(prog="coverage", description="How often intervals hold.")
+    parser.add_argument("--samples", type=int, default=4000, help="a cell; default: %(default)s")
+    parser.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    args = parser.parse_args(argv)
+    if args.samples < 1:
+        parser.error(f"--samples: {args.samples} given, at least 1 expected")
+    table = markdown(list(simulate(args.samples)))
+    text = f"{table}\n\n{args.samples:,} samples a cell."
+    if args.into is None:
+        print(text)
+    else:
+        put_between_markers(Path(args.into), text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

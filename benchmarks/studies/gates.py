@@ -10,34 +10,31 @@ and what it left lying (validity.md section 6.3).
 Cases are exchangeable, so that nothing hangs on which of them flip: loops are drawn by their counts
 of right, fixed and broken cases, all loops of a rule at once, and the real decisions are asked for
 each count that comes up.
+
+    make gates [ARGS="--loops N --seed N --effects FILE --into FILE --figure DIR"]
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import lgamma, log
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.studies.gate_populations import MIXTURE, Idea, Population, after, read_effects
 from framework.contracts import Outcome, Taxonomy
 from framework.errors import UserError
 from framework.improve.flips import Flips, judge_optimize
 from framework.improve.plateau import Plateau, least_net_flips
 from framework.records import Row
 from framework.registry import find, settings_of
-from framework.testing.gate_populations import MIXTURE, Idea, Population, after
-
-__all__ = [
-    "LOOKS",
-    "RULES",
-    "Found",
-    "Rule",
-    "simulate",
-]
 
 LOOKS: Final = (1, 2, 5, 10, 20)
 """Numbers of looks after which a loop is read."""
@@ -305,3 +302,45 @@ def _rows(right: Sequence[bool]) -> list[Row]:
         Row(case_id=str(i), arm="", axes={"correct": float(correct)})
         for i, correct in enumerate(right)
     ]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Simulate loops under each gate; print the table, or put it between a file's table markers."""
+    from benchmarks.studies.gate_tables import draw, markdown
+    from framework.reporting.figures.style import save
+    from framework.reporting.markdown import put_between_markers
+
+    parser = argparse.ArgumentParser(prog="gates", description="What each gate lets through.")
+    parser.add_argument("--loops", type=int, default=1000, help="a rule; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument(
+        "--effects",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="patches as patch_effects.py measured them, as further ideas",
+    )
+    parser.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    parser.add_argument("--figure", metavar="DIR", help="draw gate_characteristics there")
+    args = parser.parse_args(argv)
+    if args.loops < 1:
+        parser.error(f"--loops: {args.loops} given, at least 1 expected")
+    try:
+        populations = [MIXTURE, *(read_effects(Path(path)) for path in args.effects)]
+        found = [f for each in populations for f in simulate(args.loops, args.seed, each)]
+    except UserError as error:
+        parser.error(str(error))
+    text = f"{markdown(found)}\n\n{args.loops:,} loops a gate, seed {args.seed}."
+    if args.into is None:
+        print(text)
+    else:
+        put_between_markers(Path(args.into), text)
+    if args.figure:
+        directory = Path(args.figure)
+        directory.mkdir(parents=True, exist_ok=True)
+        save(draw(found), directory)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from framework.errors import DataError, UserError
 
-__all__ = ["MIXTURE", "Effect", "Idea", "Population", "after", "read_effects"]
-
 Numbers = npt.NDArray[np.float64]
 
 
@@ -83,7 +81,7 @@ class Effect:
 def read_effects(path: Path) -> Population:
     """The patches of a library as a population, each as often as another.
 
-    path : JSON as `benchmarks/patch_effects.py` writes it. Raises UserError where it can't be read,
+    path : JSON as `patch_effects.py` writes it. Raises UserError where it can't be read,
     DataError where it is something else.
     """
     try:
