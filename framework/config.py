@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from framework.errors import UserError
 from framework.operations.prompted import NO_SET, PromptSet
-from framework.registry import Plugin, find, identity_of, nearest, settings_of
+from framework.registry import Plugin, canonical, find, identity_of, nearest, settings_of
 from framework.text.canonical import digest
 
 GROUPS: Final = (
@@ -294,7 +294,7 @@ def labels(
         if changed:
             hidden = _operational(group, config.get(group))
             changed = [text for text in changed if text.split("=", 1)[0] not in hidden]
-        option = str(choices.get(group, "?"))
+        option = canonical(group, str(choices.get(group, "?")))
         words = ",".join(sorted(_last_part(text) for text in changed))
         found[group] = f"{option}({words})" if words else option
     return found

@@ -1,14 +1,18 @@
-"""Group and name to plugin class, with the class's own settings type.
+"""Group and name to plugin class, imported on use.
 
 A plugin registers itself where it stands::
 
     @register("arch", "bm25")
     class BM25(Arch[BM25Settings]): ...
 
-Plugins come from packages announced under the entry point group `decisionbench.plugins`; every
-module of such a package is imported once, on first need. Settings are frozen dataclasses: the keys,
-types and defaults that a configuration may give. A field with `metadata={"operational": True}` can
-not change a measured value and stays out of the identity digest.
+Plugins come from packages announced under the entry point group `decisionbench.plugins`. Their
+files are read, not imported: a line `@register("group", "name")` at the margin says which module to
+import for which name. A module that registers in another way is imported when a group is listed, or
+a name is asked for that no file has.
+
+Settings are frozen dataclasses: the keys, types and defaults that a configuration may give. A field
+with `metadata={"operational": True}` can not change a measured value and stays out of the identity
+digest.
 """
 
 from __future__ import annotations
@@ -17,11 +21,14 @@ import dataclasses
 import difflib
 import importlib
 import importlib.metadata
-import pkgutil
+import importlib.util
+import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from framework.errors import UserError
@@ -51,13 +58,28 @@ class Plugin:
         return (self.cls.__doc__ or "").strip().split("\n", 1)[0].rstrip(".")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Announced:
+    """What the announced packages' files say: by group and name, the modules that register it.
+
+    aliases : by group and former name, the name. opaque : modules that register in a way that can't
+    be read, and the packages that can't be read at all.
+    """
+
+    modules: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    aliases: dict[tuple[str, str], str] = field(default_factory=dict)
+    opaque: list[str] = field(default_factory=list)
+
+
 _plugins: dict[tuple[str, str], Plugin] = {}
+_aliases: dict[tuple[str, str], str] = {}
 _broken: dict[str, str] = {}
-_loaded = False
 
 
-def register(group: str, name: str) -> Callable[[type[_T]], type[_T]]:
-    """Class decorator: make the class known as `name` in `group`.
+def register(
+    group: str, name: str, aliases: tuple[str, ...] = ()
+) -> Callable[[type[_T]], type[_T]]:
+    """Class decorator: make the class known as `name` in `group`, and by its former names.
 
     The settings type is the class attribute `Settings` (a frozen dataclass) or `NoSettings`.
     Raises ValueError when another class already bears the name: two plugins of one name would make
@@ -66,70 +88,158 @@ def register(group: str, name: str) -> Callable[[type[_T]], type[_T]]:
 
     def decorate(cls: type[_T]) -> type[_T]:
         known = _plugins.get((group, name))
-        if known is not None and known.cls.__qualname__ != cls.__qualname__:
-            raise ValueError(
-                f"{group}={name} is registered twice: {known.cls.__module__} and {cls.__module__}"
-            )
+        announced = _announced().modules.get((group, name), [cls.__module__])
+        if known is None:
+            others = [] if cls.__module__ in announced else announced
+        else:
+            same = (known.cls.__module__, known.cls.__qualname__)
+            others = [] if same == (cls.__module__, cls.__qualname__) else [same[0]]
+        if others:
+            raise ValueError(_twice(group, name, [*others, cls.__module__]))
         settings = getattr(cls, "Settings", NoSettings)
         _plugins[group, name] = Plugin(group=group, name=name, cls=cls, settings=settings)
+        _aliases.update({(group, alias): name for alias in aliases})
         cls.name = name  # type: ignore[attr-defined]  # every contract declares `name: ClassVar[str]`
         return cls
 
     return decorate
 
 
-def load_plugins() -> None:
-    """Import every module of every announced package, once. One that fails is remembered.
+def find(group: str, name: str) -> Plugin:
+    """The plugin `name` of `group`, also by a former name. Only its module is imported.
 
-    A module that fails takes only its own plugins with it.
+    Raises UserError naming the nearest match, or why the plugin's module can't be imported.
     """
-    global _loaded
-    if _loaded:
-        return
-    _loaded = True
-    for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
-        root = _import(point.module)
-        if root is not None:
-            path = getattr(root, "__path__", [])
-            for info in pkgutil.walk_packages(path, f"{root.__name__}.", onerror=_ignore):
-                _import(info.name)
+    plugin = _found(group, canonical(group, name))
+    if plugin is None:
+        _import_opaque()
+        plugin = _found(group, canonical(group, name))
+    if plugin is None:
+        failed = "".join(f"; {k} failed to import ({why})" for k, why in _broken.items())
+        raise UserError(f"{group}: no plugin {name!r}{nearest(name, names(group))}{failed}")
+    return plugin
 
 
-def _import(module: str) -> types.ModuleType | None:
-    try:
-        return importlib.import_module(module)
-    except Exception as error:  # a third party's module may fail in any way at import
-        _broken[module] = f"{type(error).__name__}: {error}"
-        return None
+def _found(group: str, name: str) -> Plugin | None:
+    modules = _announced().modules.get((group, name), [])
+    if len(modules) > 1:
+        raise UserError(_twice(group, name, modules))
+    if (group, name) not in _plugins:
+        for module in modules:
+            _import(module)
+    return _plugins.get((group, name))
 
 
-def _ignore(package: str) -> None:
-    """A package that can't be imported is remembered when its turn comes."""
+def _twice(group: str, name: str, modules: Iterable[str]) -> str:
+    return f"{group}={name} is registered twice: {' and '.join(modules)}"
 
 
-def broken() -> Mapping[str, str]:
-    """Announced modules that could not be imported, with the reason."""
-    load_plugins()
-    return dict(_broken)
+def canonical(group: str, name: str) -> str:
+    """The name of a plugin that may be given by a former one."""
+    if (group, name) in _plugins or (group, name) in _announced().modules:
+        return name
+    return _aliases.get((group, name)) or _announced().aliases.get((group, name), name)
+
+
+def names(group: str) -> list[str]:
+    """The names of a group's plugins, sorted. What files say is not imported for it."""
+    _import_opaque()
+    return sorted({n for g, n in (*_plugins, *_announced().modules) if g == group})
 
 
 def plugins(group: str | None = None) -> list[Plugin]:
-    """All plugins, or those of one group, by group and name."""
-    load_plugins()
+    """All plugins, or those of one group, by group and name; their modules are imported.
+
+    A module that fails takes only its own plugins with it, and is remembered.
+    """
+    for (of, _), modules in _announced().modules.items():
+        if group in (None, of):
+            for module in modules:
+                _import(module)
+    _import_opaque()
     return sorted(
         (p for p in _plugins.values() if group in (None, p.group)), key=lambda p: (p.group, p.name)
     )
 
 
-def find(group: str, name: str) -> Plugin:
-    """The plugin `name` of `group`. Raises UserError naming the nearest match."""
-    load_plugins()
-    plugin = _plugins.get((group, name))
-    if plugin is None:
-        names = [p.name for p in plugins(group)]
-        failed = "".join(f"; {k} failed to import ({why})" for k, why in _broken.items())
-        raise UserError(f"{group}: no plugin {name!r}{nearest(name, names)}{failed}")
-    return plugin
+def _import_opaque() -> None:
+    for module in _announced().opaque:
+        _import(module)
+
+
+def broken() -> Mapping[str, str]:
+    """Announced modules that could not be imported, with the reason."""
+    plugins()
+    return dict(_broken)
+
+
+def _import(module: str) -> None:
+    """Import a module, once; one that fails is remembered."""
+    if module not in _broken:
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # a third party's module may fail in any way at import
+            _broken[module] = f"{type(error).__name__}: {error}"
+            for key in [k for k, p in _plugins.items() if p.cls.__module__ == module]:
+                del _plugins[key]
+
+
+_REGISTERED: Final = re.compile(
+    r"""^@register\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*"""
+    r"""(?:,\s*aliases\s*=\s*\(([^()]*)\)\s*)?,?\s*\)""",
+    re.MULTILINE,
+)
+_IMPORTED: Final = re.compile(r"^from framework\.registry import [^#]*?\bregister\b", re.MULTILINE)
+
+
+@cache
+def _announced() -> _Announced:
+    """What the files of all announced packages say, read once."""
+    found = _Announced()
+    for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        for module, path in _files(point.module):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if "framework.registry" not in text:
+                continue
+            matches = list(_REGISTERED.finditer(text))
+            if len(matches) < text.count("\n@register(") or (
+                not matches and _IMPORTED.search(text) is not None
+            ):
+                found.opaque.append(module)
+            for match in matches:
+                group, name, aliases = match.groups(default="")
+                modules = found.modules.setdefault((group, name), [])
+                if module not in modules:
+                    modules.append(module)
+                for alias in re.findall(r"\w+", aliases):
+                    found.aliases[group, alias] = name
+    return found
+
+
+def _files(module: str) -> Iterator[tuple[str, Path]]:
+    """The Python files of a module or package, by module name, without importing it."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except Exception as error:  # the package around it failed to import, in whatever way
+        _broken[module] = f"{type(error).__name__}: {error}"
+        return
+    if spec is None:
+        _broken[module] = f"ModuleNotFoundError: No module named {module!r}"
+    elif spec.submodule_search_locations is None:
+        yield module, Path(str(spec.origin))
+    else:
+        for place in spec.submodule_search_locations:
+            yield from _below(module, Path(place))
+
+
+def _below(package: str, folder: Path) -> Iterator[tuple[str, Path]]:
+    for path in sorted(folder.iterdir()):
+        if path.name == "__init__.py":
+            yield package, path
+        elif path.suffix == ".py":
+            yield f"{package}.{path.stem}", path
+        elif (path / "__init__.py").is_file():
+            yield from _below(f"{package}.{path.name}", path)
 
 
 def nearest(given: str, allowed: Iterable[str]) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from framework.registry import plugins
-
-__all__ = ["Unblinded", "check_blind"]
+from framework import registry
 
 
 class Unblinded(Exception):
@@ -21,12 +19,12 @@ def check_blind(text: str) -> None:
     ordinary word (`none`, `oracle`) only where it is called an arm, as in `arch=none`: in a notice
     it is just a word.
     """
-    if match := _names(tuple(plugin.name for plugin in plugins("arch"))).search(text):
+    if match := _pattern(tuple(registry.names("arch"))).search(text):
         raise Unblinded(f"the judge would see the name of an arm: {match.group()!r}")
 
 
 @lru_cache(maxsize=4)
-def _names(names: tuple[str, ...]) -> re.Pattern[str]:
+def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
     telling = [re.escape(name) for name in names if not name.isalpha()]
     words = [re.escape(name) for name in names if name.isalpha()]
     called = r"\b(?:arch|arm|architecture|memory)\s*(?:[:=]|is|named|called)\s*['\"]?"

@@ -1,0 +1,147 @@
+"""Plugins are imported on use: what a package's files say is known without importing them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framework import registry
+from framework.errors import UserError
+
+PLUGIN = '''"""A module."""
+
+from __future__ import annotations
+
+from framework.registry import register
+
+
+@register("operator", "{name}"{more})
+class {cls}:
+    """An operator."""
+'''
+
+
+class Package:
+    """A third party's package of plugins, announced by an entry point of its own."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.write("__init__", "")
+
+    def write(self, module: str, text: str) -> None:
+        """Write a module of the package."""
+        path = self.folder / f"{module.replace('.', '/')}.py"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)
+
+    def plugin(self, module: str, name: str, more: str = "") -> None:
+        """Write a module that registers an operator."""
+        self.write(module, PLUGIN.format(name=name, cls=name.title(), more=more))
+
+    def imported(self, module: str) -> bool:
+        """Whether a module of the package has been imported."""
+        return f"{self.name}.{module}" in sys.modules
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package]:
+    name = f"lazy_{tmp_path.name}"
+    point = importlib.metadata.EntryPoint(name, name, registry.ENTRY_POINT_GROUP)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    monkeypatch.syspath_prepend(tmp_path)
+    for cache in ("_plugins", "_aliases", "_broken"):
+        monkeypatch.setattr(registry, cache, {})
+    registry._announced.cache_clear()
+    yield Package(name, tmp_path / name)
+    registry._announced.cache_clear()
+
+
+def test_only_the_module_of_the_name_is_imported(package: Package) -> None:
+    package.plugin("one", "one")
+    package.plugin("deep.two", "two")
+    package.write("deep.__init__", "")
+    assert registry.names("operator") == ["one", "two"]
+    assert registry.find("operator", "two").cls.__name__ == "Two"
+    assert package.imported("deep.two")
+    assert not package.imported("one")
+    assert [plugin.name for plugin in registry.plugins("operator")] == ["one", "two"]
+
+
+def test_a_broken_module_is_told_only_where_it_is_asked_for(package: Package) -> None:
+    package.plugin("good", "good")
+    package.plugin("bad", "bad")
+    package.write("bad", f"{(package.folder / 'bad.py').read_text()}\nimport no_such_module\n")
+    assert registry.find("operator", "good").name == "good"
+    with pytest.raises(UserError, match=r"bad failed to import \(ModuleNotFoundError"):
+        registry.find("operator", "bad")
+    assert list(registry.broken()) == [f"{package.name}.bad"]
+
+
+def test_a_name_that_two_modules_bear_is_an_error(package: Package) -> None:
+    package.plugin("first", "same")
+    package.plugin("second", "same")
+    package.plugin("other", "other")
+    assert registry.find("operator", "other").name == "other"
+    with pytest.raises(UserError, match=r"operator=same is registered twice: .*first and .*second"):
+        registry.find("operator", "same")
+    assert "registered twice" in registry.broken()[f"{package.name}.second"]
+
+
+def test_a_former_name_still_finds_the_plugin(package: Package) -> None:
+    package.plugin("new", "new", ', aliases=("old", "older")')
+    for name in ("new", "old", "older"):
+        assert registry.find("operator", name).name == "new"
+        assert registry.canonical("operator", name) == "new"
+    assert registry.names("operator") == ["new"]
+    with pytest.raises(UserError, match="did you mean 'new'"):
+        registry.find("operator", "ne")
+
+
+def test_a_registration_over_several_lines_is_read(package: Package) -> None:
+    text = PLUGIN.format(name="wide", cls="Wide", more=', aliases=("broad",)')
+    text = text.replace('("operator", ', "(\n    'operator',\n    ").replace("))", "),\n)")
+    package.write("wide", text)
+    assert registry._announced().opaque == []
+    assert registry.find("operator", "broad").name == "wide"
+
+
+def test_a_registration_that_can_not_be_read_is_found_all_the_same(package: Package) -> None:
+    plain = PLUGIN.format(name="x", cls="Made", more="")
+    package.write("made", plain.replace('@register("operator", "x")', '@register("operator", NAME)')
+                  .replace("\n\n\n@", '\n\nNAME = "made"\n\n\n@'))  # fmt: skip
+    package.plugin("plain", "plain")
+    assert registry.find("operator", "plain").name == "plain"
+    assert not package.imported("made")
+    assert registry.find("operator", "made").cls.__name__ == "Made"
+
+
+def test_a_package_that_is_not_there_is_told(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = importlib.metadata.EntryPoint("x", "no_such_package.plugins", "any")
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
+    assert "No module named 'no_such_package'" in registry.broken()["no_such_package.plugins"]
+
+
+def test_the_shipped_plugins_say_their_names_where_they_stand() -> None:
+    assert registry._announced().opaque == []
+    read = set(registry._announced().modules)
+    assert read == {(plugin.group, plugin.name) for plugin in registry.plugins()
+                    if plugin.cls.__module__.startswith(("plugins.", "framework."))
+                    and ".testing." not in plugin.cls.__module__}  # fmt: skip
+
+
+def test_a_name_is_found_without_importing_the_others() -> None:
+    code = (
+        "import sys\n"
+        "from framework.registry import find\n"
+        "find('arch', 'none')\n"
+        "print(*(m for m in sys.modules if m.startswith('plugins.')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == {"plugins.archs", "plugins.archs.none"}
