@@ -10,13 +10,11 @@ from typing import Any
 
 from framework.analysis.summary import SETTING, axes_of_rows, ledger, room_of_rows, setting_of
 from framework.analysis.sweep import sweep_summary
-from framework.engine.sweep import comparable
+from framework.config import Plan
 from framework.errors import UserError
 from framework.records import Row
 from framework.store import MANIFEST
-from framework.store.directory import load_state, read_summary
-
-__all__ = ["Across", "compare_across"]
+from framework.store.directory import load_plan, load_state, read_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,3 +143,36 @@ def _code(paths: Sequence[Path], manifests: Sequence[Mapping[str, Any]]) -> Iter
         ]
         if differ:
             yield f"{paths[0].name} and {path.name} were made by other code: {', '.join(differ)}"
+
+
+def comparable(paths: Sequence[Path], *, same_number: bool = True) -> None:
+    """Raise UserError when runs differ in their cases: domain, data, seed, repeats or number.
+
+    Without `same_number` some may hold more cases: of one seed and domain, the first are the same.
+    """
+    keys = ["domain", "seed", "repeats", *(["n_cases"] if same_number else [])]
+    identities = [load_plan(path).identity for path in paths]
+    data = [(load_state(path).started or {}).get("data") for path in paths]
+    for path, identity, its_data in zip(paths[1:], identities[1:], data[1:], strict=True):
+        differ = [key for key in keys if identity[key] != identities[0][key]]
+        if its_data != data[0]:
+            differ.append("data")
+        if differ:
+            raise UserError(f"{paths[0]} and {path} differ in {', '.join(dict.fromkeys(differ))}")
+    check_distinct([load_plan(path) for path in paths])
+
+
+def check_distinct(plans: Sequence[Plan]) -> None:
+    """Raise UserError for two jobs that are one run, or would bear one name in every table."""
+    seen: dict[tuple[object, ...], Plan] = {}
+    for plan in plans:
+        labels = tuple(plan.labels.values())
+        top = plan.top
+        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set)
+        known = seen.setdefault((*labels, *varied), plan)
+        if known is not plan and known.digest != plan.digest:
+            raise UserError(f"two jobs of the sweep would bear one name: {', '.join(labels)}")
+    names = [plan.name for plan in plans]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"two jobs of the sweep are the same run: {twice}")

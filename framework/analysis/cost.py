@@ -26,29 +26,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from framework.records import Row, Usage
-from framework.reporting.format import DAGGER
 from framework.statistics.ratios import Ratio, bootstrap_ratios, ratio_difference
 from framework.text.canonical import canonical_json
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-__all__ = [
-    "COSTS",
-    "MEASURES",
-    "RETURN",
-    "Sharing",
-    "amount",
-    "differences",
-    "economy",
-    "economy_table",
-    "limits",
-    "sharing",
-    "success_of",
-]
 
 RETURN: Final = "return_on_tokens"
 COSTS: Final = (
@@ -224,65 +206,3 @@ def _entry(
     mean: float | None, method: str, low: float | None = None, high: float | None = None
 ) -> dict[str, Any]:
     return {"mean": mean, "ci_low": low, "ci_high": high, "method": method}
-
-
-def economy_table(
-    jobs: Sequence[Mapping[str, Any]],
-    found: Sequence[Mapping[str, Any]] = (),
-    also: str = "",
-) -> Table | None:
-    """The measures by arm, of jobs of one setting and budget; None where no success was counted.
-
-    found : their `differences`; shown where all are from one arm, the baseline. also : what else
-        the title says, beginning with a space.
-    """
-    from rich.table import Table
-
-    names = [n for n in MEASURES if any(n in job["axes"] for job in jobs)]
-    if not names:
-        return None
-    run = jobs[0]["run"]
-    baselines = {row["arm_b"] for row in found}
-    table = Table(
-        title=f"what being right costs  {run['domain']}  budget {run['budget']}{also}",
-        caption=(
-            "Successes per 1,000 tokens of recall and answer; tokens, or dollars, per success; a "
-            "history's ingest spread over its questions. Differences are described, not tested."
-        ),
-        title_justify="left",
-        caption_justify="left",
-    )
-    table.add_column("arm", no_wrap=True)
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="center")
-    if len(baselines) == 1:
-        table.add_column(f"return minus {next(iter(baselines))}", justify="center")
-    deltas = {row["arm_a"]: row for row in found}
-    for job in jobs:
-        cells = [_shown(name, job["axes"].get(name)) for name in names]
-        if len(baselines) == 1:
-            row = deltas.get(job["run"]["arch"])
-            cells.append("-" if row is None else _shown(RETURN, {**row, "mean": row["delta"]}, "+"))
-        table.add_row(job["run"]["arch"], *cells)
-    return table
-
-
-def _shown(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> str:
-    if entry is None or entry["mean"] is None:
-        return "-"
-    mark = DAGGER if entry.get("kind") == "instrument check" else ""
-    lines = (amount(name, entry["mean"], sign) + mark, limits(name, entry, sign))
-    return "\n".join(filter(None, lines))
-
-
-def amount(name: str, value: float, sign: str = "") -> str:
-    """`0.415` of a return, `2,315` tokens, `0.0246` dollars."""
-    digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
-    return f"{value:{sign},.{digits}f}"
-
-
-def limits(name: str, entry: Mapping[str, Any], sign: str = "") -> str:
-    """`[2,100, 2,540]`, or nothing where no limits are claimed."""
-    if entry["ci_low"] is None:
-        return ""
-    return f"[{amount(name, entry['ci_low'], sign)}, {amount(name, entry['ci_high'], sign)}]"

@@ -6,19 +6,14 @@ The papers' fifth axis: a property of a population, not of a case (LongHorizon s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from framework.contracts import ProtectedGroups
 from framework.records import ABSTAIN, Row
 from framework.statistics.fairness import TwinFairness, TwinPair, TwinSide, twin_fairness
 from framework.statistics.intervals import Interval
 from framework.statistics.paired import Comparison
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-__all__ = ["ALL", "treatment", "treatment_table", "twins_of"]
 
 ALL: Final = "all"
 """What the figures over all attributes together stand under."""
@@ -146,53 +141,3 @@ def _mean(found: Interval) -> dict[str, Any]:
         "ci_high": found.high,
         "method": found.method,
     }
-
-
-def treatment_table(jobs: Sequence[Mapping[str, Any]]) -> Table | None:
-    """Treatment by arm and attribute, of summaries or jobs of a sweep; None where none has twins.
-
-    Of a sweep's arms only the figures over all attributes are shown; the rest is in sweep.json.
-    """
-    from rich.table import Table
-
-    shown = [job for job in jobs if job.get("treatment")]
-    if not shown:
-        return None
-    table = Table(
-        title="protected-attribute twins: protected minus reference group",
-        caption=(
-            "95% limits, unadjusted. Differences found are the arm's or chance; none found is not "
-            "fairness, and the impact ratio says adverse impact only where its interval does."
-        ),
-        title_justify="left",
-        caption_justify="left",
-    )
-    for column in ("arm", "budget", "attribute", "pairs", "favourable", "decided differently",
-                   "other reasons", "retained", "impact ratio", "adverse impact"):  # fmt: skip
-        table.add_column(column)
-    for job in shown:
-        attributes = job["treatment"]["attributes"]
-        for name in attributes if len(jobs) == 1 else [ALL]:
-            entry = attributes[name]
-            table.add_row(
-                job["run"]["arch"],
-                job["run"]["budget"],
-                name.replace("_", " "),
-                str(entry["n"]),
-                _shown(entry["decisions"], "delta", "+"),
-                _shown(entry["decisions_changed"], "mean"),
-                _shown(entry["reasons_changed"], "mean"),
-                _shown(entry["retention"], "delta", "+"),
-                _shown(entry["impact_ratio"], "value"),
-                entry["adverse_impact"],
-            )
-    return table
-
-
-def _shown(entry: Mapping[str, Any], key: str, sign: str = "") -> str:
-    if entry[key] is None:
-        return "-"
-    first = f"{entry[key]:{sign}.3f}"
-    if entry["ci_low"] is None:
-        return first
-    return f"{first} [{entry['ci_low']:{sign}.3f}, {entry['ci_high']:{sign}.3f}]"

@@ -8,8 +8,6 @@ from typing import Final
 
 from framework.records import Row
 
-__all__ = ["depth_of", "depths_of"]
-
 _DEPTH: Final = re.compile(r"(?:depth=|stratum=d)(\d+)")
 
 

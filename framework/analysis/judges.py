@@ -19,8 +19,6 @@ from framework.statistics.agreement import agreement, direction_kept, krippendor
 from framework.statistics.agreement_limits import agreement_limits
 from framework.store.directory import load_state, read_summary
 
-__all__ = ["Judged", "Key", "compare_judges", "judged_in_runs", "judged_in_table"]
-
 _ARM: Final = ("arm", "condition")
 _BUDGET: Final = ("budget", "budget_label")
 

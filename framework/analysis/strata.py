@@ -1,4 +1,4 @@
-"""A few axes by stratum, as a figure over depth would show them."""
+"""Axes by stratum of cases, and by depth where strata are depths."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from framework.analysis.depths import depth_of
 
-__all__ = ["by_stratum", "stratum_tables"]
+if TYPE_CHECKING:
+    from framework.analysis.evidence import Group, Job
+
 
 _PREFIX: Final = "stratum="
 _NUMBER: Final = re.compile(r"(\d+)")
@@ -24,7 +25,7 @@ def by_stratum(
 
     Strata are ordered by the numbers in their names: d2 before d10.
     """
-    names = sorted((n for n in strata if n.startswith(_PREFIX)), key=_natural)
+    names = sorted((n for n in strata if n.startswith(_PREFIX)), key=natural)
     return {
         axis: {
             name.removeprefix(_PREFIX): {**strata[name][axis], "kind": overall[axis]["kind"]}
@@ -36,36 +37,77 @@ def by_stratum(
     }
 
 
-def stratum_tables(jobs: Sequence[Mapping[str, Any]], also: str = "") -> list[Table]:
-    """For every axis that the domain shows by stratum, a table: arms in rows, strata in columns.
-
-    also : what else the titles say, beginning with a space.
-    """
-    from rich.table import Table
-
-    from framework.reporting.format import entry_cell
-
-    axes = dict.fromkeys(axis for job in jobs for axis in job.get("by_stratum") or ())
-    tables = []
-    for axis in axes:
-        found = [(job["run"]["arch"], (job.get("by_stratum") or {}).get(axis, {})) for job in jobs]
-        strata = sorted({name for _, entries in found for name in entries}, key=_natural)
-        if len(strata) < 2:
-            continue
-        run = jobs[0]["run"]
-        title = (
-            f"{axis.replace('_', ' ')} by stratum  {run['domain']}  budget {run['budget']}{also}"
-        )
-        table = Table(title=title, title_justify="left")
-        table.add_column("arm", no_wrap=True)
-        for name in strata:
-            table.add_column(name, justify="center")
-        for arm, entries in found:
-            table.add_row(arm, *(entry_cell(entries.get(name)) for name in strata))
-        tables.append(table)
-    return tables
-
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that orders names by the numbers in them: d2 before d10."""
     parts = _NUMBER.split(name)
     return tuple((int(p), "") if p.isdigit() else (0, p) for p in parts)
+
+
+def strata_of(group: Group) -> list[str]:
+    """Names of the primary strata, in order; depths are a curve of their own (`depth`)."""
+    found = dict.fromkeys(
+        name.removeprefix(_PREFIX)
+        for job in group.jobs
+        for name in job.summary["strata"]
+        if name.startswith(_PREFIX) and depth_of(name) is None
+    )
+    return list(found)
+
+
+def stratum_axis(group: Group) -> str | None:
+    """The first headline axis that is no finding, else the first: what a reader made of it."""
+    with_values = [
+        a
+        for a in group.headline
+        if any(
+            stratum_entry(group, j.arm, j.budget, s, a)
+            for j in group.jobs
+            for s in strata_of(group)
+        )
+    ]
+    answered = [
+        a
+        for a in with_values
+        if all(j.summary["axes"].get(a, {}).get("kind") != "finding" for j in group.jobs)
+    ]
+    return next(iter([*answered, *with_values]), None)
+
+
+def stratum_entry(
+    group: Group, arm: str, budget: str, stratum: str, axis: str
+) -> Mapping[str, Any] | None:
+    """The axis of a job in a stratum; None where it has no mean there."""
+    job = group.job(arm, budget)
+    found: Mapping[str, Any] | None = (
+        job.summary["strata"].get(_PREFIX + stratum, {}).get(axis) if job else None
+    )
+    return None if found is None or found["mean"] is None else found
+
+
+def depths_of_group(group: Group) -> list[int]:
+    """The depths of the cases, ascending; fewer than two make no curve."""
+    found = {depth_of(name) for job in group.jobs for name in job.summary["strata"]}
+    return sorted(depth for depth in found if depth is not None)
+
+
+def depth_axis(group: Group) -> str | None:
+    """The first headline axis that has a value at some depth."""
+    return next(
+        (
+            a
+            for a in group.headline
+            for d in depths_of_group(group)
+            for j in group.jobs
+            if depth_entry(j, d, a)
+        ),
+        None,
+    )
+
+
+def depth_entry(job: Job, depth: int, axis: str) -> Mapping[str, Any] | None:
+    """The axis of a job at a depth; None where it has no mean there."""
+    for name, axes in job.summary["strata"].items():
+        if depth_of(name) == depth:
+            found: Mapping[str, Any] | None = axes.get(axis)
+            return None if found is None or found["mean"] is None else found
+    return None

@@ -68,8 +68,8 @@ def judges(args: argparse.Namespace) -> int:
 
 def label(args: argparse.Namespace) -> int:
     """Write a blinded sheet of verdicts for people to label, or read one back."""
+    from framework.analysis.labelling import compare_labels, read_labels, sheet, verdicts_of
     from framework.cli.runs import run_directories
-    from framework.reporting.labelling import compare_labels, read_labels, sheet, verdicts_of
 
     if args.regimes:
         return _regimes(args)
@@ -91,7 +91,7 @@ def label(args: argparse.Namespace) -> int:
 
 def _regimes(args: argparse.Namespace) -> int:
     """The same for the regimes of a loop's failures (Regimes, table 2)."""
-    from framework.reporting.regime_labels import (
+    from framework.analysis.regime_labels import (
         compare,
         failures_of,
         read_labels,
@@ -140,8 +140,8 @@ def _show_agreement(
 
 
 def _style(args: argparse.Namespace) -> int:
+    from framework.analysis.labelling import answers_of
     from framework.cli.runs import run_directories
-    from framework.reporting.labelling import answers_of
     from framework.statistics.style import guess_arms
 
     answers = answers_of(run_directories([Path(path) for path in args.sources]))

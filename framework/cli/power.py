@@ -11,9 +11,9 @@ from framework.errors import UserError
 
 def power(args: argparse.Namespace) -> int:
     """Print, for each pair of arms of the pilot, how many cases a real comparison needs."""
+    from framework.analysis.compare_runs import comparable
     from framework.analysis.summary import as_mappings
     from framework.cli.runs import run_directories
-    from framework.engine.sweep import comparable
     from framework.registry import nearest
     from framework.statistics.comparison import case_means
     from framework.statistics.pilot import power_from_pilot

@@ -68,9 +68,9 @@ def _register(args: argparse.Namespace) -> Path:
 
 
 def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
+    from framework.analysis.compare_runs import comparable
     from framework.analysis.prereg.results import measured_in
     from framework.cli.runs import run_directories
-    from framework.engine.sweep import comparable
 
     recorded = [path for path in paths if path.suffix == ".csv"]
     if recorded:

@@ -23,7 +23,7 @@ def report(args: argparse.Namespace) -> int:
         print(text)
         print(page)
         return 0
-    from framework.reporting.report.write import write_report
+    from framework.reporting.page import write_report
 
     if len(sources) > 1:
         raise UserError("report takes one run or sweep; `compare` sets several side by side")

@@ -124,8 +124,9 @@ def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
     import json
 
-    from framework.engine.sweep import SWEEP
-    from framework.reporting.markdown import put_between_markers, sweep_table
+    from framework.reporting.markdown import put_between_markers
+    from framework.reporting.readme import sweep_table
+    from framework.store.directory import SWEEP
 
     path = Path(args.sweep) / SWEEP
     if not path.is_file():

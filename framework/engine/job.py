@@ -65,9 +65,10 @@ def run_single(plan: Plan, directory: Path | None) -> int:
 
 def show_run(outcome: Outcome) -> int:
     """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
-    from framework.reporting.loops import print_loop, read_loop
-    from framework.reporting.report import HTML
+    from framework.analysis.loops import read_loop
+    from framework.reporting.loops import print_loop
     from framework.reporting.tables import print_run
+    from framework.store.directory import HTML
 
     def show() -> None:
         if outcome.summary is not None:
@@ -153,7 +154,7 @@ def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | Non
 
 
 def _is_loop(directory: Path) -> bool:
-    from framework.reporting.loops import read_loop
+    from framework.analysis.loops import read_loop
 
     return read_loop(directory) is not None
 
@@ -161,7 +162,7 @@ def _is_loop(directory: Path) -> bool:
 def write_page(path: Path) -> None:
     """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
     try:
-        from framework.reporting.report.write import write_report
+        from framework.reporting.page import write_report
 
         write_report(path)
     except Exception as error:  # a page or picture must not take the results with it

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from framework.analysis.compare_runs import check_distinct
+from framework.analysis.loops import LOOP, loops_summary, read_loop
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sweep import sweep_summary
@@ -34,14 +36,16 @@ from framework.engine.job import (
 )
 from framework.errors import DataError, TrackingError, UserError
 from framework.registry import nearest
-from framework.reporting.loops import LOOP, loops_summary, read_loop
 from framework.store import JOURNAL
+from framework.store.directory import (
+    COMPARISON,
+    SWEEP,
+    drafted,
+    load_state,
+    read_summary,
+)
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
-from framework.store.directory import drafted, load_plan, load_state, read_summary
 from framework.text.canonical import digest
-
-SWEEP: Final = "sweep.json"
-COMPARISON: Final = "comparison.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +89,7 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
         if known.setdefault(effective, overrides) != overrides:
             continue
         planned.append(Job(overrides=tuple(overrides), plan=plan, baselines=check_job(plan)))
-    _check_distinct([job.plan for job in planned])
+    check_distinct([job.plan for job in planned])
     arms = {job.plan.label("arch") for job in planned}
     for job in planned:
         baseline = job.plan.top.baseline
@@ -307,39 +311,6 @@ def _stored_jobs(path: Path) -> list[dict[str, Any]]:
     except (ValueError, KeyError, TypeError):
         raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None
     return jobs
-
-
-def _check_distinct(plans: Sequence[Plan]) -> None:
-    """Raise UserError for two jobs that are one run, or would bear one name in every table."""
-    seen: dict[tuple[object, ...], Plan] = {}
-    for plan in plans:
-        labels = tuple(plan.labels.values())
-        top = plan.top
-        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set)
-        known = seen.setdefault((*labels, *varied), plan)
-        if known is not plan and known.digest != plan.digest:
-            raise UserError(f"two jobs of the sweep would bear one name: {', '.join(labels)}")
-    names = [plan.name for plan in plans]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UserError(f"two jobs of the sweep are the same run: {twice}")
-
-
-def comparable(paths: Sequence[Path], *, same_number: bool = True) -> None:
-    """Raise UserError when runs differ in their cases: domain, data, seed, repeats or number.
-
-    Without `same_number` some may hold more cases: of one seed and domain, the first are the same.
-    """
-    keys = ["domain", "seed", "repeats", *(["n_cases"] if same_number else [])]
-    identities = [load_plan(path).identity for path in paths]
-    data = [(load_state(path).started or {}).get("data") for path in paths]
-    for path, identity, its_data in zip(paths[1:], identities[1:], data[1:], strict=True):
-        differ = [key for key in keys if identity[key] != identities[0][key]]
-        if its_data != data[0]:
-            differ.append("data")
-        if differ:
-            raise UserError(f"{paths[0]} and {path} differ in {', '.join(dict.fromkeys(differ))}")
-    _check_distinct([load_plan(path) for path in paths])
 
 
 def _create(path: Path, overrides: Sequence[str], planned: Sequence[Job]) -> None:

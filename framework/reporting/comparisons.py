@@ -11,8 +11,6 @@ from framework.reporting.format import interval, number, p_value, short, signed
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["comparison_list", "comparison_tables", "compat_table", "in_order", "model_table"]
-
 _MARKS: Final = {"a better": "*", "b better": "*", "cannot conclude": "!", "equivalent": "="}
 
 

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from framework.analysis.cost import RETURN
+
 if TYPE_CHECKING:
     from rich.console import Console
-
-__all__ = [
-    "DAGGER",
-    "entry_cell",
-    "interval",
-    "nowhere",
-    "number",
-    "p_value",
-    "short",
-    "signed",
-    "terminal",
-    "told",
-    "warned",
-]
 
 DAGGER: Final = "†"
 
@@ -110,3 +98,16 @@ def terminal() -> Console:
     console = Piped()
     # Piped output has no width of its own: wide enough that a table's rows stay one line each.
     return console if console.is_terminal else Piped(width=200)
+
+
+def amount(name: str, value: float, sign: str = "") -> str:
+    """`0.415` of a return, `2,315` tokens, `0.0246` dollars."""
+    digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
+    return f"{value:{sign},.{digits}f}"
+
+
+def limits(name: str, entry: Mapping[str, Any], sign: str = "") -> str:
+    """`[2,100, 2,540]`, or nothing where no limits are claimed."""
+    if entry["ci_low"] is None:
+        return ""
+    return f"[{amount(name, entry['ci_low'], sign)}, {amount(name, entry['ci_high'], sign)}]"

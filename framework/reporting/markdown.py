@@ -1,33 +1,74 @@
-"""A sweep's result table in Markdown, as the README shows it."""
+"""A page as Markdown: the same blocks as the HTML, pictures by their place beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from framework.errors import UserError
-from framework.reporting.format import DAGGER, short, told
+from framework.reporting.blocks import (
+    Block,
+    Cell,
+    Details,
+    Figure,
+    Heading,
+    Listing,
+    Note,
+    Page,
+    Table,
+    Text,
+)
 
 BEGIN: Final = "<!-- result table: begin -->"
 END: Final = "<!-- result table: end -->"
+_SPECIAL: Final = re.compile(r"([\\`*\[\]<>|])")
 
 
-def sweep_table(summary: Mapping[str, Any], budget: str | None = None) -> str:
-    """One Markdown table a domain, budget and model: an arm a row, headline axes with intervals.
+def to_markdown(page: Page) -> str:
+    """The whole file's text."""
+    parts = [f"# {_plain(page.title)}", *(part for b in page.blocks for part in _block(b))]
+    return "\n\n".join(parts) + "\n"
 
-    A dagger marks what went through a rule-based model. Raises UserError for an unknown budget.
-    """
-    jobs: Sequence[Mapping[str, Any]] = summary["jobs"]
-    settings = dict.fromkeys(_setting(job) for job in jobs)
-    if budget is not None and budget not in {b for _, b, _ in settings}:
-        raise UserError(f"no budget {budget!r} in the sweep")
-    parts = [
-        _one([job for job in jobs if _setting(job) == setting])
-        for setting in settings
-        if budget in (None, setting[1])
-    ]
-    return "\n\n".join(parts)
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Heading(text, _, level):
+            yield f"{'#' * level} {_plain(text)}"
+        case Text(text):
+            yield _plain(text)
+        case Note(text):
+            yield f"> {_plain(text)}"
+        case Listing(items):
+            yield "\n".join(f"- {_plain(item)}" for item in items)
+        case Details(summary, blocks):
+            yield f"**{_plain(summary)}**"
+            for inner in blocks:
+                yield from _block(inner)
+        case Table():
+            yield f"*{_plain(block.caption)}*"
+            lines = [_line([_plain(c) for c in block.columns]), _line(["---"] * len(block.columns))]
+            yield "\n".join([*lines, *(_line([_cell(c) for c in row]) for row in block.rows)])
+        case Figure():
+            place = f"{block.svg.parent.name}/{block.svg.name}"
+            yield f"![{_plain(block.alt)}]({place})"
+            yield f"**{_plain(block.title)}.** {_plain(block.caption)}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell | str) -> str:
+    if isinstance(cell, str):
+        return _plain(cell)
+    return _plain(f"{cell.text} {cell.under}".rstrip())
+
+
+def _plain(text: str) -> str:
+    """The text as it stands: nothing in it is taken for markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def put_between_markers(path: Path, text: str) -> None:
@@ -37,41 +78,3 @@ def put_between_markers(path: Path, text: str) -> None:
     if not begin or not end:
         raise UserError(f"{path} has no lines {BEGIN} and {END}")
     path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
-
-
-def _setting(job: Mapping[str, Any]) -> tuple[str, str, str]:
-    run = job["run"]
-    return run["domain"], run["budget"], run["model"]
-
-
-def _one(jobs: Sequence[Mapping[str, Any]]) -> str:
-    run = jobs[0]["run"]
-    axes = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
-    tokens = next(
-        (j["fairness"]["budget_tokens"] for j in jobs if not j["fairness"]["exempt"]), None
-    )
-    title = (
-        f"**{run['domain']}, budget {run['budget']} ({tokens} tokens), {run['n_cases']} cases, "
-        f"reader {run['reader']}, model {run['model']} ({run['model_kind']})**"
-    )
-    head = ["arm", *axes, "view tokens", "told"]
-    lines = [_line(head), _line(["---"] * len(head))]
-    for job in jobs:
-        cells = [_cell(job["axes"].get(axis)) for axis in axes]
-        view = job["fairness"].get("mean_view_tokens")
-        size = "" if view is None else f"{view:.0f}"
-        lines.append(_line([job["run"]["arch"], *cells, size, told(job["fairness"])]))
-    return "\n".join([title, "", *lines])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _cell(entry: Mapping[str, Any] | None) -> str:
-    if entry is None or entry["mean"] is None:
-        return "–"
-    mark = DAGGER if entry["kind"] == "instrument check" else ""
-    if entry["ci_low"] is None:
-        return f"{entry['mean']:.2f}{mark}"
-    return f"{entry['mean']:.2f}{mark} {short(entry['ci_low'])}–{short(entry['ci_high'])}"

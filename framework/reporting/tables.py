@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.analysis.cost import economy_table
-from framework.analysis.counterfactual import treatment_table
+from framework.analysis.cost import MEASURES, RETURN
+from framework.analysis.counterfactual import ALL
 from framework.analysis.prereg.results import judgement_lines
-from framework.analysis.strata import stratum_tables
+from framework.analysis.strata import natural
 from framework.analysis.summary import SETTING, setting_of
 from framework.reporting.comparisons import (
     comparison_tables,
@@ -18,8 +18,10 @@ from framework.reporting.comparisons import (
 )
 from framework.reporting.format import (
     DAGGER,
+    amount,
     entry_cell,
     interval,
+    limits,
     nowhere,
     number,
     terminal,
@@ -246,3 +248,130 @@ def _table_of(job: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _place_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*setting_of(run), run["budget"])
+
+
+def economy_table(
+    jobs: Sequence[Mapping[str, Any]],
+    found: Sequence[Mapping[str, Any]] = (),
+    also: str = "",
+) -> Table | None:
+    """The measures by arm, of jobs of one setting and budget; None where no success was counted.
+
+    found : their `differences`; shown where all are from one arm, the baseline. also : what else
+        the title says, beginning with a space.
+    """
+    from rich.table import Table
+
+    names = [n for n in MEASURES if any(n in job["axes"] for job in jobs)]
+    if not names:
+        return None
+    run = jobs[0]["run"]
+    baselines = {row["arm_b"] for row in found}
+    table = Table(
+        title=f"what being right costs  {run['domain']}  budget {run['budget']}{also}",
+        caption=(
+            "Successes per 1,000 tokens of recall and answer; tokens, or dollars, per success; a "
+            "history's ingest spread over its questions. Differences are described, not tested."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("arm", no_wrap=True)
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="center")
+    if len(baselines) == 1:
+        table.add_column(f"return minus {next(iter(baselines))}", justify="center")
+    deltas = {row["arm_a"]: row for row in found}
+    for job in jobs:
+        cells = [_shown(name, job["axes"].get(name)) for name in names]
+        if len(baselines) == 1:
+            row = deltas.get(job["run"]["arch"])
+            cells.append("-" if row is None else _shown(RETURN, {**row, "mean": row["delta"]}, "+"))
+        table.add_row(job["run"]["arch"], *cells)
+    return table
+
+
+def _shown(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> str:
+    if entry is None or entry["mean"] is None:
+        return "-"
+    mark = DAGGER if entry.get("kind") == "instrument check" else ""
+    lines = (amount(name, entry["mean"], sign) + mark, limits(name, entry, sign))
+    return "\n".join(filter(None, lines))
+
+
+def stratum_tables(jobs: Sequence[Mapping[str, Any]], also: str = "") -> list[Table]:
+    """For every axis that the domain shows by stratum, a table: arms in rows, strata in columns.
+
+    also : what else the titles say, beginning with a space.
+    """
+    from rich.table import Table
+
+    axes = dict.fromkeys(axis for job in jobs for axis in job.get("by_stratum") or ())
+    tables = []
+    for axis in axes:
+        found = [(job["run"]["arch"], (job.get("by_stratum") or {}).get(axis, {})) for job in jobs]
+        strata = sorted({name for _, entries in found for name in entries}, key=natural)
+        if len(strata) < 2:
+            continue
+        run = jobs[0]["run"]
+        title = (
+            f"{axis.replace('_', ' ')} by stratum  {run['domain']}  budget {run['budget']}{also}"
+        )
+        table = Table(title=title, title_justify="left")
+        table.add_column("arm", no_wrap=True)
+        for name in strata:
+            table.add_column(name, justify="center")
+        for arm, entries in found:
+            table.add_row(arm, *(entry_cell(entries.get(name)) for name in strata))
+        tables.append(table)
+    return tables
+
+
+def treatment_table(jobs: Sequence[Mapping[str, Any]]) -> Table | None:
+    """Treatment by arm and attribute, of summaries or jobs of a sweep; None where none has twins.
+
+    Of a sweep's arms only the figures over all attributes are shown; the rest is in sweep.json.
+    """
+    from rich.table import Table
+
+    shown = [job for job in jobs if job.get("treatment")]
+    if not shown:
+        return None
+    table = Table(
+        title="protected-attribute twins: protected minus reference group",
+        caption=(
+            "95% limits, unadjusted. Differences found are the arm's or chance; none found is not "
+            "fairness, and the impact ratio says adverse impact only where its interval does."
+        ),
+        title_justify="left",
+        caption_justify="left",
+    )
+    for column in ("arm", "budget", "attribute", "pairs", "favourable", "decided differently",
+                   "other reasons", "retained", "impact ratio", "adverse impact"):  # fmt: skip
+        table.add_column(column)
+    for job in shown:
+        attributes = job["treatment"]["attributes"]
+        for name in attributes if len(jobs) == 1 else [ALL]:
+            entry = attributes[name]
+            table.add_row(
+                job["run"]["arch"],
+                job["run"]["budget"],
+                name.replace("_", " "),
+                str(entry["n"]),
+                _limited(entry["decisions"], "delta", "+"),
+                _limited(entry["decisions_changed"], "mean"),
+                _limited(entry["reasons_changed"], "mean"),
+                _limited(entry["retention"], "delta", "+"),
+                _limited(entry["impact_ratio"], "value"),
+                entry["adverse_impact"],
+            )
+    return table
+
+
+def _limited(entry: Mapping[str, Any], key: str, sign: str = "") -> str:
+    if entry[key] is None:
+        return "-"
+    first = f"{entry[key]:{sign}.3f}"
+    if entry["ci_low"] is None:
+        return first
+    return f"{first} [{entry['ci_low']:{sign}.3f}, {entry['ci_high']:{sign}.3f}]"

@@ -48,6 +48,11 @@ ROWS: Final = "rows.parquet"
 SUMMARY: Final = "summary.json"
 SWEEP_PLAN: Final = "sweep_plan.json"
 """What makes a directory that of a sweep."""
+SWEEP: Final = "sweep.json"
+COMPARISON: Final = "comparison.csv"
+HTML: Final = "report.html"
+MARKDOWN: Final = "report.md"
+FIGURES: Final = "figures"
 UNSEALED: Final = ("tracking.json", "report.*", "figures/*", "baseline/*")
 """Names that may come or change after the seal: copies and pictures of what is sealed."""
 _PACKAGES: Final = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from framework.reporting.loops import LOOP, read_loop
+from framework.analysis.loops import LOOP, read_loop
 from framework.text.canonical import canonical_json
 from plugins.tracking._content import LONGEST_PARAM, Upload
 from plugins.tracking._metrics import Metrics

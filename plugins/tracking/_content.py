@@ -18,11 +18,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.config import plan
-from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import UserError
-from framework.reporting.report import FIGURE_DIRECTORY, HTML, MARKDOWN
 from framework.store import FINISHED, JOURNAL, MANIFEST
-from framework.store.directory import ANSWERS, CONFIG, ROWS, SUMMARY, SWEEP_PLAN, read_summary
+from framework.store.directory import (
+    ANSWERS,
+    COMPARISON,
+    CONFIG,
+    FIGURES,
+    HTML,
+    MARKDOWN,
+    ROWS,
+    SUMMARY,
+    SWEEP,
+    SWEEP_PLAN,
+    read_summary,
+)
 from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._metrics import Metrics, run_metrics, setting, sweep_metrics, word
 
@@ -232,7 +242,7 @@ def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]
 
 def _pictures(directory: Path) -> list[Path]:
     """The figures of a report, in order."""
-    return sorted(path.absolute() for path in (directory / FIGURE_DIRECTORY).glob("*.*g"))
+    return sorted(path.absolute() for path in (directory / FIGURES).glob("*.*g"))
 
 
 def _gate(gate: Mapping[str, Any]) -> str:

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from framework.analysis.cost import MEASURES
 from framework.analysis.depths import depth_of
-from framework.engine.sweep import COMPARISON
-from framework.store.directory import SUMMARY
+from framework.store.directory import COMPARISON, SUMMARY
 from framework.text.canonical import canonical_json, digest_bytes
 
 __all__ = [

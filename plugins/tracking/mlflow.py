@@ -10,7 +10,7 @@ from pathlib import Path
 
 from framework.contracts import Tracker
 from framework.registry import register
-from framework.reporting.report import HTML
+from framework.store.directory import HTML
 from plugins.tracking._address import check_public, public, resolve
 from plugins.tracking._candidates import KEY, candidate_uploads, loop_files
 from plugins.tracking._content import Upload, run_upload, sweep_upload

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from framework.engine.sweep import SWEEP
 from framework.engine.sync import sync
-from framework.reporting.report.write import write_report
-from framework.store.directory import read_summary
+from framework.reporting.page import write_report
+from framework.store.directory import SWEEP, read_summary
 from tests.plugins.tracking.runs import finished_sweep
 from tests.plugins.tracking.serving import Serving
 

@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from framework.reporting.evidence import Group
+    from framework.analysis.evidence import Group
     from framework.reporting.figures.style import Drawing
-
-__all__ = ["FIGURES", "figure"]
 
 FIGURES: Final[Mapping[str, str]] = {
     "forest": "framework.reporting.figures.forest",

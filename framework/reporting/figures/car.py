@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from framework.reporting.evidence import Group
+from framework.analysis.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks
-
-__all__ = ["draw"]
 
 X, Y = "commit_rate", "conditional_accuracy"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.reporting.evidence import Group
+from framework.analysis.evidence import Group
+from framework.analysis.outcomes import outcomes
 from framework.reporting.figures.labels import label_of, under
-from framework.reporting.figures.outcomes import outcomes
 from framework.reporting.figures.style import (
     BLUE,
     GREEN,
@@ -19,8 +19,6 @@ from framework.reporting.figures.style import (
     rows_axis,
     whisker,
 )
-
-__all__ = ["draw"]
 
 
 def draw(group: Group) -> Drawing | None:

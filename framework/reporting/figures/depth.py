@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from framework.analysis.depths import depth_of
-from framework.reporting.evidence import Group, Job
+from framework.analysis.evidence import Group, Job
+from framework.analysis.strata import depth_axis, depth_entry, depths_of_group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     Drawing,
@@ -22,31 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["axis_of", "depths", "draw", "entry"]
-
 _MOST_TOGETHER: Final = 7
 """Curves in a panel that can still be told apart."""
 _COLUMNS: Final = 4
 _WIDTH: Final = 6.4
 
 
-def depths(group: Group) -> list[int]:
-    """The depths of the cases, ascending; fewer than two make no curve."""
-    found = {depth_of(name) for job in group.jobs for name in job.summary["strata"]}
-    return sorted(depth for depth in found if depth is not None)
-
-
-def axis_of(group: Group) -> str | None:
-    """The first headline axis that has a value at some depth."""
-    return next(
-        (a for a in group.headline for d in depths(group) for j in group.jobs if entry(j, d, a)),
-        None,
-    )
-
-
 def draw(group: Group) -> Drawing | None:
     """One panel a budget with a curve an arm; of many arms, one panel an arm, a curve a budget."""
-    levels, axis = depths(group), axis_of(group)
+    levels, axis = depths_of_group(group), depth_axis(group)
     if len(levels) < 2 or axis is None:
         return None
     one = _together if len(group.arms) <= _MOST_TOGETHER else _apart
@@ -55,7 +39,7 @@ def draw(group: Group) -> Drawing | None:
         f"{job.arm} at {job.budget}, depth {level}: {found['mean']:.2f}"
         for job in group.jobs
         for level in levels
-        if (found := entry(job, level, axis)) is not None
+        if (found := depth_entry(job, level, axis)) is not None
     ]
     return Drawing(
         name=f"depth-{group.index}",
@@ -95,7 +79,7 @@ def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
         flat = [panel for row in panels for panel in row]
         for panel, arm in zip(flat, arms, strict=False):
             for job in group.jobs:
-                found = [(d, e) for d in levels if (e := entry(job, d, axis))]
+                found = [(d, e) for d in levels if (e := depth_entry(job, d, axis))]
                 panel.plot([d for d, _ in found], [e["mean"] for _, e in found], color="#dddddd",
                            lw=0.8, zorder=1)  # fmt: skip
             for i, (budget, mark) in enumerate(look.items()):
@@ -114,19 +98,10 @@ def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
 def _curve(
     panel: Axes, job: Job | None, levels: Sequence[int], axis: str, mark: Mark, off: float
 ) -> None:
-    found = [(d, e) for d in levels if job is not None and (e := entry(job, d, axis))]
+    found = [(d, e) for d in levels if job is not None and (e := depth_entry(job, d, axis))]
     for depth, one in found:
         if one["ci_low"] is not None:
             panel.plot([depth + off] * 2, [one["ci_low"], one["ci_high"]], lw=0.9, alpha=0.6,
                        color=mark.colour)  # fmt: skip
     panel.plot([d + off for d, _ in found], [e["mean"] for _, e in found], lw=1.3, zorder=3,
                color=mark.colour, ls=mark.line, marker=mark.marker, mfc=mark.face)  # fmt: skip
-
-
-def entry(job: Job, depth: int, axis: str) -> Mapping[str, Any] | None:
-    """The axis of a job at a depth; None where it has no mean there."""
-    for name, axes in job.summary["strata"].items():
-        if depth_of(name) == depth:
-            found: Mapping[str, Any] | None = axes.get(axis)
-            return None if found is None or found["mean"] is None else found
-    return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from framework.reporting.evidence import Group
+from framework.analysis.evidence import Group
+from framework.analysis.outcomes import PARTS, outcomes
 from framework.reporting.figures.labels import label_of, under
-from framework.reporting.figures.outcomes import PARTS, outcomes
 from framework.reporting.figures.style import (
     BLACK,
     ORANGE,
@@ -15,8 +15,6 @@ from framework.reporting.figures.style import (
     rows_axis,
     whisker,
 )
-
-__all__ = ["draw"]
 
 _PARTS = (
     ("lost_wrong", VERMILLION, ""),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.reporting.evidence import Group, higher_is_better
+from framework.analysis.evidence import Group, higher_is_better
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     GREY,
@@ -18,8 +18,6 @@ from framework.reporting.figures.style import (
     rows_axis,
     whisker,
 )
-
-__all__ = ["draw", "shown"]
 
 _COLUMNS: Final = 3
 _MOST_PAIRS: Final = 12

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from framework.reporting.figures.style import GREY, Drawing, canvas, handles, legend, marks
 
-__all__ = ["draw"]
-
 _COLUMNS: Final = 3
 
 Places = Mapping[tuple[str, str], Mapping[str, Any]]

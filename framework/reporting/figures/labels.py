@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from framework.reporting.evidence import Group
-
-__all__ = ["label_of", "under"]
+from framework.analysis.evidence import Group
 
 _WORDS: Final = {
     "finding": "a finding: no model had a hand in it",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from framework.analysis.loops import CASES, SPLITS
 from framework.reporting.figures.style import (
     BLUE,
     GREEN,
@@ -20,9 +21,6 @@ from framework.reporting.figures.style import (
     marks,
     rows_axis,
 )
-from framework.reporting.loops import CASES, SPLITS
-
-__all__ = ["OUTCOMES", "STAGES", "Shown", "barcode", "funnel", "measured", "promises", "promotions"]
 
 OUTCOMES: Final = (
     "static-rejected",

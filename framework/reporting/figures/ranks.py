@@ -4,37 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from framework.reporting.evidence import Group
+from framework.analysis.evidence import Group
+from framework.analysis.outcomes import outcome_axis, ranked
 from framework.reporting.figures.labels import label_of, under
-from framework.reporting.figures.outcomes import outcome_axis, success_values
 from framework.reporting.figures.style import BLUE, Drawing, canvas
-from framework.statistics.omnibus import CriticalDifference, critical_difference
-
-__all__ = ["draw", "ranked"]
-
-
-def ranked(group: Group, budget: str) -> tuple[int, CriticalDifference] | None:
-    """Cases that every arm defines, and Nemenyi's comparison on them.
-
-    None for fewer than three arms, no such case, or cases that all tie.
-    """
-    axis = outcome_axis(group)
-    columns = {
-        arm: success_values(job, axis)
-        for arm in group.arms
-        if axis is not None and (job := group.job(arm, budget)) is not None
-    }
-    columns = {arm: values for arm, values in columns.items() if values}
-    if len(columns) < 3:
-        return None
-    shared = sorted(set.intersection(*(set(values) for values in columns.values())))
-    table = np.array([[values[case] for values in columns.values()] for case in shared])
-    if not len(shared) or not np.any(np.ptp(table, axis=1) > 0):
-        return None
-    found = critical_difference(table, list(columns), seed=int(group.run["seed"]))
-    return len(shared), found
+from framework.statistics.omnibus import CriticalDifference
 
 
 def draw(group: Group) -> Drawing | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from framework.analysis.cost import success_of
-from framework.reporting.evidence import Group, Job
+from framework.analysis.calibration import reliability_of
+from framework.analysis.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     GREY,
@@ -14,22 +14,6 @@ from framework.reporting.figures.style import (
     legend_height,
     marks,
 )
-from framework.statistics.calibration import Reliability, reliability
-
-__all__ = ["draw", "reliability_of"]
-
-
-def reliability_of(job: Job) -> Reliability | None:
-    """A job's reliability; None where no answer states a confidence or success is a share."""
-    rows = [row for row in sorted(job.good, key=lambda r: r.key) if success_of(row) in (0.0, 1.0)]
-    if not rows or not any(row.key in job.confidences for row in rows):
-        return None
-    return reliability(
-        [job.confidences.get(row.key) for row in rows],
-        [success_of(row) or 0.0 for row in rows],
-        [row.cluster or row.case_id for row in rows],
-        seed=int(job.summary["run"]["seed"]),
-    )
 
 
 def draw(group: Group) -> Drawing | None:

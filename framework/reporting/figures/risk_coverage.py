@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from framework.analysis.cost import success_of
-from framework.reporting.evidence import Group, Job
+from framework.analysis.calibration import curve_of
+from framework.analysis.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks
 from framework.statistics.bootstrap import FloatArray
-from framework.statistics.selective import RiskCoverage, risk_coverage, risk_limits
-
-__all__ = ["Curve", "curve_of", "draw"]
 
 _FEWEST: Final = 0.05
 """Coverage from which the curve is drawn: before it, risk is that of a handful of answers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """A job's curve with pointwise 95% limits; None below 10 clusters of cases."""
-
-    curve: RiskCoverage
-    limits: tuple[FloatArray, FloatArray] | None
-
-
-def curve_of(job: Job) -> Curve | None:
-    """The curve of a job; None where no answer states a confidence."""
-    rows = [row for row in sorted(job.good, key=lambda r: r.key) if success_of(row) is not None]
-    if not rows:
-        return None
-    stated = job.confidences
-    if not any(row.key in stated for row in rows):
-        return None
-    confidence = [stated.get(row.key) for row in rows]
-    loss = [1.0 - (success_of(row) or 0.0) for row in rows]
-    curve = risk_coverage(confidence, loss)
-    clusters = [row.cluster or row.case_id for row in rows]
-    seed = int(job.summary["run"]["seed"])
-    return Curve(
-        curve=curve, limits=risk_limits(confidence, loss, clusters, curve.coverage, seed=seed)
-    )
 
 
 def draw(group: Group) -> Drawing | None:

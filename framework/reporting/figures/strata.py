@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from framework.analysis.depths import depth_of
-from framework.reporting.evidence import Group
+from framework.analysis.evidence import Group
+from framework.analysis.strata import strata_of, stratum_axis, stratum_entry
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     Drawing,
@@ -19,50 +18,12 @@ from framework.reporting.figures.style import (
     whisker,
 )
 
-__all__ = ["axis_of", "draw", "strata"]
-
-TAG: Final = "stratum="
 _COLUMNS: Final = 3
-
-
-def strata(group: Group) -> list[str]:
-    """Names of the primary strata, in order; depths are a curve of their own (`depth`)."""
-    found = dict.fromkeys(
-        name.removeprefix(TAG)
-        for job in group.jobs
-        for name in job.summary["strata"]
-        if name.startswith(TAG) and depth_of(name) is None
-    )
-    return list(found)
-
-
-def axis_of(group: Group) -> str | None:
-    """The first headline axis that is no finding, else the first: what a reader made of it."""
-    with_values = [
-        a
-        for a in group.headline
-        if any(entry(group, j.arm, j.budget, s, a) for j in group.jobs for s in strata(group))
-    ]
-    answered = [
-        a
-        for a in with_values
-        if all(j.summary["axes"].get(a, {}).get("kind") != "finding" for j in group.jobs)
-    ]
-    return next(iter([*answered, *with_values]), None)
-
-
-def entry(group: Group, arm: str, budget: str, stratum: str, axis: str) -> Mapping[str, Any] | None:
-    """The axis of a job in a stratum; None where it has no mean there."""
-    job = group.job(arm, budget)
-    found: Mapping[str, Any] | None = (
-        job.summary["strata"].get(TAG + stratum, {}).get(axis) if job else None
-    )
-    return None if found is None or found["mean"] is None else found
 
 
 def draw(group: Group) -> Drawing | None:
     """Dots with intervals, arms in rows, budgets by marker."""
-    names, axis = strata(group), axis_of(group)
+    names, axis = strata_of(group), stratum_axis(group)
     if len(names) < 2 or axis is None:
         return None
     look, arms = marks(group.budgets), group.arms
@@ -78,7 +39,7 @@ def draw(group: Group) -> Drawing | None:
             n = 0
             for j, (budget, mark) in enumerate(look.items()):
                 for i, arm in enumerate(arms):
-                    found = entry(group, arm, budget, name, axis)
+                    found = stratum_entry(group, arm, budget, name, axis)
                     if found is None:
                         continue
                     n = max(n, found["n"])

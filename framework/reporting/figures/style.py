@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,25 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "SKY",
-    "VERMILLION",
-    "Drawing",
-    "Mark",
-    "canvas",
-    "handles",
-    "legend",
-    "legend_height",
-    "marks",
-    "pixels",
-    "rows_axis",
-    "save",
-    "whisker",
-]
+    from framework.reporting.blocks import Block
 
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"
@@ -153,6 +135,40 @@ def save(drawing: Drawing, directory: Path) -> tuple[Path, Path]:
 def pixels(drawing: Drawing) -> int:
     """Width of the drawing in CSS pixels."""
     return math.ceil(drawing.figure.get_figwidth() * _PIXELS)
+
+
+@dataclass
+class FigureWriter:
+    """Saves drawings, each once, in one directory; `add_figure` gives the block that shows one."""
+
+    directory: Path
+    names: list[str] = field(default_factory=list)
+
+    def add_figure(self, drawing: Drawing | None) -> Iterator[Block]:
+        """Save a drawing and give its block; nothing for no drawing."""
+        from framework.reporting.blocks import Figure as Shown
+
+        if drawing is None:
+            return
+        self.directory.mkdir(parents=True, exist_ok=True)
+        svg, png = save(drawing, self.directory)
+        self.names += [svg.name, png.name]
+        yield Shown(
+            anchor=f"figure-{drawing.name}",
+            title=drawing.title,
+            caption=drawing.caption,
+            alt=drawing.alt,
+            svg=svg,
+            png=png,
+            width=pixels(drawing),
+        )
+
+    def remove_stale(self) -> None:
+        """Remove figures of an earlier report that this one does not have."""
+        if self.directory.is_dir():
+            for left in [*self.directory.glob("*.svg"), *self.directory.glob("*.png")]:
+                if left.name not in self.names:
+                    left.unlink()
 
 
 def _settings() -> Any:

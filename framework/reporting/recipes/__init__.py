@@ -16,10 +16,10 @@ from framework.errors import UserError
 from framework.registry import nearest
 
 if TYPE_CHECKING:
+    from framework.reporting.blocks import Block
     from framework.reporting.figures.style import Drawing
-    from framework.reporting.report.blocks import Block
 
-__all__ = ["Hang", "Recipe", "find", "needs", "recipe", "recipes"]
+__all__ = ["AddFigure", "Recipe", "find", "needs", "recipe", "recipes"]
 
 _MODULES: Final = (
     "longhorizon",
@@ -33,7 +33,7 @@ _MODULES: Final = (
 )
 
 
-class Hang(Protocol):
+class AddFigure(Protocol):
     """Saves a drawing and gives the block that shows it."""
 
     def __call__(self, drawing: Drawing | None) -> Iterator[Block]:
@@ -41,7 +41,7 @@ class Hang(Protocol):
         ...
 
 
-Make = Callable[[Sequence[Path], Hang], Iterator["Block"]]
+Make = Callable[[Sequence[Path], AddFigure], Iterator["Block"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from framework.analysis.depths import depths_of
+from framework.analysis.evidence import Job
 from framework.errors import UserError
-from framework.reporting.evidence import Job
+from framework.reporting.blocks import NOTHING, Cell
 from framework.reporting.recipes.cells import Measured, shown
-from framework.reporting.report.blocks import NOTHING, Cell
 from framework.statistics.bootstrap import MIN_UNITS
 from framework.statistics.depth import Crossover, Slope, crossover, depth_slope
 from framework.statistics.paired import Comparison, compare

@@ -8,7 +8,7 @@ from typing import Any
 
 from framework.published import printed_number
 from framework.reanalysis.tables import Cell as Published
-from framework.reporting.report.blocks import NOTHING, Cell
+from framework.reporting.blocks import NOTHING, Cell
 
 __all__ = ["Measured", "against", "beside", "measured", "shown"]
 

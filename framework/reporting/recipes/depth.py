@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from framework.analysis.evidence import Group, Job, higher_is_better, load
+from framework.analysis.outcomes import part_values
 from framework.errors import UserError
 from framework.published import Printed, printed
-from framework.reporting.evidence import Group, Job, higher_is_better, load
+from framework.reporting.blocks import Block, Cell, Note, Table, Text
 from framework.reporting.figures import figure
-from framework.reporting.figures.outcomes import part_values
-from framework.reporting.recipes import Hang, Make, needs, recipe
+from framework.reporting.recipes import AddFigure, Make, needs, recipe
 from framework.reporting.recipes.cases import STAR, difference, gain, slope
 from framework.reporting.recipes.cells import Measured, against, measured, shown
 from framework.reporting.recipes.knobs import by_depth, curves_block, jobs_of, setting, words
-from framework.reporting.report.blocks import Block, Cell, Note, Table, Text
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
 
@@ -50,7 +50,7 @@ def _beside(
 ) -> None:
     """A recipe that sets measured numbers beside a printed table, arm by arm."""
 
-    def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    def make(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         jobs = jobs_of(sources)
         by_arm = {job.arm: job for job in jobs}
         source = printed("depth")[table]
@@ -148,10 +148,10 @@ _beside("depth/figure32", "figure_32", "Return on tokens by arm", _axis, "paper_
 def _drawn(name: str, source: str, title: str, drawing: str, tables: str = "") -> None:
     """A recipe: a figure that every report has, of a sweep over governed corpora."""
 
-    def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    def make(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         groups = [group for path in sources for group in load(path).groups]
         yield from words([job for group in groups for job in group.jobs])
-        hung = [block for group in groups for block in hang(figure(drawing)(group))]
+        hung = [block for group in groups for block in add_figure(figure(drawing)(group))]
         if not hung:
             raise UserError(f"{title}: the sweep has not what it needs")
         yield from hung
@@ -162,7 +162,7 @@ def _drawn(name: str, source: str, title: str, drawing: str, tables: str = "") -
 
 
 def _tables(name: str, group: Group) -> Iterator[Block]:
-    from framework.reporting.report import behaviour, comparisons
+    from framework.reporting.sections import behaviour, comparisons
 
     made: dict[str, Callable[[Group], Iterator[Block]]] = {
         "ranks": comparisons.ranks_of,
@@ -178,9 +178,9 @@ _drawn("depth/F020", "Depth, Figure 29", "Accuracy and cost", "pareto", "cost")
 
 
 @recipe("depth/table10", "Depth, Table 10", "Scorecard", needs("paper_geometry"))
-def scorecard(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def scorecard(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Wins, near-ties and losses of every arm, none left out, beside the printed tally."""
-    from framework.reporting.report import comparisons
+    from framework.reporting.sections import comparisons
 
     source = printed("depth")["table_10"]
     yield from words(jobs_of(sources))
@@ -195,7 +195,7 @@ def scorecard(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 @recipe("depth/F017", "Depth, Figures 56 and 57", "What a memory adds, by axis",
         needs("intervention"))  # fmt: skip
-def intervention(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def intervention(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """typed_graph minus no memory at all, paired by case, axis by axis (Product Navigator)."""
     jobs: list[Job] = []
     lifts: list[_Lift] = []
@@ -277,7 +277,7 @@ def _lifts(arm: str, job: Job, none: Job) -> tuple[list[_Lift], list[str]]:
 
 
 @recipe("depth/table39", "Depth, Table 39", "Seed and traversal", needs("seed_traversal"))
-def seed_and_traversal(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def seed_and_traversal(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall by depth of the seed alone and with traversal."""
     jobs = jobs_of(sources)
     yield from words(jobs)
@@ -294,7 +294,7 @@ def seed_and_traversal(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 
 def _four_cells(table: str) -> Make:
-    def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    def make(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         jobs = jobs_of(sources)
         source = printed("depth")[table]
         yield from words(jobs)

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.published import printed
-from framework.reporting.evidence import Job
-from framework.reporting.recipes import Hang, needs, recipe
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from framework.reporting.recipes import AddFigure, needs, recipe
 from framework.reporting.recipes.cases import STAR, difference, gain, values
 from framework.reporting.recipes.cells import Measured, against, measured, shown
 from framework.reporting.recipes.knobs import (
@@ -21,7 +22,6 @@ from framework.reporting.recipes.knobs import (
     setting,
     words,
 )
-from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.correlation import order_agreement
 from framework.store.directory import ANSWERS
 
@@ -30,7 +30,7 @@ __all__: list[str] = []
 
 @recipe("depth/surface", "Depth, section 11.6", "Budget and look-alikes",
         needs("budget_surface"))  # fmt: skip
-def surface(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def surface(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall of each arm by budget (rows) and look-alike chains (columns)."""
     jobs = jobs_of(sources)
     yield from words(jobs)
@@ -56,7 +56,7 @@ def surface(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 @recipe("depth/table4", "Depth, Table 4 and Figure 12", "Organisation sweep",
         needs("organisation"))  # fmt: skip
-def organisation(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def organisation(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall by depth of one corpus under every organisation, beside the printed rows."""
     jobs = jobs_of(sources)
     source = printed("depth")["table_4"]
@@ -87,13 +87,13 @@ def organisation(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 @recipe("depth/pruning", "Depth, Table 55", "Hops and dependency pruning by depth",
         needs("pruning"))  # fmt: skip
-def pruning(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def pruning(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall by depth of the typed graph with more hops, and with dependency pruning."""
     yield from _by_depth(sources, "pruning", ("recall", "precision"))
 
 
 @recipe("depth/agentic", "Depth, section 18", "One question or several", needs("agentic"))
-def agentic(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def agentic(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall and compliance by depth with one question and with several, under one budget."""
     jobs = jobs_of(sources)
     yield from words(jobs)
@@ -119,7 +119,7 @@ def agentic(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 @recipe("depth/cross_model", "Depth, appendix 22", "Agreement of readers on the order of arms",
         needs("cross_model"))  # fmt: skip
-def cross_model(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def cross_model(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Compliance by reader, and the rank correlation of every two readers over the arms."""
     jobs = jobs_of(sources)
     yield from words(jobs)
@@ -164,7 +164,7 @@ def cross_model(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 @recipe("depth/maintenance", "Depth, section 19.3", "What it costs to keep edges right",
         needs("maintenance"))  # fmt: skip
-def maintenance(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def maintenance(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Edges to put right for a fidelity, and the recall that they earn."""
     jobs = jobs_of(sources)
     curves = by_setting(jobs, "domain.fidelity", "recall")

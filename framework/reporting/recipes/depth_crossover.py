@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.published import printed
-from framework.reporting.evidence import Job
-from framework.reporting.recipes import Hang, needs, recipe
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from framework.reporting.recipes import AddFigure, needs, recipe
 from framework.reporting.recipes.cases import crossing, slope
 from framework.reporting.recipes.cells import Measured, shown
 from framework.reporting.recipes.knobs import Curve, by_depth, curves_block, jobs_of, words
 from framework.reporting.recipes.panels import draw
-from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.depth import Crossover
 from framework.theory.decay import DecayFit, fit_decays
 from framework.theory.decay import Measured as Recalled
@@ -26,7 +26,7 @@ _FEW: Final = 10
 
 
 @recipe("depth/F016", "Depth, Figure 16", "Depth crossover", needs("crossover"))
-def crossover(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def crossover(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall, compliance and kappa against depth, with slopes and the depths of crossover."""
     jobs = jobs_of(sources)
     curves: dict[str, dict[str, Curve]] = {
@@ -38,7 +38,7 @@ def crossover(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
     if len({job.arm for job in jobs}) < len(jobs):
         raise UserError("the runs vary something else than the arm")
     yield from words(jobs)
-    yield from hang(
+    yield from add_figure(
         draw(
             "depth-crossover",
             "Depth crossover",
@@ -160,7 +160,7 @@ def _lead(value: float, low: float | None, high: float | None, rival: str) -> Ce
 
 @recipe("depth/F035", "Depth, Figure 35 and Table 37", "Decay laws by depth",
         needs("crossover"))  # fmt: skip
-def decay(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def decay(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Laws of decay fitted to recall at every depth, with AICc and the error out of sample."""
     jobs = jobs_of(sources)
     source = printed("depth")["table_37"]

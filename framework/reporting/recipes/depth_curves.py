@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framework.errors import UserError
-from framework.reporting.recipes import Hang, needs, recipe
+from framework.reporting.blocks import Block, Text
+from framework.reporting.recipes import AddFigure, needs, recipe
 from framework.reporting.recipes.cases import kept
 from framework.reporting.recipes.knobs import (
     Curve,
@@ -20,7 +21,6 @@ from framework.reporting.recipes.knobs import (
     words,
 )
 from framework.reporting.recipes.panels import draw
-from framework.reporting.report.blocks import Block, Text
 from framework.theory.depth import traversal_recall
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _knob(
 ) -> None:
     """A recipe: axes against a setting that the experiment sweeps."""
 
-    def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    def make(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         jobs = jobs_of(sources)
         panels = {axis: by_setting(jobs, key, axis) for axis in axes}
         yield from words(jobs)
@@ -49,7 +49,7 @@ def _knob(
             yield Text(note)
         file = name.replace("/", "-")
         caption = f"Means with 95% intervals over cases, against {key}."
-        yield from hang(draw(file, title, panels, xlabel, caption, logarithmic=logarithmic))
+        yield from add_figure(draw(file, title, panels, xlabel, caption, logarithmic=logarithmic))
         for axis, curves in panels.items():
             yield curves_block(f"{file}-{axis}", f"{axis} by {key}", xlabel, curves)
 
@@ -64,7 +64,7 @@ _knob(
 
 @recipe("depth/F040", "Depth, Figures 20 and 21", "Look-alike chains",
         needs("distractors"))  # fmt: skip
-def look_alikes(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def look_alikes(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall by look-alike chains, what is kept of it, and what of the view they take."""
     key, xlabel = "domain.distractors", "look-alike chains a task"
     jobs = jobs_of(sources)
@@ -80,7 +80,7 @@ def look_alikes(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         "of what the view holds, the share that is look-alikes."
     )
     caption = f"Means with 95% intervals, clustered by corpus, against {key}."
-    yield from hang(draw("depth-F040", "Look-alike chains", panels, xlabel, caption))
+    yield from add_figure(draw("depth-F040", "Look-alike chains", panels, xlabel, caption))
     for axis, curves in panels.items():
         anchor = f"depth-F040-{axis.replace(' ', '-')}"
         yield curves_block(anchor, f"{axis} by {key}", xlabel, curves)
@@ -142,14 +142,14 @@ def _overlaid(
 ) -> None:
     """A recipe: recall against a setting, with what the theory says drawn as a grey line."""
 
-    def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    def make(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         jobs = jobs_of(sources)
         curves = by_setting(jobs, key, "recall", depth)
         line, said = predict(curves)
         yield from words(jobs)
         yield Text(said)
         file = name.replace("/", "-")
-        yield from hang(
+        yield from add_figure(
             draw(
                 file, title, {"recall": curves}, xlabel,
                 "Measured means with 95% intervals; the grey line is a prediction, not measured.",

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from framework.analysis.depths import depths_of
+from framework.analysis.evidence import Job
 from framework.errors import UserError
-from framework.reporting.evidence import Job
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.reporting.figures.style import Drawing, canvas
-from framework.reporting.recipes import Hang, needs, recipe
+from framework.reporting.recipes import AddFigure, needs, recipe
 from framework.reporting.recipes.cases import STAR, difference, gain, is_sure
 from framework.reporting.recipes.knobs import jobs_of, setting, words
-from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.paired import Comparison
 from framework.theory.depth import advantage
 
@@ -40,7 +40,7 @@ _Phase = Mapping[tuple[float, int], _Place]
 
 @recipe("depth/F036", "Depth, Figure 11", "Drift by depth: predicted and measured",
         needs("phase"))  # fmt: skip
-def phase(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def phase(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Recall of each typed graph minus that of bm25, paired by task, by drift and depth."""
     jobs = jobs_of(sources)
     place = {(job.arm, setting(job, "domain.rho")): job for job in jobs}
@@ -70,7 +70,7 @@ def phase(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         "between the two is a finding about the formula, which is of a walk of any length where "
         f"these arms end at their hop limit. {STAR}"
     )
-    yield from hang(_drawing(phases, rhos, depths))
+    yield from add_figure(_drawing(phases, rhos, depths))
     for arm, cells in phases.items():
         yield Table(
             anchor=f"phase-{arm}",

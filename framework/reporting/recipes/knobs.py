@@ -12,10 +12,10 @@ from typing import Any, Final
 import yaml
 
 from framework.analysis.depths import depth_of
+from framework.analysis.evidence import Job, load
 from framework.errors import UserError
-from framework.reporting.evidence import Job, load
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.reporting.recipes.cells import Measured, shown
-from framework.reporting.report.blocks import NOTHING, Block, Cell, Table, Text
 
 __all__ = [
     "Curve",

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from framework.analysis.evidence import Job, load
 from framework.errors import UserError
 from framework.reanalysis.published import published_tables
 from framework.reanalysis.rows import AXES, BUDGETS, Recorded, column, read_rows
 from framework.reanalysis.tables import Table as Published
-from framework.reporting.evidence import Job, load
+from framework.reporting.blocks import Block, Note, Table, Text
 from framework.reporting.figures.style import Drawing, canvas, handles, legend, legend_height, marks
-from framework.reporting.recipes import Hang, Make, recipe
+from framework.reporting.recipes import AddFigure, Make, recipe
 from framework.reporting.recipes.cells import beside
-from framework.reporting.report.blocks import Block, Note, Table, Text
 
 __all__ = ["ARMS", "rows_of"]
 
@@ -88,7 +88,7 @@ def _measured(job: Job) -> Iterator[Recorded]:
 
 
 def _table(number: int) -> Make:
-    def make(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+    def make(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         rows = rows_of(sources)
         for table in published_tables(rows, partial=True):
             if table.number == number:
@@ -148,7 +148,7 @@ for _number, _title in (
 
 
 @recipe("longhorizon/figure3", "LongHorizon, Figure 3", "Profile of every arm by budget", _NEEDS)
-def profile(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def profile(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """One panel a budget: the four axes of each arm as points."""
     rows = rows_of(sources)
     arms, budgets = _arms(rows), _budgets(rows)
@@ -174,7 +174,7 @@ def profile(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         panels[0][0].set_ylabel("mean over cases")
         legend(figure, handles(look.values()), arms)
     yield _origin(rows)
-    yield from hang(
+    yield from add_figure(
         Drawing(
             name="longhorizon-figure3",
             title="Profile by budget",
@@ -187,7 +187,7 @@ def profile(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 
 @recipe("longhorizon/figure4", "LongHorizon, Figure 4", "Decision accuracy by budget", _NEEDS)
-def accuracy_by_budget(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def accuracy_by_budget(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """EDA of each arm against the budget, with Wilson intervals."""
     from framework.statistics.intervals import wilson
 
@@ -213,7 +213,7 @@ def accuracy_by_budget(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         panel.set_xticks(range(len(budgets)), budgets)
         legend(figure, handles(look.values(), line=True), arms)
     yield _origin(rows)
-    yield from hang(
+    yield from add_figure(
         Drawing(
             name="longhorizon-figure4",
             title="Decision accuracy by budget",
@@ -225,7 +225,7 @@ def accuracy_by_budget(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 
 @recipe("longhorizon/figure5", "LongHorizon, Figure 5", "The plane of commitment", _NEEDS_VERIFIED)
-def commitment(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def commitment(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Commit rate against accuracy when committed: Summ-only and the verified reader."""
     rows = rows_of(sources)
     tables = {t.number: t for t in published_tables(rows, partial=True)}
@@ -248,7 +248,7 @@ def commitment(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         panel.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
         legend(figure, handles(look.values(), hollow=True), list(points))
     yield _origin(rows)
-    yield from hang(
+    yield from add_figure(
         Drawing(
             name="longhorizon-figure5",
             title="The plane of commitment",

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.loops import read_loop
 from framework.errors import UserError
 from framework.reanalysis.loops import Loop, read_loops
+from framework.reporting.blocks import Block, Text
 from framework.reporting.figures import loops as figures
-from framework.reporting.loops import read_loop
-from framework.reporting.report.blocks import Block, Text
 
 __all__ = ["measured", "recorded", "shown", "told"]
 

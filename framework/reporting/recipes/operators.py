@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.evidence import Job, higher_is_better, load
 from framework.errors import UserError
 from framework.records import Row
-from framework.reporting.evidence import Job, higher_is_better, load
+from framework.reporting.blocks import Block, Cell, Table, Text
+from framework.reporting.cells import UNDEFINED, count, delta
 from framework.reporting.format import DAGGER
-from framework.reporting.recipes import Hang, recipe
-from framework.reporting.report.blocks import Block, Cell, Table, Text
-from framework.reporting.report.cells import UNDEFINED, count, delta
+from framework.reporting.recipes import AddFigure, recipe
 from framework.statistics.paired import compare
 
 _NEEDS: Final = (
@@ -55,7 +55,7 @@ class Pair:
 
 
 @recipe("regimes/operators", "Regimes, 8.3", "Operators and prose patches side by side", _NEEDS)
-def operators(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def operators(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """What each addition fixed and broke, and where operators fired wrongly."""
     for number, pairs in enumerate(_paired(sources)):
         base, axis = pairs[0].base, pairs[0].axis

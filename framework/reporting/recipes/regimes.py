@@ -8,12 +8,12 @@ from typing import Final
 
 from framework.reanalysis.regimes import changes, corrected_tables, published_tables
 from framework.reanalysis.tables import Table as Published
+from framework.reporting.blocks import Block, Heading, Listing, Table, Text
 from framework.reporting.figures import loops as figures
-from framework.reporting.recipes import Hang, recipe
+from framework.reporting.recipes import AddFigure, recipe
 from framework.reporting.recipes.cells import beside
 from framework.reporting.recipes.loops import measured, recorded, shown, told
-from framework.reporting.report.blocks import Block, Heading, Listing, Table, Text
-from framework.reporting.report.loop_tables import final_states, funnel_table, pooled_table
+from framework.reporting.sections.loop_tables import final_states, funnel_table, pooled_table
 
 _NEEDS: Final = (
     "the directory of the recorded loops (regimes_seed*.json), "
@@ -35,7 +35,7 @@ def _recorded() -> Block:
 
 
 @recipe("regimes/table1b", "Regimes, Table 1b", "Final states by seed, and pooled", _NEEDS)
-def table_1b(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def table_1b(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Final states, the pooled counts, and what the seed as the unit leaves of them."""
     mine = measured(sources)
     if mine is not None:
@@ -55,7 +55,7 @@ def table_1b(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 
 @recipe("regimes/table1c", "Regimes, Table 1c", "What became of the candidates", _NEEDS)
-def table_1c(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def table_1c(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """The funnel as the logs have it, beside the printed one."""
     mine = measured(sources)
     if mine is not None:
@@ -67,7 +67,7 @@ def table_1c(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
 
 
 @recipe("regimes/figure3", "Regimes, Figure 3", "Flip barcode", _NEEDS)
-def barcode(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def barcode(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """One mark a flipped question: wrong to right to the right, right to wrong to the left."""
     loops, kind = shown(sources)
     yield kind
@@ -75,24 +75,24 @@ def barcode(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
         "Questions that the final state answers otherwise than the baseline, of CONFIRM where no "
         "other split is named; at the end the change of accuracy."
     )
-    yield from hang(figures.barcode(loops, "regimes-figure3", caption))
+    yield from add_figure(figures.barcode(loops, "regimes-figure3", caption))
 
 
 @recipe("regimes/figure4", "Regimes, Figure 4", "Candidate funnel", _NEEDS)
-def funnel(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def funnel(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Stacked bars: where the candidates of each seed ended."""
     loops, kind = shown(sources)
     yield kind
     caption = "Where each authored candidate ended."
-    yield from hang(figures.funnel(loops, "regimes-figure4", caption))
+    yield from add_figure(figures.funnel(loops, "regimes-figure4", caption))
 
 
 @recipe("regimes/figure5", "Regimes, Figure 5", "Trajectories of promotions", _NEEDS)
-def trajectories(sources: Sequence[Path], hang: Hang) -> Iterator[Block]:
+def trajectories(sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
     """Change of CONFIRM accuracy at each promotion, one line a seed."""
     loops, kind = shown(sources)
     yield kind
     caption = "Each delta is of its own promotion, as the loop recorded it; they do not add up."
-    yield from hang(figures.promotions(loops, "regimes-figure5", caption))
+    yield from add_figure(figures.promotions(loops, "regimes-figure5", caption))
     if measured(sources) is None:
         yield _block(published_tables(recorded(sources))[3], "trajectories")

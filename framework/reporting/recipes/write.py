@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from framework.reporting.blocks import Page, Text
+from framework.reporting.figures.style import FigureWriter
+from framework.reporting.html import to_html
+from framework.reporting.markdown import to_markdown
 from framework.reporting.recipes import find
-from framework.reporting.report import FIGURE_DIRECTORY
-from framework.reporting.report.blocks import Page, Text
-from framework.reporting.report.html import to_html
-from framework.reporting.report.markdown import to_markdown
-from framework.reporting.report.write import Gallery
+from framework.store.directory import FIGURES
 
 __all__ = ["write_recipe"]
 
@@ -24,8 +24,8 @@ def write_recipe(name: str, sources: Sequence[Path], target: Path | None) -> tup
     """
     recipe = find(name)
     directory = target or Path("runs") / "recipes" / recipe.name.replace("/", "-")
-    gallery = Gallery(directory / FIGURE_DIRECTORY)
-    blocks = list(recipe.make(sources, gallery.hang))
+    writer = FigureWriter(directory / FIGURES)
+    blocks = list(recipe.make(sources, writer.add_figure))
     page = Page(
         title=f"{recipe.title} ({recipe.source})",
         blocks=[*blocks, Text(f"Made by: report --recipe {recipe.name}")],

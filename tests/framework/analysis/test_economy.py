@@ -15,12 +15,12 @@ from framework.analysis.cost import (
     MEASURES,
     differences,
     economy,
-    economy_table,
     sharing,
     success_of,
 )
 from framework.analysis.summary import axes_of_rows
 from framework.records import Row, Usage
+from framework.reporting.tables import economy_table
 from tests.framework.analysis.test_summary import row, summary
 
 

@@ -7,7 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from framework.analysis.strata import by_stratum, stratum_tables
+from framework.analysis.strata import by_stratum
+from framework.reporting.tables import stratum_tables
 from framework.statistics.ratios import ratio_of_means
 from tests.framework.analysis.test_summary import row, summary
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from framework.analysis.evidence import Evidence, Job
 from framework.analysis.sweep import sweep_summary
 from framework.errors import UserError
 from framework.records import Row
-from framework.reporting.evidence import Evidence, Job
-from framework.reporting.report.blocks import Cell, Table
-from framework.reporting.report.corpus import corpus, extraction
+from framework.reporting.blocks import Cell, Table
+from framework.reporting.sections.corpus import corpus, extraction
 from framework.reporting.tables import print_sweep
 
 Values = Mapping[str, Sequence[float | None]]

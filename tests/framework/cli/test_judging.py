@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.reporting.labelling import COLUMNS, Verdict, compare_labels
+from framework.analysis.labelling import COLUMNS, Verdict, compare_labels
 from tests.launching import Done, framework, run
 
 SHORT = ("domain=loan", "tracking=none", "n_cases=6")

@@ -10,11 +10,10 @@ import pytest
 
 from framework.config import Plan
 from framework.engine.run import execute
-from framework.engine.sweep import SWEEP
 from framework.engine.sync import sync
 from framework.errors import UserError
 from framework.store import JOURNAL
-from framework.store.directory import SWEEP_PLAN, load_state
+from framework.store.directory import SWEEP, SWEEP_PLAN, load_state
 from framework.testing.trivial import TrivialTracker, trivial_plan
 
 

@@ -11,20 +11,19 @@ from typing import Any
 
 import pytest
 
+from framework.analysis.calibration import curve_of, reliability_of
+from framework.analysis.evidence import Group, Job
+from framework.analysis.frontier import Point, frontier, points
+from framework.analysis.outcomes import outcome_axis, outcomes, ranked
+from framework.analysis.strata import depths_of_group as depths
 from framework.analysis.summary import axes_of_rows
 from framework.records import Row
-from framework.reporting.evidence import Group, Job
+from framework.reporting.blocks import Cell, Details, Table
 from framework.reporting.figures import FIGURES, figure
-from framework.reporting.figures.depth import depths
-from framework.reporting.figures.outcomes import outcome_axis, outcomes
-from framework.reporting.figures.pareto import Point, apart, frontier, points
-from framework.reporting.figures.ranks import ranked
-from framework.reporting.figures.reliability import reliability_of
-from framework.reporting.figures.risk_coverage import curve_of
+from framework.reporting.figures.pareto import apart
 from framework.reporting.figures.style import Drawing, marks, save
-from framework.reporting.report.behaviour import retention
-from framework.reporting.report.blocks import Cell, Folded, Table
-from framework.reporting.report.calibration import calibration
+from framework.reporting.sections.behaviour import retention
+from framework.reporting.sections.calibration import calibration
 
 N = 40
 
@@ -262,7 +261,7 @@ def test_calibration_is_that_of_the_stated_confidences(tmp_path: Path) -> None:
     assert f"a at tight: ECE {found.ece:.2f}" in made.alt
     table, bins = calibration(group)
     assert isinstance(table, Table)
-    assert isinstance(bins, Folded)
+    assert isinstance(bins, Details)
     (first, second) = table.rows
     assert (first[0], second[0]) == ("a", "b")
     assert isinstance(first[2], Cell)

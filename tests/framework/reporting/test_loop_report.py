@@ -12,16 +12,17 @@ from xml.etree import ElementTree
 import pytest
 
 from framework import launch
+from framework.analysis.evidence import load
+from framework.analysis.loops import read_loop, unanswered, unreached
 from framework.analysis.summary import summarize
 from framework.contracts import GateOutcome
 from framework.engine.compose import compose_plan, composer
-from framework.reporting.evidence import load
-from framework.reporting.loops import print_loop, read_loop, unanswered, unreached, why
-from framework.reporting.report import loops as section
-from framework.reporting.report import write
-from framework.reporting.report.blocks import Cell, Heading, Table
-from framework.reporting.report.loop_tables import final_states
-from framework.reporting.report.write import write_report
+from framework.reporting import page as write
+from framework.reporting.blocks import Cell, Heading, Table
+from framework.reporting.loops import print_loop, why
+from framework.reporting.page import write_report
+from framework.reporting.sections import loops as section
+from framework.reporting.sections.loop_tables import final_states
 from framework.reporting.tables import print_sweep
 from tests.framework.improve.scripted import Finished, prompt, run_script, script_plan
 from tests.launching import read_json, run

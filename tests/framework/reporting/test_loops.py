@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from framework.analysis.loops import loops_summary
 from framework.reporting.figures.loops import promises
-from framework.reporting.loops import loops_summary, print_loops
+from framework.reporting.loops import print_loops
 
 # Regimes, table 1b: wrong to right, right to wrong, of 100 held-out questions a seed.
 FLIPS = {7: (10, 2), 11: (8, 2), 23: (7, 2), 5: (11, 1), 101: (7, 6)}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from framework.errors import UserError
-from framework.reporting.markdown import sweep_table
+from framework.reporting.readme import sweep_table
 
 
 def job(domain: str, budget: str, arch: str, mean: float) -> dict[str, Any]:

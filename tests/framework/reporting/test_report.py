@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 import pytest
 
 from framework import launch
+from framework.analysis.evidence import Evidence, load
+from framework.analysis.outcomes import PARTS, outcomes
 from framework.cli import main as framework
-from framework.reporting.evidence import Evidence, load
-from framework.reporting.figures.outcomes import PARTS, outcomes
-from framework.reporting.report import write
-from framework.reporting.report.comparisons import outcome_of
-from framework.reporting.report.conditions import predictions
+from framework.reporting import page as write
+from framework.reporting.sections.comparisons import outcome_of
+from framework.reporting.sections.conditions import predictions
 from tests.launching import read_json, run
 
 ARMS = ("none", "bm25", "oracle")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from framework.analysis.evidence import Evidence, Job, load
 from framework.analysis.summary import axes_of_rows
 from framework.analysis.sweep import sweep_summary
-from framework.reporting.evidence import Evidence, Job, load
-from framework.reporting.report.html import to_html
-from framework.reporting.report.markdown import to_markdown
-from framework.reporting.report.write import Gallery, page
+from framework.reporting.html import to_html
+from framework.reporting.markdown import to_markdown
+from framework.reporting.page import FigureWriter, page
 from tests.launching import LOAN, run
 
 SECONDS = 20.0
@@ -58,7 +58,7 @@ def test_a_large_report_is_made_in_time(
         path=done.directory, jobs=jobs, sweep={**sweep, "baseline": "arm0"}, plan=small.plan
     )
     began = time.process_time()
-    made = page(evidence, Gallery(tmp_path / "figures"))
+    made = page(evidence, FigureWriter(tmp_path / "figures"))
     html, markdown = to_html(made), to_markdown(made)
     took = time.process_time() - began
     assert took < SECONDS

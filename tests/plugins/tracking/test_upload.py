@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from framework.engine.sweep import COMPARISON, SWEEP
 from framework.errors import TrackingError, UserError
-from framework.reporting.report.write import write_report
+from framework.reporting.page import write_report
 from framework.store import JOURNAL, MANIFEST, read, verify_run
 from framework.store.directory import (
     ANSWERS,
+    COMPARISON,
     CONFIG,
     ROWS,
     SUMMARY,
+    SWEEP,
     SWEEP_PLAN,
     load_plan,
     load_state,

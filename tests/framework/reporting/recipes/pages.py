@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from framework.analysis.evidence import Job
 from framework.records import Row
-from framework.reporting.evidence import Job
 
 _NUMBER = re.compile(r"^[+-]?\d+(?:\.\d+)?")
 

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from framework import launch
+from framework.analysis.evidence import Job, load
 from framework.errors import UserError
 from framework.records import Row
-from framework.reporting.evidence import Job, load
 from framework.reporting.recipes import recipes
 from framework.reporting.recipes.depth_costs import edges_of
 from framework.reporting.recipes.knobs import by_setting, jobs_of, setting

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from framework import launch
+from framework.analysis.evidence import Job, load
 from framework.errors import UserError
-from framework.reporting.evidence import Job, load
+from framework.reporting.blocks import Cell, Table
 from framework.reporting.recipes.operators import operators
-from framework.reporting.report.blocks import Cell, Table
 
 COUNT = "count_entities_across_sessions"
 GIVEN = (

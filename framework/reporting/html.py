@@ -10,21 +10,19 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from framework.reporting.report.blocks import (
+from framework.reporting.blocks import (
     NOTHING,
     Block,
     Cell,
-    Folded,
+    Details,
+    Figure,
     Heading,
     Listing,
     Note,
     Page,
-    Picture,
     Table,
     Text,
 )
-
-__all__ = ["to_html"]
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #ffffff; --soft: #f3f4f6;
@@ -98,14 +96,14 @@ def _block(block: Block) -> Iterator[str]:
             yield f'<p class="note">{escape(text)}</p>'
         case Listing(items):
             yield "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
-        case Folded(summary, blocks):
+        case Details(summary, blocks):
             yield f"<details><summary>{escape(summary)}</summary>"
             for inner in blocks:
                 yield from _block(inner)
             yield "</details>"
         case Table():
             yield from _table(block)
-        case Picture():
+        case Figure():
             yield _picture(block)
 
 
@@ -154,7 +152,7 @@ def _cell(cell: Cell | str, numeric: bool) -> str:
     return f"<td{attributes}>{escape(cell.text)}{under}</td>"
 
 
-def _picture(picture: Picture) -> str:
+def _picture(picture: Figure) -> str:
     data = base64.b64encode(picture.svg.read_bytes()).decode("ascii")
     name = escape(picture.anchor)
     return (

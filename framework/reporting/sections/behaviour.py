@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.analysis.cost import MEASURES, RETURN, amount, limits
-from framework.reporting.evidence import Group, Job
-from framework.reporting.figures import depth, pareto, risk_coverage, strata
-from framework.reporting.figures.outcomes import PARTS, outcomes
-from framework.reporting.format import DAGGER
-from framework.reporting.report.blocks import Block, Cell, Folded, Table, Text
-from framework.reporting.report.cells import (
+from framework.analysis.calibration import curve_of
+from framework.analysis.cost import MEASURES, RETURN
+from framework.analysis.evidence import Group, Job
+from framework.analysis.frontier import cost_unit, frontier, points
+from framework.analysis.outcomes import PARTS, outcomes
+from framework.analysis.strata import (
+    depth_axis,
+    depth_entry,
+    depths_of_group,
+    strata_of,
+    stratum_axis,
+    stratum_entry,
+)
+from framework.reporting.blocks import Block, Cell, Details, Table, Text
+from framework.reporting.cells import (
     UNDEFINED,
     count,
     entry_cell,
     interval_cell,
     number_cell,
 )
-from framework.reporting.report.overview import titled
+from framework.reporting.format import DAGGER, amount, limits
+from framework.reporting.sections.overview import titled
 from framework.statistics.intervals import mean_interval
-
-__all__ = ["abstention", "by_case", "cost", "retention"]
 
 
 def retention(group: Group) -> Iterator[Block]:
@@ -99,7 +106,7 @@ def abstention(group: Group) -> Iterator[Block]:
     yield _of_axes(group, "abstention", "Commitment and abstention", axes)
     rows: list[Sequence[Cell | str]] = []
     for job in _in_order(group):
-        found = risk_coverage.curve_of(job)
+        found = curve_of(job)
         if found is not None:
             curve = found.curve
             areas = (curve.aurc, curve.aurc_optimal, curve.aurc_random)
@@ -150,18 +157,18 @@ def cost(group: Group) -> Iterator[Block]:
         ],
         rows=rows,
     )
-    axis, found = pareto.points(group)
+    axis, found = points(group)
     if len(found) > 1:
-        best = pareto.frontier(found)
+        best = frontier(found)
         yield Table(
             anchor=f"pareto-table-{group.index}",
-            caption=titled(f"{axis} and cost an answer ({pareto.cost_unit(group)})", group),
+            caption=titled(f"{axis} and cost an answer ({cost_unit(group)})", group),
             columns=["arm", "budget", "cost", axis, "on the frontier"],
             rows=[
                 [
                     point.arm,
                     point.budget,
-                    number_cell(point.cost, 4 if pareto.cost_unit(group) == "usd" else 0),
+                    number_cell(point.cost, 4 if cost_unit(group) == "usd" else 0),
                     Cell(
                         text=f"{point.value:.3f}",
                         under="" if point.low is None else f"[{point.low:.3f}, {point.high:.3f}]",
@@ -204,7 +211,7 @@ def _economy(group: Group) -> Iterator[Block]:
             columns=["arm", "minus", "budget", "difference", "n", "interval"],
             rows=rows,
         )
-        yield Folded("Differences in return on tokens: described, not tested", [table])
+        yield Details("Differences in return on tokens: described, not tested", [table])
 
 
 def _costs(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> Cell:
@@ -217,7 +224,7 @@ def _costs(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> Cell:
 
 def by_case(group: Group) -> Iterator[Block]:
     """The headline by stratum, and an axis by depth where cases have one."""
-    names, shown = strata.strata(group), strata.axis_of(group)
+    names, shown = strata_of(group), stratum_axis(group)
     if len(names) > 1 and shown is not None:
         axes = list(dict.fromkeys([shown, *(a for a in ("p_ret",) if group.has(a))]))
         for axis in axes:
@@ -230,14 +237,14 @@ def by_case(group: Group) -> Iterator[Block]:
                         job.arm,
                         job.budget,
                         *(
-                            _part(job, axis, strata.entry(group, job.arm, job.budget, name, axis))
+                            _part(job, axis, stratum_entry(group, job.arm, job.budget, name, axis))
                             for name in names
                         ),
                     ]
                     for job in _in_order(group)
                 ],
             )
-    levels, axis_ = depth.depths(group), depth.axis_of(group)
+    levels, axis_ = depths_of_group(group), depth_axis(group)
     if len(levels) > 1 and axis_ is not None:
         yield Table(
             anchor=f"depth-table-{group.index}",
@@ -247,7 +254,7 @@ def by_case(group: Group) -> Iterator[Block]:
                 [
                     job.arm,
                     job.budget,
-                    *(_part(job, axis_, depth.entry(job, level, axis_)) for level in levels),
+                    *(_part(job, axis_, depth_entry(job, level, axis_)) for level in levels),
                 ]
                 for job in _in_order(group)
             ],

@@ -7,21 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-__all__ = [
-    "NOTHING",
-    "Block",
-    "Cell",
-    "Folded",
-    "Heading",
-    "Listing",
-    "Note",
-    "Page",
-    "Picture",
-    "Table",
-    "Text",
-]
-
-
 NOTHING: Final = "–"
 """What stands for an undefined value."""
 
@@ -77,7 +62,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Figure:
     """A figure: its files (SVG, PNG), a title, what it shows, and what it says to who can't see it.
 
     width : of the drawing, in CSS pixels.
@@ -93,14 +78,14 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class Details:
     """Blocks that are folded away until asked for."""
 
     summary: str
     blocks: Sequence[Block]
 
 
-Block = Heading | Text | Note | Listing | Table | Picture | Folded
+Block = Heading | Text | Note | Listing | Table | Figure | Details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from framework.analysis.calibration import reliability_of
 from framework.analysis.cost import success_of
-from framework.reporting.evidence import Evidence, Group
-from framework.reporting.figures.reliability import reliability_of
-from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Table, Text
-from framework.reporting.report.cells import count, number_cell
-from framework.reporting.report.overview import titled
-
-__all__ = ["calibration", "is_answered", "unstated"]
+from framework.analysis.evidence import Evidence, Group
+from framework.reporting.blocks import Block, Cell, Details, Heading, Table, Text
+from framework.reporting.cells import count, number_cell
+from framework.reporting.sections.overview import titled
 
 
 def is_answered(evidence: Evidence) -> bool:
@@ -79,4 +77,4 @@ def calibration(group: Group) -> Iterator[Block]:
         columns=["arm", "budget", "confidence", "answers", "mean confidence", "share right"],
         rows=bins,
     )
-    yield Folded("The bins", [table])
+    yield Details("The bins", [table])

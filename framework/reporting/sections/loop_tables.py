@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.reporting.loops import CASES, SPLITS, loops_summary
-from framework.reporting.report.blocks import Cell, Table
-from framework.reporting.report.cells import UNDEFINED, count, delta, number_cell, p_cell
-
-__all__ = ["Named", "final_states", "funnel_table", "pooled_table"]
+from framework.analysis.loops import CASES, SPLITS, loops_summary
+from framework.reporting.blocks import Cell, Table
+from framework.reporting.cells import UNDEFINED, count, delta, number_cell, p_cell
 
 Named = tuple[str, Mapping[str, Any]]
 """A loop's name and the content of its improve.json."""

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.analysis.cost import success_of
-from framework.records import Row
-from framework.reporting.evidence import Group, Job, higher_is_better
-from framework.statistics.intervals import Interval, mean_intervals
+import numpy as np
 
-__all__ = ["PARTS", "Outcomes", "outcome_axis", "outcomes", "part_values", "success_values"]
+from framework.analysis.cost import success_of
+from framework.analysis.evidence import Group, Job, higher_is_better
+from framework.records import Row
+from framework.statistics.intervals import Interval, mean_intervals
+from framework.statistics.omnibus import CriticalDifference, critical_difference
 
 PARTS: Final[Mapping[str, str]] = {
     "retained_right": "in the view, right",
@@ -97,6 +98,28 @@ def success_values(job: Job, axis: str) -> dict[str, float]:
         if value is not None:
             found[row.case_id].append(value)
     return {case: sum(values) / len(values) for case, values in sorted(found.items())}
+
+
+def ranked(group: Group, budget: str) -> tuple[int, CriticalDifference] | None:
+    """Cases that every arm defines, and Nemenyi's comparison on them.
+
+    None for fewer than three arms, no such case, or cases that all tie.
+    """
+    axis = outcome_axis(group)
+    columns = {
+        arm: success_values(job, axis)
+        for arm in group.arms
+        if axis is not None and (job := group.job(arm, budget)) is not None
+    }
+    columns = {arm: values for arm, values in columns.items() if values}
+    if len(columns) < 3:
+        return None
+    shared = sorted(set.intersection(*(set(values) for values in columns.values())))
+    table = np.array([[values[case] for values in columns.values()] for case in shared])
+    if not len(shared) or not np.any(np.ptp(table, axis=1) > 0):
+        return None
+    found = critical_difference(table, list(columns), seed=int(group.run["seed"]))
+    return len(shared), found
 
 
 def _is(kept: bool, right: bool) -> Callable[[Row], float]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.reporting.evidence import Evidence, Group
-from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Table, Text
-from framework.reporting.report.cells import UNDEFINED, count, number_cell, p_cell
-from framework.reporting.report.overview import titled
-
-__all__ = ["agreement", "published", "treatment"]
+from framework.analysis.evidence import Evidence, Group
+from framework.reporting.blocks import Block, Cell, Details, Heading, Table, Text
+from framework.reporting.cells import UNDEFINED, count, number_cell, p_cell
+from framework.reporting.sections.overview import titled
 
 
 def agreement(evidence: Evidence) -> Iterator[Block]:
@@ -85,7 +83,7 @@ def published(evidence: Evidence) -> Iterator[Block]:
         ]
         for row in found["comparisons"]
     ]
-    yield Folded(
+    yield Details(
         f"The same pairs in the convention of {found['convention']}, to reproduce, not to conclude",
         [
             Table(

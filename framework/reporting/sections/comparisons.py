@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from framework.analysis.evidence import Evidence, Group, higher_is_better
+from framework.analysis.outcomes import ranked
+from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
+from framework.reporting.cells import count, delta, number_cell, p_cell
 from framework.reporting.comparisons import in_order
-from framework.reporting.evidence import Evidence, Group, higher_is_better
-from framework.reporting.figures.ranks import ranked
-from framework.reporting.report.blocks import Block, Cell, Folded, Heading, Note, Table, Text
-from framework.reporting.report.cells import count, delta, number_cell, p_cell
-from framework.reporting.report.overview import titled
+from framework.reporting.sections.overview import titled
 from framework.statistics.effects import against_smallest_effect
-
-__all__ = ["comparisons", "outcome_of", "ranks_of", "scorecard"]
 
 OUTCOMES: Final = ("win", "near-tie", "loss", "undecided", "cannot conclude", "differs")
 _SIGNS: Final[Mapping[str, str]] = {
@@ -57,7 +55,7 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
                 yield table
             else:
                 words = titled(f"All {len(table.rows)} comparisons", group)
-                yield Folded(words, [table])
+                yield Details(words, [table])
 
 
 def scorecard(evidence: Evidence) -> Iterator[Block]:

@@ -23,18 +23,6 @@ from framework.store import JOURNAL, read
 from framework.store.directory import load_plan
 from framework.text.canonical import digest
 
-__all__ = [
-    "COLUMNS",
-    "RIGHT",
-    "Failed",
-    "Shown",
-    "compare",
-    "failures_of",
-    "read_labels",
-    "shown_of",
-    "write_sheet",
-]
-
 COLUMNS: Final = (
     *("id", "type", "question", "expected", "answer", "correct"),
     *("evidence", "truncated", "view", "label", "comment"),

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from framework.reporting.evidence import Evidence
-from framework.reporting.report.blocks import (
+from framework.analysis.evidence import Evidence
+from framework.reporting.blocks import (
     Block,
     Cell,
-    Folded,
+    Details,
     Heading,
     Listing,
     Note,
     Table,
     Text,
 )
-
-__all__ = ["provenance"]
 
 
 def provenance(evidence: Evidence) -> Iterator[Block]:
@@ -67,7 +65,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         ],
     )
     command = evidence.plan.get("argv") or manifests[0]["argv"]
-    yield Folded(
+    yield Details(
         "Command line and code of the plugins",
         [
             Text("python run.py " + ("-m " if evidence.is_sweep else "") + " ".join(command)),

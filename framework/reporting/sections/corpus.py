@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from framework.reporting.evidence import Evidence
-from framework.reporting.report.blocks import Block, Cell, Heading, Table, Text
-from framework.reporting.report.cells import count, number_cell
-
-__all__ = ["corpus", "extraction"]
+from framework.analysis.evidence import Evidence
+from framework.reporting.blocks import Block, Cell, Heading, Table, Text
+from framework.reporting.cells import count, number_cell
 
 
 def corpus(evidence: Evidence) -> Iterator[Block]:

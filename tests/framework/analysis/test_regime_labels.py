@@ -10,11 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli import main
-from framework.engine.compose import compose_plan, composer
-from framework.engine.run import execute
-from framework.errors import DataError, UserError
-from framework.reporting.regime_labels import (
+from framework.analysis.regime_labels import (
     COLUMNS,
     Failed,
     Shown,
@@ -24,6 +20,10 @@ from framework.reporting.regime_labels import (
     shown_of,
     write_sheet,
 )
+from framework.cli import main
+from framework.engine.compose import compose_plan, composer
+from framework.engine.run import execute
+from framework.errors import DataError, UserError
 from framework.testing.trivial import trivial_plan
 from tests.framework.improve.scripted import run_script, script_plan
 

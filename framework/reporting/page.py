@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from framework.reporting.evidence import Evidence, load
+from framework.analysis.evidence import Evidence, load
+from framework.reporting.blocks import Block, Heading, Note, Page
 from framework.reporting.figures import figure
-from framework.reporting.figures.style import Drawing, pixels, save
-from framework.reporting.report import (
-    FIGURE_DIRECTORY,
-    HTML,
-    MARKDOWN,
+from framework.reporting.figures.style import FigureWriter
+from framework.reporting.html import to_html
+from framework.reporting.markdown import to_markdown
+from framework.reporting.sections import (
     behaviour,
     calibration,
     comparisons,
@@ -24,12 +23,8 @@ from framework.reporting.report import (
     overview,
     robustness,
 )
-from framework.reporting.report.blocks import Block, Heading, Note, Page, Picture
-from framework.reporting.report.html import to_html
-from framework.reporting.report.markdown import to_markdown
-from framework.reporting.report.provenance import provenance
-
-__all__ = ["Gallery", "page", "write_report"]
+from framework.reporting.sections.provenance import provenance
+from framework.store.directory import FIGURES, HTML, MARKDOWN
 
 _MOST_DRAWN: Final = 4
 """Settings that get figures: a sweep over many seeds would have hundreds."""
@@ -41,9 +36,9 @@ def write_report(path: Path) -> Path:
     The same rows give the same bytes. Raises UserError for a directory that holds nothing finished.
     """
     evidence = load(path)
-    gallery = Gallery(path / FIGURE_DIRECTORY)
-    made = page(evidence, gallery)
-    gallery.sweep_out()
+    writer = FigureWriter(path / FIGURES)
+    made = page(evidence, writer)
+    writer.remove_stale()
     for name, text in ((MARKDOWN, to_markdown(made)), (HTML, to_html(made))):
         draft = path / f"{name}.draft"
         draft.write_text(text, encoding="utf-8")
@@ -51,44 +46,13 @@ def write_report(path: Path) -> Path:
     return path / HTML
 
 
-@dataclass
-class Gallery:
-    """Saves drawings, each once, in one directory; `hang` gives the block that shows one."""
-
-    directory: Path
-    names: list[str] = field(default_factory=list)
-
-    def hang(self, drawing: Drawing | None) -> Iterator[Block]:
-        if drawing is None:
-            return
-        self.directory.mkdir(parents=True, exist_ok=True)
-        svg, png = save(drawing, self.directory)
-        self.names += [svg.name, png.name]
-        yield Picture(
-            anchor=f"figure-{drawing.name}",
-            title=drawing.title,
-            caption=drawing.caption,
-            alt=drawing.alt,
-            svg=svg,
-            png=png,
-            width=pixels(drawing),
-        )
-
-    def sweep_out(self) -> None:
-        """Remove figures of an earlier report that this one does not have."""
-        if self.directory.is_dir():
-            for left in [*self.directory.glob("*.svg"), *self.directory.glob("*.png")]:
-                if left.name not in self.names:
-                    left.unlink()
-
-
-def page(evidence: Evidence, gallery: Gallery) -> Page:
+def page(evidence: Evidence, writer: FigureWriter) -> Page:
     """The whole report as blocks; figures are written on the way."""
-    blocks = list(_blocks(evidence, gallery))
+    blocks = list(_blocks(evidence, writer))
     return Page(title=overview.title(evidence), blocks=blocks)
 
 
-def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
+def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
     drawn = evidence.groups[:_MOST_DRAWN]
     yield from overview.beginning(evidence)
     left = len(evidence.groups) - len(drawn)
@@ -97,13 +61,13 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
             f"Figures are of the first {_MOST_DRAWN} settings; those of {left} more are left to "
             "the tables, which hold them all."
         )
-    yield from loops.loops(evidence, gallery.hang)
+    yield from loops.loops(evidence, writer.add_figure)
     yield from overview.results(evidence)
     for block in comparisons.comparisons(evidence):
         yield block
         if isinstance(block, Heading):
             for group in drawn:
-                yield from gallery.hang(figure("forest")(group))
+                yield from writer.add_figure(figure("forest")(group))
     yield from robustness.published(evidence)
     yield from comparisons.scorecard(evidence)
     yield from robustness.agreement(evidence)
@@ -120,7 +84,7 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
         for group in evidence.groups:
             if group in drawn:
                 for name in names:
-                    inner += gallery.hang(figure(name)(group))
+                    inner += writer.add_figure(figure(name)(group))
             inner += tables(group)
         if inner:
             yield Heading(title, anchor)
@@ -131,7 +95,7 @@ def _blocks(evidence: Evidence, gallery: Gallery) -> Iterator[Block]:
     if found:
         yield from judges.blocks(found)
         for drawing in judges.drawings(found):
-            yield from gallery.hang(drawing)
+            yield from writer.add_figure(drawing)
     yield from corpus.corpus(evidence)
     yield from corpus.extraction(evidence)
     yield from conditions.fairness(evidence)

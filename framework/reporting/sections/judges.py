@@ -8,16 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from framework.analysis.evidence import Evidence, Job, load
 from framework.analysis.judges import compare_judges, judged_in_runs
 from framework.analysis.summary import axis_meta
 from framework.errors import UserError
-from framework.reporting.evidence import Evidence, Job, load
+from framework.reporting.blocks import Block, Cell, Heading, Note, Table, Text
+from framework.reporting.cells import count, number_cell
 from framework.reporting.figures import judges as figure
 from framework.reporting.figures.style import Drawing
-from framework.reporting.report.blocks import Block, Cell, Heading, Note, Table, Text
-from framework.reporting.report.cells import count, number_cell
-
-__all__ = ["Pair", "blocks", "drawings", "pairs"]
 
 Pair = tuple[tuple[str, Sequence[Job]], tuple[str, Sequence[Job]]]
 """Two judges with the runs whose answers they judged."""

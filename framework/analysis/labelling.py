@@ -18,16 +18,6 @@ from framework.statistics.agreement_limits import agreement_limits
 from framework.store.directory import ANSWERS, read_summary
 from framework.text.canonical import digest
 
-__all__ = [
-    "COLUMNS",
-    "Verdict",
-    "answers_of",
-    "compare_labels",
-    "read_labels",
-    "sheet",
-    "verdicts_of",
-]
-
 COLUMNS: Final = ("id", "question", "demand", "decision", "rationale", "notice", "label", "comment")
 _QUESTIONS: Final = {
     "entail": "Does the rationale say this, so that whoever accepts it must accept this?",

@@ -15,14 +15,11 @@ from typing import Any
 
 from framework.analysis.summary import SETTING, as_mappings, axis_meta, setting_of
 from framework.contracts import RowKey
-from framework.engine.sweep import SWEEP
 from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store import MANIFEST
-from framework.store.directory import ANSWERS, SWEEP_PLAN, load_state, read_summary
-
-__all__ = ["Evidence", "Group", "Job", "higher_is_better", "load"]
+from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN, load_state, read_summary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from framework.reporting.blocks import NOTHING, Cell
 from framework.reporting.format import DAGGER, interval, number, p_value, signed
-from framework.reporting.report.blocks import NOTHING, Cell
 from framework.statistics.intervals import Interval
-
-__all__ = [
-    "UNDEFINED",
-    "count",
-    "delta",
-    "entry_cell",
-    "interval_cell",
-    "number_cell",
-    "p_cell",
-    "yes_no",
-]
 
 UNDEFINED: Final = Cell(text=NOTHING, tone="quiet")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from framework.reporting.evidence import Evidence, Group
-from framework.reporting.report.blocks import Block, Cell, Heading, Listing, Note, Table, Text
-from framework.reporting.report.cells import UNDEFINED, count, number_cell, p_cell, yes_no
-from framework.reporting.report.overview import titled
-
-__all__ = ["capabilities", "correlation", "fairness", "gates", "predictions"]
+from framework.analysis.evidence import Evidence, Group
+from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
+from framework.reporting.cells import UNDEFINED, count, number_cell, p_cell, yes_no
+from framework.reporting.sections.overview import titled
 
 _DECLARED: Final[Mapping[str, str]] = {
     "query": "asked with",

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from framework.reporting.evidence import Evidence, Group, Job
-from framework.reporting.format import DAGGER, nowhere, told, warned
-from framework.reporting.report.blocks import (
+from framework.analysis.evidence import Evidence, Group, Job
+from framework.reporting.blocks import (
     Block,
     Cell,
-    Folded,
+    Details,
     Heading,
     Listing,
     Note,
     Table,
     Text,
 )
-from framework.reporting.report.cells import count, entry_cell
-
-__all__ = ["beginning", "results", "title", "titled"]
+from framework.reporting.cells import count, entry_cell
+from framework.reporting.format import DAGGER, nowhere, told, warned
 
 LABELS = (
     "Findings are what no model had a hand in: retention, surface ceiling, cost without a model.",
@@ -69,7 +67,7 @@ def beginning(evidence: Evidence) -> Iterator[Block]:
             f"Rows that failed: {where}. They are left out of means, and their cases of pairs; at "
             "a gate they count as the worst case."
         )
-    yield Folded("How to read the labels", [Listing(LABELS)])
+    yield Details("How to read the labels", [Listing(LABELS)])
 
 
 def results(evidence: Evidence) -> Iterator[Block]:
@@ -79,7 +77,7 @@ def results(evidence: Evidence) -> Iterator[Block]:
         for number, budget in enumerate(group.budgets):
             yield _table(group, budget, f"results-{group.index}-{number}")
     whole = [_every_axis(job, f"axes-{i}") for i, job in enumerate(evidence.jobs)]
-    yield Folded(f"Every axis of each of the {len(whole)} runs", whole)
+    yield Details(f"Every axis of each of the {len(whole)} runs", whole)
 
 
 def _paragraph(evidence: Evidence) -> str:

@@ -6,39 +6,30 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from framework.reporting.evidence import Evidence, Job
-from framework.reporting.figures import loops as figures
-from framework.reporting.figures.style import Drawing
-from framework.reporting.format import p_value
-from framework.reporting.loops import (
-    CASES,
-    SPLITS,
-    named,
-    read_loop,
-    unanswered,
-    unreached,
-    why,
-)
-from framework.reporting.report.blocks import (
+from framework.analysis.evidence import Evidence, Job
+from framework.analysis.loops import CASES, SPLITS, read_loop, unanswered, unreached
+from framework.reporting.blocks import (
     Block,
     Cell,
-    Folded,
+    Details,
     Heading,
     Listing,
     Note,
     Table,
     Text,
 )
-from framework.reporting.report.cells import UNDEFINED, count, number_cell
-from framework.reporting.report.loop_tables import (
+from framework.reporting.cells import UNDEFINED, count, number_cell
+from framework.reporting.figures import loops as figures
+from framework.reporting.figures.style import Drawing
+from framework.reporting.format import p_value
+from framework.reporting.loops import named, why
+from framework.reporting.sections.loop_tables import (
     Named,
     final_states,
     funnel_table,
     pooled_table,
 )
 from framework.text.canonical import canonical_json
-
-__all__ = ["loops", "verdict"]
 
 _STOPPED: Final = {
     "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
@@ -58,7 +49,9 @@ _LABELS: Final = {
 }
 
 
-def loops(evidence: Evidence, hang: Callable[[Drawing | None], Iterator[Block]]) -> Iterator[Block]:
+def loops(
+    evidence: Evidence, add_figure: Callable[[Drawing | None], Iterator[Block]]
+) -> Iterator[Block]:
     """The section, for a run or sweep with finished loops; nothing for another."""
     arms = _by_arm(evidence)
     if not arms:
@@ -69,9 +62,9 @@ def loops(evidence: Evidence, hang: Callable[[Drawing | None], Iterator[Block]])
         if arm:
             yield Heading(arm, f"loop-{number}", 3)
         if len(members) == 1:
-            yield from _one(members[0][1], hang, kind, f"loop-{number}")
+            yield from _one(members[0][1], add_figure, kind, f"loop-{number}")
         else:
-            yield from _several(members, hang, kind, f"loop-{number}")
+            yield from _several(members, add_figure, kind, f"loop-{number}")
 
 
 def _by_arm(evidence: Evidence) -> dict[str, list[Named]]:
@@ -101,7 +94,7 @@ def _by_arm(evidence: Evidence) -> dict[str, list[Named]]:
 
 def _one(
     results: Mapping[str, Any],
-    hang: Callable[[Drawing | None], Iterator[Block]],
+    add_figure: Callable[[Drawing | None], Iterator[Block]],
     kind: str,
     anchor: str,
 ) -> Iterator[Block]:
@@ -109,7 +102,7 @@ def _one(
     yield Listing([verdict(results, split) for split in ("test", "test_shifted")
                    if split in results])  # fmt: skip
     yield final_states([("", results)], anchor=f"{anchor}-states")
-    yield from _figures([("", results)], hang, kind, anchor)
+    yield from _figures([("", results)], add_figure, kind, anchor)
     yield from _drafts(results, anchor)
     yield funnel_table([("", results)], anchor=f"{anchor}-funnel")
     yield from _localised([results], anchor)
@@ -118,19 +111,19 @@ def _one(
 
 def _several(
     members: Sequence[Named],
-    hang: Callable[[Drawing | None], Iterator[Block]],
+    add_figure: Callable[[Drawing | None], Iterator[Block]],
     kind: str,
     anchor: str,
 ) -> Iterator[Block]:
     yield final_states(members, anchor=f"{anchor}-states")
     yield pooled_table(members, anchor=f"{anchor}-pooled")
-    yield from _figures(members, hang, kind, anchor)
+    yield from _figures(members, add_figure, kind, anchor)
     yield funnel_table(members, anchor=f"{anchor}-funnel")
     yield from _localised([results for _, results in members], anchor)
     for number, (name, results) in enumerate(members):
         own = f"{anchor}-{number}"
         inner = [Text(_course(results)), *_drafts(results, own), *_failures(results, own)]
-        yield Folded(f"{name}: why each candidate was promoted or not", inner)
+        yield Details(f"{name}: why each candidate was promoted or not", inner)
 
 
 def _course(results: Mapping[str, Any]) -> str:
@@ -230,7 +223,7 @@ def _drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
             columns=["draft", "seam", "edit"],
             rows=texts,
         )
-        yield Folded("What each draft says", [what])
+        yield Details("What each draft says", [what])
     yield from _looks(results, anchor)
 
 
@@ -370,12 +363,12 @@ def _failures(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
                   for name, found in varied.items()],
         )  # fmt: skip
         tables.append(table)
-    yield Folded("Failures at the start, by type and regime", tables)
+    yield Details("Failures at the start, by type and regime", tables)
 
 
 def _figures(
     members: Sequence[Named],
-    hang: Callable[[Drawing | None], Iterator[Block]],
+    add_figure: Callable[[Drawing | None], Iterator[Block]],
     kind: str,
     anchor: str,
 ) -> Iterator[Block]:
@@ -383,10 +376,10 @@ def _figures(
     flipped = "Questions that the final stack answers otherwise than the bare pipeline"
     if any(gained or lost for loop in shown for gained, lost, _ in loop.flips.values()):
         caption = f"{flipped}, by cases; at the end the change of accuracy. {kind}"
-        yield from hang(figures.barcode(shown, f"{anchor}-flips", caption))
-        yield from hang(figures.promises(members, f"{anchor}-trajectory", kind))
+        yield from add_figure(figures.barcode(shown, f"{anchor}-flips", caption))
+        yield from add_figure(figures.promises(members, f"{anchor}-trajectory", kind))
     else:
         yield Note(f"{flipped}: none. The final stack is the bare pipeline or changes no answer.")
     if len(members) > 1:
         caption = f"Where each authored candidate ended. {kind}"
-        yield from hang(figures.funnel(shown, f"{anchor}-funnel", caption))
+        yield from add_figure(figures.funnel(shown, f"{anchor}-funnel", caption))

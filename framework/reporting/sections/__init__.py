@@ -1,0 +1,1 @@
+"""Sections of a page: each makes blocks of the evidence, nothing else."""
