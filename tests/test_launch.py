@@ -15,7 +15,7 @@ import pytest
 
 from framework import launch
 from framework.store import verify_run
-from plugins.domains.hotpotqa import HotpotQA
+from plugins.domains.hotpotqa.domain import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -46,7 +46,7 @@ def test_targets_plan_more_where_more_can_be_drawn(words: str, sizes: Sizes) -> 
 
 
 def test_questions_of_a_file_are_split_as_published() -> None:
-    from plugins.domains.longmemeval import LongMemEval
+    from plugins.domains.longmemeval.domain import LongMemEval
     from plugins.targets.longmemeval import LongMemEvalTarget
 
     target = LongMemEvalTarget(LongMemEvalTarget.Settings())

@@ -442,7 +442,7 @@ def test_a_response_is_read_strictly() -> None:
 
 def test_the_patcher_knows_no_service() -> None:
     """Its code holds no word of the service that it is tried on: no table of patches."""
-    from plugins.domains._codebase.corpus import Corpus
+    from plugins.domains.codebase.corpus import Corpus
 
     folder = Path(patching.__file__).parent
     words = set(re.findall(r"\w+", "\n".join(path.read_text() for path in folder.glob("*.py"))))

@@ -17,7 +17,7 @@ from framework.contracts import Scored
 from framework.records import Case, Gold, MemoryView, TaskCard, TraceEntry
 from framework.registry import NoSettings
 from plugins.axes.ranking import NAMES, Ranking, ranked_events
-from plugins.domains.hotpotqa import HotpotQA, HotpotQASettings
+from plugins.domains.hotpotqa.domain import HotpotQA, HotpotQASettings
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
 

@@ -8,7 +8,7 @@ from typing import Any
 from framework.operations.patching import Hunk, as_edit
 from framework.records import Answer, Case
 from framework.text.canonical import canonical_json
-from plugins.domains.codebase import Codebase, CodebaseSettings
+from plugins.domains.codebase.domain import Codebase, CodebaseSettings
 
 
 @lru_cache(maxsize=8)

@@ -16,8 +16,8 @@ from framework.records import Case
 from framework.sandbox import available
 from framework.store.directory import read_summary
 from framework.testing.domain_conformance import check_domain
-from plugins.domains._codebase.corpus import Corpus, sources, sources_of_tests
-from plugins.domains.codebase import HISTORY, Codebase, CodebaseSettings
+from plugins.domains.codebase.corpus import Corpus, sources, sources_of_tests
+from plugins.domains.codebase.domain import HISTORY, Codebase, CodebaseSettings
 from tests.plugins.domains.codebase.helpers import domain
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")

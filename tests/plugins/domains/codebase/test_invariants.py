@@ -6,7 +6,7 @@ import pytest
 
 from framework.records import Answer
 from framework.sandbox import available
-from plugins.domains._codebase.invariants import CHECKS
+from plugins.domains.codebase.data.project.invariants import CHECKS
 from tests.plugins.domains.codebase.helpers import (
     TARGETS,
     case_of,
@@ -93,7 +93,7 @@ def test_code_that_ends_hangs_or_talks_has_no_verdict_in_its_favour(
     code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from framework.sandbox import Limits
-    from plugins.domains._codebase import checking
+    from plugins.domains.codebase import checking
 
     monkeypatch.setattr(checking, "LIMITS", Limits(wall_seconds=3, cpu_seconds=2))
     fresh = type(domain())(domain().settings)

@@ -8,8 +8,8 @@ import pytest
 
 from framework.errors import UserError
 from framework.sandbox import box
-from plugins.domains._codebase import checking
-from plugins.domains.codebase import Codebase, CodebaseSettings
+from plugins.domains.codebase import checking
+from plugins.domains.codebase.domain import Codebase, CodebaseSettings
 from tests.launching import framework, read_json, run
 from tests.plugins.domains.codebase.helpers import TARGETS, case_of, reference
 

@@ -14,15 +14,15 @@ from framework.corpora.peps import convert_peps
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
 from framework.testing.domain_conformance import check_domain
-from plugins.domains._corpus.links import (
+from plugins.domains.corpus.domain import HISTORY, DecisionCorpus, DecisionCorpusSettings
+from plugins.domains.corpus.links import (
     components,
     hops_from,
     requirements,
     shortest_path,
     successors,
 )
-from plugins.domains._corpus.measure import measured
-from plugins.domains.decision_corpus import HISTORY, DecisionCorpus, DecisionCorpusSettings
+from plugins.domains.corpus.measure import measured
 from tests.launching import framework
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"

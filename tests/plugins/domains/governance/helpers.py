@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from framework.records import Case, Event
-from plugins.domains._governance.settings import GovernanceSettings
-from plugins.domains.governance import Governance
+from plugins.domains.governance.domain import Governance
+from plugins.domains.governance.settings import GovernanceSettings
 
 
 def domain(**settings: Any) -> Governance:

@@ -15,12 +15,12 @@ from framework.records import Answer
 from framework.registry import find, settings_of
 from framework.testing.domain_conformance import check_domain
 from framework.text.tokens import count_tokens
-from plugins.domains._governance.leaks import leaks
-from plugins.domains._governance.lexicon import lexicon
-from plugins.domains._governance.measured import drift, hops_to, nearest_neighbours
-from plugins.domains._governance.settings import GovernanceSettings
-from plugins.domains._governance.tasks import INSTRUCTION
-from plugins.domains.governance import RECORD_TOKENS, Governance
+from plugins.domains.governance.domain import RECORD_TOKENS, Governance
+from plugins.domains.governance.leaks import leaks
+from plugins.domains.governance.lexicon import lexicon
+from plugins.domains.governance.measured import drift, hops_to, nearest_neighbours
+from plugins.domains.governance.settings import GovernanceSettings
+from plugins.domains.governance.tasks import INSTRUCTION
 from tests.plugins.domains.governance.helpers import cases, domain, events_of
 
 SHAPES: tuple[dict[str, Any], ...] = (

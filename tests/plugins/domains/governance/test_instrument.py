@@ -18,7 +18,7 @@ from framework.pipeline.pack import pack
 from framework.records import Answer, Case, Item
 from framework.registry import find, plugins, settings_of
 from framework.retention import retained
-from plugins.domains.governance import Governance
+from plugins.domains.governance.domain import Governance
 from tests.plugins.domains.governance.helpers import domain
 
 BUDGET = 2_000

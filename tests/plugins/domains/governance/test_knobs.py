@@ -14,9 +14,9 @@ import pytest
 
 from framework.records import Case, Event
 from framework.text.tokens import count_tokens
-from plugins.domains._governance.measured import edge_fidelity, hops_to
-from plugins.domains._governance.settings import GovernanceSettings
-from plugins.domains.governance import Governance
+from plugins.domains.governance.domain import Governance
+from plugins.domains.governance.measured import edge_fidelity, hops_to
+from plugins.domains.governance.settings import GovernanceSettings
 from tests.plugins.domains.governance.helpers import cases, domain, events_of
 
 KNOBS: dict[str, Sequence[Any]] = {

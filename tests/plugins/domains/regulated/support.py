@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from framework.records import Case
-from plugins.domains._regulated.drawn import Drawn
-from plugins.domains._regulated.policy import Policy
-from plugins.domains.regulated import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.policy import Policy
+from plugins.domains.regulated.sampled import Sampled
 
 SPECS = ("loan", "claims", "prior_authorization")
 SEED = 20
@@ -44,10 +44,10 @@ def cases(spec: str) -> tuple[Case, ...]:
     return tuple(shared(spec).cases(CASES, SEED))
 
 
-def of_stratum(spec: str, stratum: str) -> Iterator[tuple[int, Case, Drawn]]:
+def of_stratum(spec: str, stratum: str) -> Iterator[tuple[int, Case, Sampled]]:
     for index, case in enumerate(cases(spec)):
         if case.stratum == stratum:
-            yield index, case, shared(spec).drawn(SEED, index)
+            yield index, case, shared(spec).sampled(SEED, index)
 
 
 def only(stratum: str) -> Mapping[str, float]:

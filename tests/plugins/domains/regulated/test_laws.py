@@ -14,7 +14,7 @@ from framework.registry import find, settings_of
 from framework.retention import closure, gold_tokens, retained
 from framework.text.tokens import count_tokens
 from framework.text.values import find_values
-from plugins.domains.regulated import Regulated
+from plugins.domains.regulated.domain import Regulated
 from tests.plugins.domains.regulated.support import (
     CASES,
     SEED,
@@ -32,13 +32,13 @@ pytestmark = pytest.mark.parametrize("spec", SPECS)
 def check_labels(spec: str, n: int) -> None:
     one = shared(spec)
     for index in range(n):
-        drawn = one.drawn(SEED, index)
-        facts = {**drawn.facts, **derived(spec, drawn.facts)}
-        assert facts == dict(drawn.facts)
-        if drawn.gap is None:
-            decision, codes = recomputed(drawn.policy, facts)
-            assert drawn.decision == decision == drawn.plan.target
-            assert [rule.code for rule in drawn.winners] == codes
+        sampled = one.sampled(SEED, index)
+        facts = {**sampled.facts, **derived(spec, sampled.facts)}
+        assert facts == dict(sampled.facts)
+        if sampled.gap is None:
+            decision, codes = recomputed(sampled.policy, facts)
+            assert sampled.decision == decision == sampled.plan.target
+            assert [rule.code for rule in sampled.winners] == codes
 
 
 def test_the_label_is_what_the_policy_computes(spec: str) -> None:
@@ -53,19 +53,19 @@ def test_the_label_is_what_the_policy_computes_on_a_thousand(spec: str) -> None:
 def test_gold_says_what_was_drawn(spec: str) -> None:
     one = shared(spec)
     for index, case in enumerate(cases(spec)):
-        drawn, gold = one.drawn(SEED, index), case.gold
+        sampled, gold = one.sampled(SEED, index), case.gold
         adverse = gold.decision in one.spec.adverse
-        assert gold.decision == drawn.decision == case.tags["decision"]
-        assert gold.provisions == tuple(r.code for r in drawn.winners if adverse)
+        assert gold.decision == sampled.decision == case.tags["decision"]
+        assert gold.provisions == tuple(r.code for r in sampled.winners if adverse)
         assert set(gold.principal_reasons) <= set(gold.all_reasons)
         assert bool(gold.principal_reasons) == adverse == (gold.standard is not None)
         rules = {i.key for i in gold.items if i.kind == "rule"}
-        assert rules == {rule.code for rule in drawn.policy.rules}
+        assert rules == {rule.code for rule in sampled.policy.rules}
         assert any(i.critical for i in gold.items if i.kind == "rule")
         known = {i.key for i in gold.items if i.kind == "fact"}
-        open_key = {drawn.gap.key} if drawn.gap else set()
+        open_key = {sampled.gap.key} if sampled.gap else set()
         assert not open_key & known
-        assert drawn.stated - open_key <= known
+        assert sampled.stated - open_key <= known
         assert set(gold.evidence) == {s for i in gold.items if i.critical for s in i.source_ids}
         assert len({i.id for i in gold.items}) == len(gold.items)
         if gold.decision in one.spec.amounts:
@@ -78,8 +78,8 @@ def test_a_referral_and_an_undecidable_case_are_told_apart(spec: str) -> None:
     one = shared(spec)
     seen = Counter()
     for index, case in enumerate(cases(spec)):
-        drawn = one.drawn(SEED, index)
-        outcomes = drawn.policy.outcomes(drawn.known(one.spec.formulas))
+        sampled = one.sampled(SEED, index)
+        outcomes = sampled.policy.outcomes(sampled.known(one.spec.formulas))
         expected = "undecidable" if len(outcomes) > 1 else "policy"
         if outcomes == {ABSTAIN}:
             expected = "referral"
@@ -193,7 +193,7 @@ def test_nothing_states_the_outcome(spec: str) -> None:
 def test_no_sentence_binds_a_field_to_a_value_that_is_not_the_cases_own(spec: str) -> None:
     one = shared(spec)
     for index, case in enumerate(cases(spec)[:60]):
-        drawn = one.drawn(SEED, index)
+        sampled = one.sampled(SEED, index)
         own = {m.text for m in one._made(SEED, index).content.mentions}
         labels = [(n.casefold(), f.type) for f in one.spec.facts.values() for n in f.labels]
         for event in one.history(case.history_id):
@@ -203,7 +203,7 @@ def test_no_sentence_binds_a_field_to_a_value_that_is_not_the_cases_own(spec: st
                 found = {value.type for value in find_values(line)}
                 for label, kind in labels:
                     if re.search(rf"\b{re.escape(label)}\b", line.casefold()):
-                        assert kind not in found, (line, drawn.plan.stratum)
+                        assert kind not in found, (line, sampled.plan.stratum)
 
 
 def test_vendors_and_what_is_bought_are_elsewhere_than_the_applicant(spec: str) -> None:

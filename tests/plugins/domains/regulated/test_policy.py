@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.domains._regulated.policy import (
+from plugins.domains.regulated.policy import (
     Condition,
     Policy,
     Rule,

@@ -85,21 +85,21 @@ def facts(spec: str, n: int) -> Any:
     one = shared(spec)
     rows = []
     for index in range(n):
-        drawn = one.drawn(SEED, index)
-        known = drawn.known(one.spec.formulas)
+        sampled = one.sampled(SEED, index)
+        known = sampled.known(one.spec.formulas)
         row: dict[str, float | str] = {}
-        for key, value in drawn.facts.items():
+        for key, value in sampled.facts.items():
             if one.spec.facts[key].type in ("identifier", "provision"):
                 continue
             if key not in known:
                 row[f"{key} missing"] = 1
             elif isinstance(value, date):
-                row[key] = (drawn.plan.intake - value).days
+                row[key] = (sampled.plan.intake - value).days
             else:
                 row[key] = value
             row[f"{key} open"] = len(known.get(key, ())) != 1
-        for revision in drawn.revisions:
-            risen = revision.retired[-1] < drawn.facts[revision.key]  # type: ignore[operator]
+        for revision in sampled.revisions:
+            risen = revision.retired[-1] < sampled.facts[revision.key]  # type: ignore[operator]
             row[f"{revision.key} risen"] = 1 if risen else -1
             row[f"{revision.key} rescinded"] = revision.rescinded
         rows.append(row)
@@ -109,7 +109,7 @@ def facts(spec: str, n: int) -> Any:
 def protected(spec: str, n: int) -> Any:
     """The protected attributes."""
     one = shared(spec)
-    rows = [dict(one.drawn(SEED, index).protected) for index in range(n)]
+    rows = [dict(one.sampled(SEED, index).protected) for index in range(n)]
     return DictVectorizer(sparse=False).fit_transform(rows)
 
 
@@ -137,7 +137,7 @@ def check(X: Any, labels: Sequence[str]) -> None:
 
 
 def labels(spec: str, n: int) -> list[str]:
-    return [shared(spec).drawn(SEED, index).decision for index in range(n)]
+    return [shared(spec).sampled(SEED, index).decision for index in range(n)]
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -169,11 +169,11 @@ def test_the_check_finds_a_planted_shortcut(spec: str) -> None:
 def test_labels_come_in_the_same_shares_in_every_stratum(spec: str) -> None:
     """Were abstention commoner among open cases, seeing that a case is open would be a hint."""
     one = shared(spec)
-    drawn = [one.drawn(SEED, index) for index in range(1_000)]
-    strata = sorted({d.plan.stratum for d in drawn})
+    sampled = [one.sampled(SEED, index) for index in range(1_000)]
+    strata = sorted({d.plan.stratum for d in sampled})
     outcomes = list(one.spec.labels)
     table = [
-        [sum(d.plan.stratum == s and d.decision == o for d in drawn) for o in outcomes]
+        [sum(d.plan.stratum == s and d.decision == o for d in sampled) for o in outcomes]
         for s in strata
     ]
     assert chi2_contingency(table).pvalue > 0.01

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from framework.records import Case, ChecklistItem, Gold
-from plugins.domains._regulated.wording import value_forms
+from plugins.domains.regulated.wording import value_forms
 from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
 
 
 def filled(spec: str, index: int, case: Case, **changes: str) -> str:
     """The form letter with the gold in its placeholders; what is stated nowhere is not known."""
     one = shared(spec)
-    drawn, gold = one.drawn(SEED, index), case.gold
-    gap = drawn.gap
+    sampled, gold = one.sampled(SEED, index), case.gold
+    gap = sampled.gap
     missing = [gap.key] if gap is not None and gap.other is None else []
     spans = {i.key: i.spans[0].text for i in gold.items if i.kind == "rule"}
     values = {
@@ -27,7 +27,7 @@ def filled(spec: str, index: int, case: Case, **changes: str) -> str:
         "provisions": ", ".join(gold.provisions),
         "provision_text": " ".join(spans[code] for code in gold.provisions),
         "amount": "" if gold.amount is None else f"${gold.amount:,.2f}",
-        **{f"fact:{k}": value_forms(one.spec.facts[k], v)[0] for k, v in drawn.facts.items()},
+        **{f"fact:{k}": value_forms(one.spec.facts[k], v)[0] for k, v in sampled.facts.items()},
         **{f"fact:{k}": "not established" for k in missing},
         **changes,
     }
@@ -168,7 +168,7 @@ def test_fcra_is_asked_for_where_a_consumer_report_was_used() -> None:
     seen = set()
     for index, _, gold in adverse("loan"):
         used = set().union(
-            *(carried.get(r.id, ()) for r in shared("loan").drawn(SEED, index).winners)
+            *(carried.get(r.id, ()) for r in shared("loan").sampled(SEED, index).winners)
         )
         asked = {item.id for item in gold.standard.items if item.axis == "crr_fcra"}  # type: ignore[union-attr]
         assert bool(asked) == bool(used)
@@ -208,10 +208,10 @@ def test_a_wrong_figure_fails_and_a_missing_one_does_not(spec: str) -> None:
 
 def test_a_right_figure_may_be_written_in_any_way_and_a_longer_one_is_another() -> None:
     for index, case, gold in adverse("loan"):
-        drawn = shared("loan").drawn(SEED, index)
-        if drawn.gap is not None and drawn.gap.key == "loan_amount":
+        sampled = shared("loan").sampled(SEED, index)
+        if sampled.gap is not None and sampled.gap.key == "loan_amount":
             continue
-        amount = int(drawn.facts["loan_amount"])  # type: ignore[arg-type]
+        amount = int(sampled.facts["loan_amount"])  # type: ignore[arg-type]
         for text in (f"${amount:,}", f"${amount}", f"{amount:,} dollars", f"USD {amount:,}.00"):
             assert unmet(gold, filled("loan", index, case, **{"fact:loan_amount": text})) == set()
         for text in (f"${amount:,},000", f"${amount:,}.50", f"${amount + 1_000:,}"):

@@ -12,7 +12,7 @@ import pytest
 
 from framework.records import ABSTAIN, Event
 from framework.text.values import contains, find_values
-from plugins.domains._regulated.wording import render, value_forms
+from plugins.domains.regulated.wording import render, value_forms
 from tests.plugins.domains.regulated.support import (
     SEED,
     SPECS,
@@ -45,9 +45,9 @@ def test_near_thresholds_are_nearer_than_far_ones(spec: str) -> None:
     def gap(near: float) -> float:
         one = domain(spec, near_share=near, strata=only("clean"))
         return median(
-            abs(drawn.facts[c.fact] - c.threshold) / drawn.facts[c.fact]  # type: ignore[operator]
-            for drawn in (one.drawn(1, i) for i in range(30))
-            for rule in drawn.policy.rules
+            abs(sampled.facts[c.fact] - c.threshold) / sampled.facts[c.fact]  # type: ignore[operator]
+            for sampled in (one.sampled(1, i) for i in range(30))
+            for rule in sampled.policy.rules
             for c in rule.conditions
             if isinstance(c.threshold, float)
         )
@@ -86,23 +86,23 @@ def test_damage_makes_no_value_and_leaves_a_copy(spec: str) -> None:
 
 def test_at_least_half_of_the_revisions_flip_the_label(spec: str) -> None:
     flips = []
-    for _, case, drawn in of_stratum(spec, "superseded"):
-        for revision in drawn.revisions:
+    for _, case, sampled in of_stratum(spec, "superseded"):
+        for revision in sampled.revisions:
             outcomes = set()
             for value in revision.retired:
-                facts = {**drawn.facts, revision.key: value}
+                facts = {**sampled.facts, revision.key: value}
                 facts |= derived(spec, facts)
-                outcomes.add(recomputed(drawn.policy, facts)[0] != drawn.decision)
+                outcomes.add(recomputed(sampled.policy, facts)[0] != sampled.decision)
             assert outcomes == {revision.flips}
             flips.append(revision.flips)
-        for amendment in drawn.amendments:
-            rules = [amendment.old if r.id == amendment.old.id else r for r in drawn.policy.rules]
-            before = type(drawn.policy)(
+        for amendment in sampled.amendments:
+            rules = [amendment.old if r.id == amendment.old.id else r for r in sampled.policy.rules]
+            before = type(sampled.policy)(
                 rules=tuple(rules),
-                precedence=drawn.policy.precedence,
-                remaining=drawn.policy.remaining,
+                precedence=sampled.policy.precedence,
+                remaining=sampled.policy.remaining,
             )
-            flipped = recomputed(before, drawn.facts)[0] != drawn.decision
+            flipped = recomputed(before, sampled.facts)[0] != sampled.decision
             assert flipped == amendment.flips
             flips.append(flipped)
         assert case.gold.retired
@@ -114,16 +114,16 @@ def test_the_later_dated_correction_holds_whatever_the_order_of_arrival(spec: st
     """Reading dates alone, from the mentions, gives the current value in every case."""
     one = shared(spec)
     seen: Counter[str] = Counter()
-    for index, case, drawn in of_stratum(spec, "superseded"):
+    for index, case, sampled in of_stratum(spec, "superseded"):
         order = [event.id for event in one.history(case.history_id)]
         dates = {event.id: event.time for event in one.history(case.history_id)}
         titles = {e.id: e.metadata["title"] for e in one.history(case.history_id)}
         content = one._made(SEED, index).content
-        for revision in drawn.revisions:
+        for revision in sampled.revisions:
             said = [m for m in content.mentions if m.kind == "fact" and m.key == revision.key]
             corrections = [m for m in said if titles[m.event_id] == "Letter to the file"]
             last = max(corrections, key=lambda m: dates[m.event_id])
-            assert last.value == drawn.facts[revision.key]
+            assert last.value == sampled.facts[revision.key]
             assert last.role == "current"
             later = [m for m in said if dates[m.event_id] > dates[last.event_id]]
             assert all(m.role == "retired" for m in later)
@@ -135,7 +135,7 @@ def test_the_later_dated_correction_holds_whatever_the_order_of_arrival(spec: st
             seen["twice"] += len(revision.retired) > 1
             current = next(i for i in case.gold.items if i.id == f"fact:{revision.key}")
             fact = one.spec.facts[revision.key]
-            assert current.anchors == (render(fact, drawn.facts[revision.key]),)
+            assert current.anchors == (render(fact, sampled.facts[revision.key]),)
             retired = {r.value for r in case.gold.retired if r.key == revision.key}
             assert retired == {render(fact, value) for value in revision.retired}
             assert not retired & set(current.anchors)
@@ -156,44 +156,46 @@ def test_corrections_supersede_what_they_correct(spec: str) -> None:
 # open
 
 
-def completions(one: Any, spec: str, drawn: Any) -> set[str]:
+def completions(one: Any, spec: str, sampled: Any) -> set[str]:
     """Decisions over a fine grid of what the open fact may be, with derivations closed."""
-    key, fact = drawn.gap.key, one.spec.facts[drawn.gap.key]
-    if drawn.gap.other is not None:
-        values: list[Any] = [drawn.facts[key], drawn.gap.other]
+    key, fact = sampled.gap.key, one.spec.facts[sampled.gap.key]
+    if sampled.gap.other is not None:
+        values: list[Any] = [sampled.facts[key], sampled.gap.other]
     elif fact.vocabulary:
         values = list(fact.vocabulary)
     elif fact.type == "date":
-        values = [drawn.plan.intake - timedelta(days=n) for n in range(900)]
+        values = [sampled.plan.intake - timedelta(days=n) for n in range(900)]
     else:
         low, high = fact.admissible
         low = max(low, fact.step)
         values = [round(low * (high / low) ** (i / 4_000), 2) for i in range(4_001)]
-    fixed = {k: drawn.facts[k] for k in drawn.stated if one.spec.facts[k].formula}
+    fixed = {k: sampled.facts[k] for k in sampled.stated if one.spec.facts[k].formula}
     found = set()
     for value in values:
-        facts = {**drawn.facts, key: value}
-        found.add(recomputed(drawn.policy, {**facts, **derived(spec, facts), **fixed})[0])
+        facts = {**sampled.facts, key: value}
+        found.add(recomputed(sampled.policy, {**facts, **derived(spec, facts), **fixed})[0])
     return found
 
 
 def test_abstention_is_right_exactly_when_the_completions_differ(spec: str) -> None:
     one = shared(spec)
     kinds: Counter[tuple[str, bool]] = Counter()
-    for _, case, drawn in of_stratum(spec, "open"):
-        outcomes = completions(one, spec, drawn)
+    for _, case, sampled in of_stratum(spec, "open"):
+        outcomes = completions(one, spec, sampled)
         assert case.gold.decidable == (len(outcomes) == 1)
         assert case.gold.decision == (outcomes.pop() if len(outcomes) == 1 else ABSTAIN)
         kinds[case.tags["open"], case.gold.decidable] += 1
         texts = [event.text for event in one.history(case.history_id)]
-        fact = one.spec.facts[drawn.gap.key]  # type: ignore[union-attr]
+        fact = one.spec.facts[sampled.gap.key]  # type: ignore[union-attr]
         items = [i for i in case.gold.items if i.key == fact.key]
         assert len(items) == (0 if case.tags["open"] == "missing" else 2)
         if case.tags["open"] == "missing" and fact.type != "category":
             for text in texts[4:]:
                 for line in re.split(r"(?<=\.) |\n", text):
                     stated = any(contains(line, label, "") for label in fact.labels)
-                    assert not (stated and contains(line, render(fact, drawn.facts[fact.key]), ""))
+                    assert not (
+                        stated and contains(line, render(fact, sampled.facts[fact.key]), "")
+                    )
     assert all(kinds[kind, decidable] for kind in ("missing", "conflict") for decidable in (0, 1))
     decidable = sum(n for (_, good), n in kinds.items() if good)
     assert 0.5 < decidable / sum(kinds.values()) < 0.95
@@ -238,8 +240,10 @@ def test_held_out_forms_are_as_many_and_name_no_public_label(spec: str) -> None:
     assert len(one.wording.rementions) >= 2
     assert one.wording.rescissions
     assert one.wording.injections
-    for _, case, drawn in ((i, c, shared(spec).drawn(SEED, i)) for i, c in enumerate(cases(spec))):
-        if not drawn.plan.held_out:
+    for _, case, sampled in (
+        (i, c, shared(spec).sampled(SEED, i)) for i, c in enumerate(cases(spec))
+    ):
+        if not sampled.plan.held_out:
             continue
         for item in case.gold.items:
             if item.kind in ("fact", "rule"):
@@ -290,8 +294,8 @@ def test_development_forms_are_the_agreed_ones(spec: str) -> None:
 def test_values_are_read_back_from_every_form(spec: str) -> None:
     one = shared(spec)
     for index in range(20):
-        drawn = one.drawn(SEED, index)
-        for key, value in drawn.facts.items():
+        sampled = one.sampled(SEED, index)
+        for key, value in sampled.facts.items():
             fact = one.spec.facts[key]
             for form in value_forms(fact, value):
                 assert contains(f"It is {form}.", render(fact, value), fact.type), form
@@ -317,7 +321,7 @@ def test_twins_differ_in_one_thing(spec: str, twins: str) -> None:
         assert first.cluster == second.cluster
         assert first.stratum == second.stratum
         texts = differing(list(one.history(first.history_id)), list(one.history(second.history_id)))
-        a, b = one.drawn(6, i), one.drawn(6, i + 1)
+        a, b = one.sampled(6, i), one.sampled(6, i + 1)
         formulas = one.spec.formulas
         changed = [k for k in a.facts if k not in formulas and a.facts[k] != b.facts[k]]
         rules = [r for r, s in zip(a.policy.rules, b.policy.rules, strict=True) if r != s]

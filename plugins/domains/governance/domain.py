@@ -1,0 +1,160 @@
+"""Governed decisions, generated: tickets whose answer a decision fixes that they do not name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, median
+from typing import ClassVar, Final
+
+from framework.contracts import Domain, Provenance
+from framework.errors import UserError
+from framework.records import Answer, Case, Event, FactField, Gold
+from framework.registry import register
+from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
+from plugins.domains.governance.invariant import checks, complies
+from plugins.domains.governance.lexicon import lexicon
+from plugins.domains.governance.measured import Drift, nearest_neighbours
+from plugins.domains.governance.settings import GovernanceSettings
+
+RECORD_TOKENS: Final = 113
+"""Mean tokens of a record that is not scattered, as measured in the tests."""
+_ID: Final = re.compile(r"governance-s(-?\d+)-(\d{5,})")
+
+
+@register("domain", "governance")
+class Governance(Domain[GovernanceSettings]):
+    """Tickets governed by a decision some typed links away, in corpora of decision records.
+
+    A case is a ticket and a change plan for one component. The record that the component is built
+    under leads, over `depth` links, to the record that fixes one of the plan's settings; ticket and
+    governing record share few words, the fewer the more links and the lower `rho`. The answer is a
+    structured edit, checked by executing the case's invariant on it. `tasks_per_history` cases
+    share a corpus of `items` records, whatever their depths, and are one cluster. Stratum: the
+    depth, `d1` to `d8`. Tags: `form` of the chain's wording, `leaks` (`leaks.py`), `edges` (whether
+    every link of the chain is an edge as stated).
+
+    Knobs are documented with `GovernanceSettings`. Source: Depth (paper), sections 6, 8 to 10 and
+    table 3, without its confounds: governance.md.
+    """
+
+    provenance: ClassVar[Provenance] = Provenance(
+        source="generated",
+        revision="1",
+        licence="MIT",
+        citation="Depth, Not Length, sections 6 and 8 to 10",
+    )
+    axes: ClassVar[tuple[str, ...]] = (
+        "chain",
+        "compliance",
+        "ranking",
+        "retention",
+        "use",
+        "geometry",
+    )
+    headline: ClassVar[tuple[str, ...]] = (
+        "recall",
+        "chain_recovery",
+        "ndcg_at_10",
+        "mrr",
+        "compliance",
+        "merge_ready",
+        "kappa",
+        "leak",
+    )
+    by_stratum: ClassVar[tuple[str, ...]] = ("recall", "compliance", "kappa", "return_on_tokens")
+    Settings: ClassVar[type[GovernanceSettings]] = GovernanceSettings
+
+    @property
+    def nominal_tokens(self) -> int:
+        return RECORD_TOKENS * self.settings.items
+
+    @property
+    def fields(self) -> tuple[FactField, ...]:
+        return ()
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        """The first `n` cases of a seed, lazily. Raises UserError for None: they never end."""
+        if n is None:
+            raise UserError("n_cases: governance cases are generated without end; give a number")
+        for index in range(n):
+            yield self.case(seed, index)
+
+    def case(self, seed: int, index: int) -> Case:
+        """The case of a seed and index, whatever came before it."""
+        return case_of(self.settings, seed, index)
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        """The events in order of arrival. Raises UserError for an id that is not of this domain."""
+        yield from events_of(self.settings, *self._parse(history_id))
+
+    def digest(self) -> str:
+        """Digest of the words that corpora are made from."""
+        return lexicon().digest
+
+    def success(self, answer: Answer, gold: Gold) -> bool:
+        """Compliance: the invariant holds on the edit."""
+        return complies(answer.edit, gold.invariant)
+
+    def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
+        said = f"{answer.rationale}\n{answer.text}"
+        return checks(answer.edit, said, case.gold.invariant)
+
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
+        """What the run's cases are like, as made: how alike their tickets, how far what governs.
+
+        nearest_ticket : greatest Jaccard likeness of a ticket's words to another's, by the median
+        task and the most alike. achieved_rho : mean over tasks, by shared words. leaking_tasks :
+        those that the naive edit complies with (see `leaks`).
+        """
+        drawn = list(cases)
+        if not drawn:
+            return {}
+        nearest = nearest_neighbours(drawn).values()
+        kept = [rho for case in drawn if (rho := self.drift(case).rho) is not None]
+        return {
+            "tasks": float(len(drawn)),
+            "corpora": float(len({case.history_id for case in drawn})),
+            "records_a_corpus": float(self.settings.items),
+            "events_a_corpus": float(sum(1 for _ in self.history(drawn[0].history_id))),
+            "mean_depth": fmean(float(case.stratum.removeprefix("d")) for case in drawn),
+            "nearest_ticket_median": median(nearest),
+            "nearest_ticket_most": max(nearest),
+            "leaking_tasks": float(sum(case.tags["leaks"] == "yes" for case in drawn)),
+            **({"achieved_rho": fmean(kept)} if kept else {}),
+        }
+
+    def geometry(self, case: Case) -> Mapping[str, float | None]:
+        """Depth, scatter and, by shared words, the drift achieved on the case's chain."""
+        found = self.drift(case)
+        return {
+            "depth": float(len(found.hops)),
+            "achieved_rho": found.rho,
+            "entry_similarity": found.surface[0],
+            "governing_similarity": found.surface[-1],
+            "scatter": float(len(case.gold.governing)),
+        }
+
+    def chain_texts(self, case: Case) -> Sequence[str]:
+        """The records from the entry to the decision in its first version, whole if scattered."""
+        seed, block, task = self._place(case)
+        return self.corpus(seed, block).texts(task)
+
+    def drift(self, case: Case) -> Drift:
+        """The likeness of ticket and records along the case's chain; see `measured`."""
+        return word_drift(self.settings, *self._place(case))
+
+    def corpus(self, seed: int, block: int) -> Corpus:
+        """A corpus before it is events: for tests and for studies of the generator itself."""
+        return corpus_of(self.settings, seed, block)
+
+    def _place(self, case: Case) -> tuple[int, int, int]:
+        """Seed, block and task of a case. Raises UserError for one that is not of this domain."""
+        seed, block = self._parse(case.history_id)
+        return seed, block, int(case.id.rpartition("-")[2])
+
+    def _parse(self, history_id: str) -> tuple[int, int]:
+        match = _ID.fullmatch(history_id)
+        if match is None:
+            raise UserError(f"no history {history_id!r} in governance")
+        return int(match[1]), int(match[2])

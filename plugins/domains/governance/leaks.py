@@ -1,0 +1,46 @@
+"""Which tasks could be answered without the corpus: a fixed check of card against gold, no arm."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from framework.records import Case
+from plugins.domains.governance.invariant import complies
+
+__all__ = ["leaks"]
+
+_NUMBER: Final = re.compile(r"\d+")
+_WORD: Final = re.compile(r"[a-z]+")
+
+
+def leaks(case: Case) -> tuple[str, ...]:
+    """How the case gives its answer away; empty where it does not.
+
+    naive : structural: the plan as it is proposed complies already. By chance, since proposals are
+        drawn independently of decisions.
+    stated : lexical: the ticket or the instruction says a value that complies.
+    named : lexical: they name the governing record, or the setting that it fixes.
+    """
+    plan: Any = json.loads(case.task.material["change_plan"])
+    check: Any = json.loads(case.gold.invariant)
+    proposed = [
+        {"component": plan["component"], "setting": s["setting"], "value": s["value"]}
+        for s in plan["settings"]
+    ]
+    shown = f"{case.task.instruction}\n{case.task.query}".casefold()
+    ((governed, clause),) = check["require"].items()
+    label = next(s["label"] for s in plan["settings"] if s["setting"] == governed)
+    found = []
+    if complies(json.dumps(proposed), case.gold.invariant):
+        found.append("naive")
+    if "options" in clause:
+        stated = any(option in _WORD.findall(shown) for option in clause["options"])
+    else:
+        stated = any(clause["low"] <= int(n) <= clause["high"] for n in _NUMBER.findall(shown))
+    if stated:
+        found.append("stated")
+    if any(name.casefold() in shown for name in (*case.gold.provisions, label)):
+        found.append("named")
+    return tuple(found)

@@ -1,0 +1,104 @@
+"""What a case really has of each knob, and how alike tasks are.
+
+Likeness is the share of one text's content words that another text has. So drift is what the
+generator put in: such figures are a self-consistency check and no evidence about learned
+embeddings, whose drift the axis `drift` measures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from framework.records import Case, Event
+from framework.statistics.drift import kept_a_link
+from plugins.domains.governance.edges import PART_OF
+from plugins.domains.governance.lexicon import lexicon
+
+__all__ = ["Drift", "drift", "edge_fidelity", "hops_to", "nearest_neighbours", "overlap"]
+
+_WORD: Final = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Likeness along a chain.
+
+    surface : of the ticket to the record k links up, k = 0 (the entry) to depth. hops : of each
+    record to the next one up. rho : what a link keeps of the likeness to the ticket; None where the
+    entry has none.
+    """
+
+    surface: tuple[float, ...]
+    hops: tuple[float, ...]
+
+    @property
+    def rho(self) -> float | None:
+        return kept_a_link(self.surface)
+
+
+def drift(ticket: str, chain: Sequence[str]) -> Drift:
+    """The achieved drift from a ticket along the texts of a chain, entry first."""
+    return Drift(
+        surface=tuple(overlap(ticket, text) for text in chain),
+        hops=tuple(overlap(a, b) for a, b in pairwise(chain)),
+    )
+
+
+def overlap(text: str, other: str) -> float:
+    """Share of the content words of `text` that `other` has; 0 where it has none."""
+    words = _content(text)
+    return len(words & _content(other)) / len(words) if words else 0.0
+
+
+def hops_to(events: Iterable[Event], start: str, goal: str) -> int | None:
+    """Fewest typed links, associations aside, between two events; None where none lead there."""
+    near: dict[str, list[str]] = {}
+    for event in events:
+        for relation, target in event.edges:
+            if relation not in ("relates_to", "supersedes"):
+                near.setdefault(event.id, []).append(target)
+                near.setdefault(target, []).append(event.id)
+    found, queue = {start: 0}, deque([start])
+    while queue:
+        node = queue.popleft()
+        if node == goal:
+            return found[node]
+        for other in near.get(node, ()):
+            if other not in found:
+                found[other] = found[node] + 1
+                queue.append(other)
+    return None
+
+
+def edge_fidelity(given: Iterable[Event], intact: Iterable[Event]) -> float:
+    """Share of the links of an intact corpus that another capture of it has; parts aside."""
+    right = {(e.id, *edge) for e in intact for edge in e.edges if edge[0] != PART_OF}
+    have = {(e.id, *edge) for e in given for edge in e.edges}
+    return len(right & have) / len(right) if right else 1.0
+
+
+def nearest_neighbours(cases: Sequence[Case]) -> Mapping[str, float]:
+    """By case, the greatest Jaccard likeness of its ticket's words to another ticket's."""
+    import numpy as np
+
+    words = [set(_WORD.findall(case.task.query.casefold())) for case in cases]
+    known = {word: i for i, word in enumerate(sorted(set().union(*words)))}
+    has = np.zeros((len(cases), len(known)), dtype=np.float32)
+    for row, found in enumerate(words):
+        has[row, [known[word] for word in found]] = 1.0
+    shared = has @ has.T
+    sizes = has.sum(axis=1)
+    alike = shared / np.maximum(sizes[:, None] + sizes[None, :] - shared, 1.0)
+    np.fill_diagonal(alike, 0.0)
+    nearest = alike.max(axis=1, initial=0.0)
+    return {case.id: float(value) for case, value in zip(cases, nearest, strict=True)}
+
+
+def _content(text: str) -> frozenset[str]:
+    """The modifiers and areas' nouns in a text."""
+    return lexicon().content.intersection(_WORD.findall(text.casefold()))

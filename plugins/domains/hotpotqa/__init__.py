@@ -1,0 +1,1 @@
+"""HotpotQA, from the published JSON."""

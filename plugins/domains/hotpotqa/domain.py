@@ -1,0 +1,319 @@
+"""HotpotQA: questions that need two Wikipedia passages, from the published JSON file."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal
+
+from framework.contracts import Domain, Provenance
+from framework.errors import DataError
+from framework.records import Answer, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
+from framework.registry import register
+from framework.text.tokens import count_tokens
+from plugins.domains.data_file import check_sha256, read_file
+
+POOL: Final = "pool"
+"""The one history of `corpus=pooled`."""
+
+DUMP_DATE: Final = "2017-10-01"
+"""Date of the Wikipedia dump that the passages come from: they bear no date of their own."""
+
+INSTRUCTION: Final = (
+    "Answer the question from the passages you are given. Reply with the answer alone: the "
+    "shortest exact phrase that answers it (a name, a date, a number), or yes or no where that is "
+    "asked."
+)
+
+_WHERE_TO_GET_IT: Final = (
+    "download hotpot_dev_distractor_v1.json from https://hotpotqa.github.io and set "
+    "domain.path=FILE"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotpotQASettings:
+    """Where the file is and what a question's history holds.
+
+    path : the published JSON (train or distractor dev; or a file of the same schema).
+    corpus : `pooled`, one history of every distinct passage of the whole file, whatever the number
+        of cases (HippoRAG section 3.1); `own`, for each question the passages of its own context
+        (the distractor setting of HotpotQA section 3).
+    sha256 : when given, the file must have this digest.
+    """
+
+    path: str = ""
+    corpus: Literal["pooled", "own"] = "pooled"
+    sha256: str = field(default="", metadata={"operational": True})
+
+    def __post_init__(self) -> None:
+        check_sha256(self.sha256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """One record. `facts`: (sentence index, sentence) of the supporting sentences, by event id."""
+
+    id: str
+    text: str
+    answer: str
+    type: str
+    level: str
+    context: tuple[str, ...]
+    facts: Mapping[str, tuple[tuple[int, str], ...]]
+    complete: bool
+
+
+@register("domain", "hotpotqa")
+class HotpotQA(Domain[HotpotQASettings]):
+    """Multi-hop questions over Wikipedia passages (Yang et al., EMNLP 2018).
+
+    An event is a passage: the title, a line break, the sentences as published; its id is the title
+    (`Title#2` for a second text under the same title). Events stand in the order in which the file
+    first mentions them, and all bear the date of the dump. Gold: a `passage` item for each
+    supporting passage, a `fact` item for each supporting sentence (critical: the answer needs it),
+    `evidence` the supporting passages in the annotation's order. Cases are the questions in file
+    order; the seed plays no part. Stratum: the question's type (bridge, comparison).
+
+    Raises UserError when no path is given, DataError naming file and record when the file is
+    missing, is not the published JSON, or a supporting passage is not in the question's context.
+    """
+
+    provenance: ClassVar[Provenance] = Provenance(
+        source="https://hotpotqa.github.io",
+        revision="train v1.1 and dev distractor v1 (2018); the digest of the file read is recorded",
+        licence="CC BY-SA 4.0",
+        citation=(
+            "Yang, Qi, Zhang, Bengio, Cohen, Salakhutdinov, Manning. HotpotQA: A Dataset for "
+            "Diverse, Explainable Multi-hop Question Answering. EMNLP 2018."
+        ),
+    )
+    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention", "answer")
+    headline: ClassVar[tuple[str, ...]] = (
+        "recall_at_2",
+        "recall_at_5",
+        "ndcg_at_10",
+        "mrr",
+        "both_facts",
+    )
+    protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
+    Settings: ClassVar[type[Any]] = HotpotQASettings
+
+    def __init__(self, settings: HotpotQASettings) -> None:
+        super().__init__(settings)
+        data, self._digest = read_file(
+            settings.path, settings.sha256, domain="hotpotqa", where=_WHERE_TO_GET_IT
+        )
+        self._events, self._questions = _parse(settings.path, data)
+        sizes = {event.id: count_tokens(event.text) for event in self._events.values()}
+        if settings.corpus == "pooled":
+            self._nominal_tokens = sum(sizes.values())
+        else:
+            total = sum(sizes[e] for q in self._questions.values() for e in q.context)
+            self._nominal_tokens = round(total / len(self._questions))
+
+    @property
+    def nominal_tokens(self) -> int:
+        """Tokens of the pool; with `corpus=own`, the mean over all questions of the file."""
+        return self._nominal_tokens
+
+    @property
+    def fields(self) -> tuple[FactField, ...]:
+        return ()
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        for index, question in enumerate(self._questions.values()):
+            if n is not None and index >= n:
+                return
+            yield self._case(question)
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        if self.settings.corpus == "pooled" and history_id == POOL:
+            yield from self._events.values()
+        else:
+            yield from (self._events[e] for e in self._questions[history_id].context)
+
+    def digest(self) -> str:
+        return self._digest
+
+    def success(self, answer: Answer, gold: Gold) -> bool:
+        """Exact match after normalisation, as in the published evaluation script."""
+        return normalise_answer(answer.text) == normalise_answer(gold.answer)
+
+    def _case(self, question: _Question) -> Case:
+        items = []
+        for event_id, facts in question.facts.items():
+            passage = Span(source_id=event_id, text=self._events[event_id].text)
+            items.append(
+                GoldItem(id=f"passage:{event_id}", kind="passage", key=event_id, spans=(passage,))
+            )
+            for index, sentence in facts:
+                span = Span(source_id=event_id, text=sentence)
+                key = f"{event_id}:{index}"
+                items.append(
+                    GoldItem(id=f"fact:{key}", kind="fact", key=key, spans=(span,), critical=True)
+                )
+        gold = Gold(items=tuple(items), evidence=tuple(question.facts), answer=question.answer)
+        return Case(
+            id=question.id,
+            history_id=POOL if self.settings.corpus == "pooled" else question.id,
+            task=TaskCard(
+                instruction=INSTRUCTION, query=question.text, operation="answer_question"
+            ),
+            gold=gold,
+            stratum=question.type,
+            tags={
+                "type": question.type,
+                "level": question.level,
+                "sentences": "complete" if question.complete else "incomplete",
+            },
+        )
+
+
+def normalise_answer(text: str) -> str:
+    """Lower case, without punctuation, articles and extra white space (hotpot_evaluate_v1.py)."""
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
+
+
+def _parse(path: str, data: bytes) -> tuple[dict[str, Event], dict[str, _Question]]:
+    """Events by id and questions by id, both in file order. Raises DataError naming the record."""
+    try:
+        records = json.loads(data)
+    except json.JSONDecodeError as error:
+        raise DataError(path, error.lineno, f"not JSON: {error.msg}") from None
+    except UnicodeDecodeError:
+        raise DataError(path, None, "not JSON: not UTF-8 text") from None
+    except RecursionError:
+        raise DataError(path, None, "not the published JSON: nested too deeply") from None
+    if not isinstance(records, list):
+        raise DataError(path, None, f"a list of questions expected, {_kind(records)} found")
+    if not records:
+        raise DataError(path, None, "no questions")
+    passages = _Passages()
+    questions: dict[str, _Question] = {}
+    for number, record in enumerate(records, start=1):
+        named = record.get("_id") if isinstance(record, dict) else None
+        try:
+            question = _question(record, passages)
+            if question.id in questions:
+                raise _BadRecordError("a second question with this _id")
+        except _BadRecordError as error:
+            where = f"question {number}" + (f" (_id {named!r})" if named else "")
+            raise DataError(path, None, f"{where}: {error}") from None
+        questions[question.id] = question
+    return passages.events, questions
+
+
+class _BadRecordError(Exception):
+    """What is wrong with one record."""
+
+
+class _Passages:
+    """The distinct passages met so far, by event id, in order of first occurrence."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, Event] = {}
+        self._ids: dict[tuple[str, str], str] = {}
+
+    def id_of(self, title: str, body: str) -> str:
+        """The event id of this passage, a new event when it has not been met before."""
+        known = self._ids.get((title, body))
+        if known is not None:
+            return known
+        event_id, copies = title, 1
+        while event_id in self.events:
+            copies += 1
+            event_id = f"{title}#{copies}"
+        self._ids[title, body] = event_id
+        self.events[event_id] = Event(
+            id=event_id,
+            text=f"{title}\n{body}" if body else title,
+            time=DUMP_DATE,
+            kind="passage",
+            metadata={"title": title},
+        )
+        return event_id
+
+
+def _question(record: Any, passages: _Passages) -> _Question:
+    """One record of the published schema. Raises _BadRecordError."""
+    if not isinstance(record, dict):
+        raise _BadRecordError(f"an object expected, {_kind(record)} found")
+    context: dict[str, None] = {}
+    by_title: dict[str, tuple[str, list[str]]] = {}
+    ambiguous: set[str] = set()
+    for title, sentences in _pairs(record, "context", str, list):
+        if not title.strip() or not all(isinstance(s, str) for s in sentences):
+            raise _BadRecordError("context: a title and sentences in text expected")
+        event_id = passages.id_of(title, "".join(sentences).strip())
+        context[event_id] = None
+        if by_title.setdefault(title, (event_id, sentences))[0] != event_id:
+            ambiguous.add(title)
+    facts: dict[str, dict[int, str]] = {}
+    complete = True
+    for title, index in _pairs(record, "supporting_facts", str, int):
+        if title not in by_title:
+            raise _BadRecordError(
+                f"supporting passage {title!r} is not in the context (in the fullwiki files it may "
+                "be missing; the train and distractor files hold it)"
+            )
+        if title in ambiguous:
+            raise _BadRecordError(f"supporting passage {title!r}: two texts under this title")
+        event_id, sentences = by_title[title]
+        sentence = sentences[index].strip() if 0 <= index < len(sentences) else ""
+        found = facts.setdefault(event_id, {})
+        if sentence:
+            found[index] = sentence
+        else:
+            complete = False  # the published prepro.py passes over such an annotation too
+    return _Question(
+        id=_text(record, "_id"),
+        text=_text(record, "question"),
+        answer=_text(record, "answer"),
+        type=_text(record, "type", "all"),
+        level=_text(record, "level", "unknown"),
+        context=tuple(context),
+        facts={event_id: tuple(found.items()) for event_id, found in facts.items()},
+        complete=complete,
+    )
+
+
+def _pairs(record: Mapping[str, Any], key: str, first: type, second: type) -> list[tuple[Any, Any]]:
+    """The pairs of a list of two-element lists, types checked; at least one."""
+    value = record.get(key)
+    if not isinstance(value, list) or not value:
+        raise _BadRecordError(f"{key}: a list of pairs expected, {_kind(value)} found")
+    for pair in value:
+        if not (isinstance(pair, list) and [type(x) for x in pair] == [first, second]):
+            names = {str: "title", int: "sentence number", list: "sentences"}
+            raise _BadRecordError(f"{key}: each a pair [{names[first]}, {names[second]}] expected")
+    return [(a, b) for a, b in value]
+
+
+def _text(record: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    value = record.get(key, default)
+    if not isinstance(value, str):
+        raise _BadRecordError(f"{key}: text expected, {_kind(value)} found")
+    if not value.strip():
+        raise _BadRecordError(f"{key}: empty")
+    return value
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    empty = "an empty" if value in ("", [], {}) else "a"
+    return f"{empty} {_NAMES.get(type(value), type(value).__name__)}"
+
+
+_NAMES: Final[Mapping[type, str]] = {
+    dict: "JSON object",
+    str: "text",
+    bool: "true or false",
+    int: "number",
+    float: "number",
+}

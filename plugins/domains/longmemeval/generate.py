@@ -1,0 +1,60 @@
+"""One question with its sessions, drawn from a seed and an index."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Final
+
+from framework.text.canonical import digest
+from plugins.domains.longmemeval.days import stamp
+from plugins.domains.longmemeval.records import ABSTENTION, Question
+from plugins.domains.longmemeval.scene import Scene
+from plugins.domains.longmemeval.structures import STRUCTURES
+
+__all__ = ["FORMS", "draw"]
+
+FORMS: Final = ("development", "held_out")
+
+
+def draw(
+    seed: int,
+    index: int,
+    *,
+    shares: Mapping[str, float],
+    abstention: float,
+    held_out: float,
+    sessions: int,
+    rendering: int = 0,
+) -> Question:
+    """The question of that index for a seed; the same one whatever was drawn before.
+
+    shares : weights of the structures. abstention : probability that the sessions do not answer it
+    (for a structure that can be left unanswered). held_out : probability of the held-out wordings.
+    rendering : another number words the same question's sessions anew, in the same form.
+    """
+    rng = _stream(seed, index)
+    wording = _stream(seed, index, rendering) if rendering else None
+    # In an order of their own: a stored configuration may list the shares in another.
+    names = sorted(shares)
+    (name,) = rng.choices(names, [shares[name] for name in names])
+    structure = STRUCTURES[name]
+    abstains, form = rng.random() < abstention, int(rng.random() < held_out)
+    why = rng.choice(structure.absences) if abstains and structure.absences else ""
+    scene = Scene.draw(rng, form, sessions, wording)
+    asked = structure.draw(scene, why)
+    id_ = f"{seed}-{index}"
+    return Question(
+        id=f"{id_}{ABSTENTION if why else ''}",
+        type=structure.type,
+        text=asked.text,
+        answer=asked.answer,
+        date=stamp(scene.asked_on, rng.randrange(24 * 60)),
+        sessions=scene.sessions(lambda place, gold: f"{'answer_' if gold else ''}{id_}_{place}"),
+        structure=f"{name}:{why}" if why else name,
+        form=FORMS[form],
+    )
+
+
+def _stream(*key: int) -> random.Random:
+    return random.Random(int(digest(["longmemeval", *key])[7:23], 16))

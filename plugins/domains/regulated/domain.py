@@ -1,0 +1,322 @@
+"""Regulated decisions, generated: loan, claims, or any spec file of the same form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import ClassVar, Final, Literal
+
+from framework.contracts import Domain, ProtectedGroups, Provenance
+from framework.errors import UserError
+from framework.records import ABSTAIN, Case, Event, FactField, Gold, TaskCard
+from framework.registry import register
+from plugins.domains.regulated.documents import Content, write
+from plugins.domains.regulated.generate import draw
+from plugins.domains.regulated.gold import decide_from, make_gold
+from plugins.domains.regulated.loading import find_spec, load_spec
+from plugins.domains.regulated.padding import pad
+from plugins.domains.regulated.rendering import Writer
+from plugins.domains.regulated.sampled import STRATA, Sampled, sample_plan, stream
+from plugins.domains.regulated.spec import Spec
+
+LEAST_TOKENS: Final = 2_000
+MOST_TOKENS: Final = 200_000
+
+_KEPT: Final = 256
+_CLEAN: Final = "-clean"
+_RENDERING: Final = "~"
+
+
+def _shares() -> dict[str, float]:
+    return {"clean": 0.3, "noisy": 0.2, "superseded": 0.25, "open": 0.15, "injected": 0.1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegulatedSettings:
+    """Which spec, how long, and in which shares.
+
+    spec : a built-in spec (`loan`, `claims`, `prior_authorization`) or a path to a YAML file.
+    tokens : nominal length of a history, 2,000 to 200,000; the real one is within 5% of it.
+    filler_share : share of those tokens in office filler; the rest are documents of the case.
+    strata : shares of the strata, with sum 1; one that is left out has none.
+    forms : wording of facts, rules, revisions and injections; `mixed` gives each half the cases.
+    near_share : share of cases whose thresholds lie near the facts (tag `margin`).
+    twins : cases come in pairs of one cluster that differ in one fact or threshold (and in label),
+        or in one protected attribute alone, one of the two being of the reference group. Fact and
+        threshold twins are clean, noisy or injected: the other two strata's shares go to clean.
+    injection : False leaves the injected sentence out and nothing else: the clean twins.
+    """
+
+    spec: str = "loan"
+    tokens: int = 6_700
+    filler_share: float = 0.5
+    strata: Mapping[str, float] = field(default_factory=_shares)
+    forms: Literal["mixed", "development", "held_out"] = "mixed"
+    near_share: float = 0.5
+    twins: Literal["fact", "threshold", "protected"] | None = None
+    injection: bool = True
+
+    def __post_init__(self) -> None:
+        if not LEAST_TOKENS <= self.tokens <= MOST_TOKENS:
+            raise ValueError(
+                f"tokens: {self.tokens} given, {LEAST_TOKENS} to {MOST_TOKENS} expected"
+            )
+        if not 0 <= self.filler_share <= 0.95:
+            raise ValueError(f"filler_share: {self.filler_share} given, 0 to 0.95 expected")
+        if not 0 <= self.near_share <= 1:
+            raise ValueError(f"near_share: {self.near_share} given, 0 to 1 expected")
+        for name, share in self.strata.items():
+            if name not in STRATA:
+                raise ValueError(f"strata.{name}: no such stratum; allowed: {', '.join(STRATA)}")
+            if not 0 <= share <= 1:
+                raise ValueError(f"strata.{name}: {share} given, 0 to 1 expected")
+        if abs(sum(self.strata.values()) - 1) > 1e-6:
+            raise ValueError(f"strata: the shares sum to {sum(self.strata.values()):g}, not to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """One case as it was drawn and worded, with its gold."""
+
+    sampled: Sampled
+    content: Content
+    gold: Gold
+
+
+@register("domain", "regulated")
+class Regulated(Domain[RegulatedSettings]):
+    """Loans, claims and other regulated decisions, generated from one declarative spec file.
+
+    A case is drawn target first (LongHorizon 4.3): decision and principal reasons, then facts and
+    thresholds that imply them under the case's own policy, then documents. The label is what the
+    policy computes; no document states it. A history id is `NAME-sSEED-INDEX`, with `~RENDERING` in
+    other words, and holds all that is needed to make it again. Tags: `form`, `margin`, `decision`,
+    `label_source` (`policy` for a decision, `referral` where the policy refers, `undecidable` where
+    the history leaves open what decides), one for each protected attribute, and `open` (missing or
+    conflict) or `revised` (facts or rules) where it applies.
+
+    Raises UserError for a bad spec file, naming file and key.
+    """
+
+    provenance: ClassVar[Provenance] = Provenance(
+        source="generated",
+        revision="1",
+        licence="MIT",
+        citation="LongHorizon-Bench, sections 4.1 to 4.5; 12 CFR 1002.9",
+    )
+    axes: ClassVar[tuple[str, ...]] = (
+        "frp",
+        "rcs",
+        "eda",
+        "crr",
+        "car",
+        "retention",
+        "use",
+        "robustness",
+    )
+    headline: ClassVar[tuple[str, ...]] = (
+        "surface_ceiling",
+        "p_ret",
+        "frp",
+        "rcs",
+        "eda",
+        "crr",
+        "commit_rate",
+        "default_rate",
+        "kappa",
+    )
+    Settings: ClassVar[type[RegulatedSettings]] = RegulatedSettings
+
+    def __init__(self, settings: RegulatedSettings) -> None:
+        super().__init__(settings)
+        self.spec: Spec = load_spec(find_spec(settings.spec))
+        self._card = _card(self.spec)
+        self._made = lru_cache(maxsize=_KEPT)(self._make)
+        self._sampled = lru_cache(maxsize=_KEPT)(self._draw)
+        self._id = re.compile(rf"{re.escape(self.spec.name)}-s(-?\d+)-(\d{{6,}})(?:~(\d+))?")
+
+    @property
+    def nominal_tokens(self) -> int:
+        return self.settings.tokens
+
+    @property
+    def fields(self) -> tuple[FactField, ...]:
+        return self.spec.fields
+
+    @property
+    def protected(self) -> ProtectedGroups:
+        return ProtectedGroups(
+            reference=self.spec.reference_groups, adverse=frozenset(self.spec.adverse)
+        )
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        """The first `n` cases of a seed, lazily. Raises UserError for None: they never end."""
+        if n is None:
+            raise UserError(
+                f"n_cases: {self.spec.name} cases are generated without end; give a number"
+            )
+        for index in range(n):
+            yield self.case(seed, index)
+
+    def case(self, seed: int, index: int, rendering: int = 0) -> Case:
+        """The case of a seed and index, whatever came before it."""
+        made = self._made(seed, index, rendering)
+        plan = made.sampled.plan
+        identity = self.history_id(seed, index)
+        twins = self.settings.twins
+        tags = {
+            "form": "held_out" if plan.held_out else "development",
+            "margin": "near" if plan.near else "far",
+            "decision": made.gold.decision,
+            "label_source": _label_source(made.gold),
+            **made.sampled.protected,
+        }
+        if made.sampled.gap is not None:
+            tags["open"] = "missing" if made.sampled.gap.other is None else "conflict"
+        if made.sampled.revisions or made.sampled.amendments:
+            tags["revised"] = "facts" if made.sampled.revisions else "rules"
+        return Case(
+            id=identity,
+            history_id=f"{identity}{_RENDERING}{rendering}" if rendering else identity,
+            task=self._card,
+            gold=made.gold,
+            stratum=plan.stratum,
+            cluster=f"{self.spec.name}-s{seed}-pair-{index // 2:06d}" if twins else identity,
+            tags=tags,
+        )
+
+    def history_id(self, seed: int, index: int) -> str:
+        """The id from which a history is made again."""
+        return f"{self.spec.name}-s{seed}-{index:06d}"
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        """The events in order of arrival. Raises UserError for an id that is not of this domain."""
+        if history_id.endswith(_CLEAN):
+            yield from self._clean.history(history_id.removesuffix(_CLEAN))
+            return
+        seed, index, rendering = self._parse(history_id)
+        made = self._made(seed, index, rendering)
+        writer = Writer(
+            self.spec,
+            made.sampled,
+            self._identity(seed, index),
+            made.content.cast,
+            stream(self.spec, seed, self._base(index), _numbered("filling", rendering)),
+        )
+        first = made if not self.settings.twins else self._made(seed, index - index % 2, rendering)
+        drafts = pad(
+            writer,
+            made.content.drafts,
+            first.content.tokens,
+            self.settings.tokens,
+            self.settings.filler_share,
+        )
+        for draft in drafts:
+            yield draft.event()
+
+    def rerendered(self, case: Case, rendering: int) -> Case:
+        """The same case, the same documents of it, in other sentences and with other filler.
+
+        Facts, policy, dates, and which document states what stay, and so does the form of wording.
+        """
+        seed, index, _ = self._parse(case.id)
+        return self.case(seed, index, rendering)
+
+    def without_injection(self, case: Case) -> Case | None:
+        """The case as it is made with `injection=false`; its history's id says so."""
+        if case.gold.injected is None:
+            return None
+        clean = self._clean.case(*self._parse(case.history_id))
+        return replace(clean, history_id=f"{clean.history_id}{_CLEAN}")
+
+    @cached_property
+    def _clean(self) -> Regulated:
+        return Regulated(replace(self.settings, injection=False))
+
+    def digest(self) -> str:
+        """Digest of the spec file."""
+        return self.spec.digest
+
+    def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
+        """See `framework.contracts.Domain`: from the gold items alone, none of the text."""
+        made = self._made(*self._parse(case.history_id))
+        return decide_from(self.spec, made.sampled, made.gold, retained)
+
+    def sampled(self, seed: int, index: int) -> Sampled:
+        """The case before it is worded: for tests and for studies of the generator itself."""
+        pair = self._sampled(seed, self._base(index))
+        twin = pair[1] if self.settings.twins and index % 2 else None
+        return twin or pair[0]
+
+    def _draw(self, seed: int, base: int) -> tuple[Sampled, Sampled | None]:
+        shares = dict(self.settings.strata)
+        if self.settings.twins in ("fact", "threshold"):
+            moved = shares.pop("superseded", 0.0) + shares.pop("open", 0.0)
+            shares["clean"] = shares.get("clean", 0.0) + moved
+        plan = sample_plan(
+            self.spec,
+            {name: shares.get(name, 0.0) for name in STRATA},
+            self.settings.forms,
+            self.settings.near_share,
+            seed,
+            base,
+        )
+        return draw(self.spec, plan, seed, base, self.settings.twins)
+
+    def _make(self, seed: int, index: int, rendering: int = 0) -> _Made:
+        sampled, base = self.sampled(seed, index), self._base(index)
+        content = write(
+            self.spec,
+            sampled,
+            self._identity(seed, index),
+            stream(self.spec, seed, base, "documents"),
+            sampled.plan.intake,
+            inject=self.settings.injection,
+            wording=(
+                stream(self.spec, seed, base, _numbered("wording", rendering))
+                if rendering
+                else None
+            ),
+        )
+        gold = make_gold(self.spec, sampled, content, inject=self.settings.injection)
+        return _Made(sampled=sampled, content=content, gold=gold)
+
+    def _base(self, index: int) -> int:
+        return index // 2 if self.settings.twins else index
+
+    def _identity(self, seed: int, index: int) -> str:
+        return f"{self.history_id(seed, index)}|{seed}/{self._base(index)}"
+
+    def _parse(self, history_id: str) -> tuple[int, int, int]:
+        """Seed, index and rendering, 0 for the case as it is sampled."""
+        match = self._id.fullmatch(history_id.removesuffix(_CLEAN))
+        if match is None:
+            raise UserError(f"no history {history_id!r} in {self.spec.name}")
+        return int(match[1]), int(match[2]), int(match[3] or 0)
+
+
+def _numbered(purpose: str, rendering: int) -> str:
+    """The name of a rendering's own stream."""
+    return f"{purpose}/{rendering}" if rendering else purpose
+
+
+def _label_source(gold: Gold) -> str:
+    """Why the label is what it is: of two ABSTAIN, one is decided and the other can't be."""
+    if not gold.decidable:
+        return "undecidable"
+    return "referral" if gold.decision == ABSTAIN else "policy"
+
+
+def _card(spec: Spec) -> TaskCard:
+    return TaskCard(
+        instruction=spec.instruction,
+        query=spec.query,
+        decisions=spec.decisions,
+        default_decision=spec.default,
+        verbs=spec.verbs,
+        fields=spec.fields,
+        amounts=spec.amounts,
+        notice=spec.notice,
+    )

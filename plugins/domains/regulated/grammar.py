@@ -1,0 +1,128 @@
+"""Compositional text: sentence templates whose slots are lists, amounts, numbers or dates.
+
+A template is plain text with `{slot}`; `{Slot}` capitalises what it stands for. A list slot's
+entries are templates themselves, so a few dozen lines make many thousands of sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from random import Random
+from typing import Final
+
+from plugins.domains.regulated.node import Node
+
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_MONTH: Final = "month"
+_BUILT_IN: Final = frozenset({_MONTH})
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A slot of numbers: `kind` money, number or date (days from intake), in steps."""
+
+    kind: str
+    low: int
+    high: int
+    step: int
+
+
+Slots = Mapping[str, tuple[str, ...] | Range]
+
+
+def placeholders(template: str) -> tuple[str, ...]:
+    """Names of the slots of a template, in order."""
+    return tuple(_PLACEHOLDER.findall(template))
+
+
+def read_slots(node: Node) -> dict[str, tuple[str, ...] | Range]:
+    """The slots of a section: lists of templates, or `{money|number|date: [low, high]}`."""
+    found: dict[str, tuple[str, ...] | Range] = {}
+    for name in list(node.names):
+        value = node.raw(name)
+        if isinstance(value, dict):
+            entry = node.node(name)
+            kind = next(iter(entry.names), "")
+            if kind not in ("money", "number", "date"):
+                node.fail(name, "a list of texts, or money, number or date: [low, high], expected")
+            low, high = entry.pair(kind)
+            step = entry.whole("step", 1)
+            entry.close()
+            found[name] = Range(kind, int(low), int(high), step)
+        else:
+            found[name] = node.texts(name, at_least=1)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The slots of a domain. `cast` slots are drawn once a case, `slots` each time."""
+
+    slots: Slots
+    cast: Slots
+
+    def __contains__(self, name: str) -> bool:
+        return name.lower() in self.names
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names that a template may use, in lower case."""
+        return frozenset({*self.slots, *self.cast, *_BUILT_IN})
+
+    @staticmethod
+    def templates(slots: Slots) -> Iterator[tuple[str, str]]:
+        """(slot, template) for every entry of every list."""
+        for name, entries in slots.items():
+            if not isinstance(entries, Range):
+                for entry in entries:
+                    yield name, entry
+
+    def cast_of(self, rng: Random, intake: date) -> dict[str, str]:
+        """The case's own names, addresses and numbers."""
+        cast: dict[str, str] = {}
+        for name in self.cast:
+            cast[name] = self._draw(self.cast[name], rng, intake, cast)
+        return cast
+
+    def say(self, template: str, rng: Random, day: date, cast: Mapping[str, str]) -> str:
+        """A sentence: the template with every slot sampled."""
+        pieces: list[str] = []
+        for literal, name in _pieces(template):
+            pieces.append(literal)
+            if name:
+                key = name.lower()
+                if key in cast:
+                    text = cast[key]
+                elif key == _MONTH:
+                    text = f"{day:%B %Y}"
+                else:
+                    text = self._draw(self.slots[key], rng, day, cast)
+                pieces.append(text[:1].upper() + text[1:] if name[0].isupper() else text)
+        return "".join(pieces)
+
+    def _draw(
+        self, slot: tuple[str, ...] | Range, rng: Random, day: date, cast: Mapping[str, str]
+    ) -> str:
+        if isinstance(slot, Range):
+            number = slot.low + slot.step * int(
+                rng.random() * ((slot.high - slot.low) // slot.step + 1)
+            )
+            if slot.kind == "money":
+                return f"${number:,}"
+            if slot.kind == "date":
+                return (day + timedelta(days=number)).isoformat()
+            return str(number)
+        entry = slot[int(rng.random() * len(slot))]
+        return self.say(entry, rng, day, cast) if "{" in entry else entry
+
+
+@lru_cache(maxsize=1 << 14)
+def _pieces(template: str) -> tuple[tuple[str, str], ...]:
+    parts = _PLACEHOLDER.split(template)
+    return tuple(
+        (parts[i], parts[i + 1] if i + 1 < len(parts) else "") for i in range(0, len(parts), 2)
+    )

@@ -1,0 +1,176 @@
+"""What a right answer to a case holds: its amount, its reasoning, and its notice's standard."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Final
+
+from framework.records import ChecklistItem, ReasoningPoint, Standard
+from plugins.domains.regulated.documents import CURRENT, Content
+from plugins.domains.regulated.policy import Condition, Knowledge, Rule, Value, compute
+from plugins.domains.regulated.sampled import Sampled
+from plugins.domains.regulated.spec import Spec
+from plugins.domains.regulated.wording import render, threshold_forms, value_forms
+
+_NOT: Final = {
+    "above": ("is not above", "does not exceed"),
+    "at or above": ("is not at or above",),
+    "below": ("is not below",),
+    "at or below": ("is not at or below",),
+    "after": ("is not after",),
+    "before": ("is not before",),
+    "one of": ("is not one of",),
+    "not one of": ("is one of",),
+}
+"""How it is said that a comparison does not hold, the usual way first."""
+
+
+def amount_of(spec: Spec, sampled: Sampled) -> float | None:
+    """What the decision computes to; None for one that names no amount."""
+    formula = spec.amounts.get(sampled.decision)
+    if formula is None:
+        return None
+    return compute(formula, sampled.facts)
+
+
+def points_of(
+    spec: Spec, sampled: Sampled, content: Content, critical: Sequence[Rule]
+) -> list[ReasoningPoint]:
+    """What the reasoning must say: the point, and how each known fact of a rule compares."""
+    known = sampled.known(spec.formulas)
+    points = []
+    for rule in critical:
+        for i, condition in enumerate(rule.conditions):
+            if len(known.get(condition.fact, ())) == 1:
+                point = _comparison(spec, sampled, rule, condition)
+                points.append(dataclasses.replace(point, id=f"{rule.code}:{i + 1}"))
+    slots = content.point_slots
+    points.append(
+        ReasoningPoint(
+            id=content.point.id,
+            text=_with_slots(content.point.text, slots),
+            requires=tuple(
+                tuple(_with_slots(form, slots) for form in group)
+                for group in content.point.requires
+            ),
+            forbids=content.point.forbids,
+        )
+    )
+    return points
+
+
+def _comparison(spec: Spec, sampled: Sampled, rule: Rule, condition: Condition) -> ReasoningPoint:
+    fact = spec.facts[condition.fact]
+    value = sampled.facts[condition.fact]
+    holds = condition.holds(value)
+    stated: tuple[str, ...] = (f"is {condition.comparator}",)
+    denied = _NOT[condition.comparator]
+    if not holds:
+        stated, denied = denied, stated
+    bound = threshold_forms(fact, condition.threshold)[0]
+    return ReasoningPoint(
+        id=rule.code,
+        text=f"The {fact.label} of {render(fact, value)} {stated[0]} the {bound} of {rule.code}.",
+        requires=(
+            fact.labels,
+            value_forms(fact, value),
+            (*threshold_forms(fact, condition.threshold), rule.code),
+        ),
+        forbids=denied,
+    )
+
+
+def _with_slots(text: str, slots: Mapping[str, str]) -> str:
+    for name, value in slots.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def standard_of(spec: Spec, sampled: Sampled, content: Content) -> Standard:
+    """The checklist of the notice, with what depends on the case filled in."""
+    spans = {m.key: m.text for m in content.mentions if m.kind == "rule" and m.role == CURRENT}
+    each = {
+        "{each_reason}": [rule.reason for rule in sampled.winners],
+        "{each_provision}": [rule.code for rule in sampled.winners],
+        "{each_provision_text}": [spans[rule.id] for rule in sampled.winners],
+    }
+    rested = {
+        base
+        for rule in sampled.winners
+        for condition in rule.conditions
+        for base in (condition.fact, *spec.bases(condition.fact))
+    }
+    rests_on = spec.standard.rests_on
+    return Standard(
+        name=spec.standard.name,
+        question=spec.standard.question,
+        items=tuple(
+            _item(spec, sampled, item, each)
+            for item in spec.standard.items
+            if item.id not in rests_on or rested & set(rests_on[item.id])
+        ),
+    )
+
+
+def _item(
+    spec: Spec, sampled: Sampled, item: ChecklistItem, each: Mapping[str, Sequence[str]]
+) -> ChecklistItem:
+    """The item with what depends on the case filled in: one group for each reason or provision.
+
+    Of a conflict each stated value is right; of a missing fact none is.
+    """
+    known = sampled.known(spec.formulas)
+    groups: list[tuple[str, ...]] = []
+    for group in item.requires:
+        if len(group) == 1 and group[0] in each:
+            groups += [(_literal(text),) for text in dict.fromkeys(each[group[0]])]
+            continue
+        filled: list[str] = []
+        for form in group:
+            match = re.fullmatch(r"\{fact:(\w+)\}", form)
+            if match:
+                fact = spec.facts[match[1]]
+                values = _few(known, fact.key)
+                filled += [_literal(t) for value in values for t in value_forms(fact, value)]
+            else:
+                filled.append(form)
+        groups.append(tuple(filled))
+
+    def right(match: re.Match[str]) -> str:
+        if match[1] is None:
+            amount = amount_of(spec, sampled)
+            return _either([] if amount is None else [_figure(amount)])
+        return _either([_figure(value) for value in _few(known, match[1])])
+
+    forbids = tuple(re.sub(r"\{(?:fact:(\w+)|amount)\}", right, form) for form in item.forbids)
+    return dataclasses.replace(item, requires=tuple(groups), forbids=forbids)
+
+
+def _few(known: Knowledge, key: str) -> list[Value]:
+    """What the history states of a fact, in a fixed order."""
+    return sorted(known.get(key, ()), key=str)
+
+
+def _either(patterns: Sequence[str]) -> str:
+    """A pattern for any of `patterns`; for none of them one that never matches."""
+    return f"(?:{'|'.join(patterns)})" if patterns else "(?!)"
+
+
+def _figure(value: Value) -> str:
+    """A pattern for a figure, with or without its sign, commas and cents; else for the words."""
+    if isinstance(value, (date, str)):
+        return _literal(str(value))
+    whole, _, decimals = f"{value:,.2f}".partition(".")
+    cents = rf"\.{decimals}" if int(decimals) else r"(?:\.00?)?"
+    return rf"(?:\$|USD\s*)?{whole.replace(',', ',?')}{cents}(?![,.]?\d)"
+
+
+def _literal(text: str) -> str:
+    """A regular expression for `text` as whole words, any white space between them."""
+    words = r"\s+".join(map(re.escape, text.split()))
+    left = r"(?<!\w)" if text[:1].isalnum() else ""
+    right = r"(?![\w])" if text[-1:].isalnum() else ""
+    return left + words + right

@@ -1,0 +1,285 @@
+"""From what must hold to a policy: rules in force, which of them fire, thresholds that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from random import Random
+from typing import Final
+
+from plugins.domains.regulated.facts import other_value
+from plugins.domains.regulated.policy import DOWNWARD, Condition, Policy, Rule, Value
+from plugins.domains.regulated.sampled import Gap, Plan, Sampled
+from plugins.domains.regulated.spec import ORDERED, RuleSpec, Spec
+from plugins.domains.regulated.thresholds import place, sample_gap
+
+SHAPE_KEPT: Final = 30
+"""Attempts before the shape of a case is drawn anew."""
+
+_TRIES: Final = 500
+_MORE_REASONS: Final = (0.6, 0.3, 0.1)
+"""Shares of one, two and three rules of the winning decision: assumed."""
+_LOWER_FIRES: Final = 0.15
+_DERIVED_STATED: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Facts as they are or might be, and the rules that are to fire on them."""
+
+    facts: Mapping[str, Value]
+    fired: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Random streams: `kept` through all attempts, `shape` through many, `rng` anew in each."""
+
+    kept: Random
+    shape: Random
+    rng: Random
+
+
+class Retry(Exception):
+    """This attempt can't meet the target; the next one draws anew."""
+
+
+class Targeting:
+    """The means by which one attempt meets its target; `sample` says what has to hold."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        plan: Plan,
+        facts: Mapping[str, Value],
+        codes: Mapping[str, str],
+        streams: Streams,
+    ) -> None:
+        self.spec, self.plan, self.facts, self.codes = spec, plan, facts, codes
+        self.kept, self.shape, self.rng = streams.kept, streams.shape, streams.rng
+        self.remaining = spec.policy.remaining
+        self.precedence = spec.policy.precedence[0]
+
+    def _in_force(
+        self, needed: str | None = None, barred: frozenset[str] = frozenset()
+    ) -> list[RuleSpec]:
+        """Rules of a case: one or more for every decision, two or more for the usual first."""
+        allowed = [rule for rule in self.spec.rules.values() if rule.id not in barred]
+        n = min(self.shape.randint(*self.spec.policy.in_force), len(allowed))
+        for _ in range(_TRIES):
+            chosen = {rule.id for rule in self.shape.sample(allowed, n)}
+            rules = [rule for rule in allowed if rule.id in chosen]
+            decisions = [rule.decision for rule in rules]
+            complete = {*decisions, self.remaining} == set(self.precedence)
+            useful = complete and decisions.count(self.spec.policy.precedence[0][0]) > 1
+            if useful and (needed is None or needed in chosen):
+                return rules
+        raise Retry
+
+    def _pattern(self, rules: Sequence[RuleSpec], target: str, only: str = "") -> frozenset[str]:
+        """Rules that are to fire for `target`; `only` the given one of its own."""
+        if target == self.remaining:
+            return frozenset()
+        own = [rule.id for rule in rules if rule.decision == target]
+        if not own:
+            raise Retry
+        if only:
+            winners = [only]
+        else:
+            n = self.rng.choices((1, 2, 3), _MORE_REASONS)[0]
+            winners = self.rng.sample(own, min(n, len(own)))
+        below = self.precedence[self.precedence.index(target) + 1 :]
+        lower = [
+            rule.id for rule in rules if rule.decision in below and self.rng.random() < _LOWER_FIRES
+        ]
+        return frozenset((*winners, *lower))
+
+    def _pivot_pattern(
+        self, rules: Sequence[RuleSpec], pivot: RuleSpec
+    ) -> tuple[frozenset[str], frozenset[str], bool]:
+        """(rules that fire, rules that would fire were the pivot other, whether it improved)."""
+        improved = self.plan.target != self.precedence[0]
+        if improved:
+            fired = self._pattern(rules, self.plan.target)
+            return fired, fired | {pivot.id}, True
+        fired = self._pattern(rules, self.plan.target, only=pivot.id)
+        return fired, fired - {pivot.id}, False
+
+    def _policy(
+        self, rules: Sequence[RuleSpec], scenarios: Sequence[Scenario], turned: Mapping[str, int]
+    ) -> Policy:
+        """Rules with thresholds that fire as the scenarios say.
+
+        `turned`: by rule, the condition on which it turns; where the rule does not fire this one
+        alone is false. Of another compound rule any of the conditions may be.
+        """
+        made = []
+        for rule in rules:
+            n = len(rule.conditions)
+            false = {turned[rule.id]} if rule.id in turned else self._some(n)
+            conditions = []
+            for i, condition in enumerate(rule.conditions):
+                wanted = [
+                    (s.facts[condition.fact], rule.id in s.fired or i not in false)
+                    for s in scenarios
+                ]
+                placed = place(
+                    condition,
+                    self.spec.facts[condition.fact],
+                    self.rng.choice(condition.comparators),
+                    wanted,
+                    sample_gap(condition, self.plan.near, self.rng),
+                    self.rng,
+                )
+                if placed is None:
+                    raise Retry
+                conditions.append(placed)
+            made.append(
+                Rule(
+                    id=rule.id,
+                    code=self.codes[rule.id],
+                    decision=rule.decision,
+                    conditions=tuple(conditions),
+                    reason=rule.reason,
+                )
+            )
+        return Policy(rules=tuple(made), precedence=self.precedence, remaining=self.remaining)
+
+    def _rethreshold(
+        self, policy: Policy, rule: RuleSpec, turned: int, *, flip: bool, tighter: bool | None
+    ) -> Rule:
+        """The rule with another threshold in the condition on which it turns.
+
+        `flip`: on the other side of the value; otherwise on the same, for a rule that does not
+        fire: farther from the value when the amendment made it `tighter`, nearer when looser.
+        """
+        current = next(r for r in policy.rules if r.id == rule.id)
+        old = current.conditions[turned]
+        value = self.facts[old.fact]
+        truth = old.holds(value)
+        spec, fact = rule.conditions[turned], self.spec.facts[old.fact]
+        gap = sample_gap(spec, self.plan.near, self.rng)
+        if not flip:
+            distance = abs(ordinal(value) - ordinal(old.threshold))
+            gap = distance + gap if tighter else distance - gap
+            if gap <= 0:
+                raise Retry
+        placed = place(spec, fact, old.comparator, [(value, truth != flip)], gap, self.rng)
+        if placed is None or placed.threshold == old.threshold:
+            raise Retry
+        conditions = list(current.conditions)
+        conditions[turned] = placed
+        return _rule_with(current, tuple(conditions))
+
+    def _values(
+        self, rule: RuleSpec, turned: int, key: str, *, worse: bool, n: int
+    ) -> list[Mapping[str, Value]]:
+        """`n` further and further versions of the facts with `key` worse (better) for the rule."""
+        condition = rule.conditions[turned]
+        up_is_worse = condition.comparators[0] not in DOWNWARD
+        found: list[Mapping[str, Value]] = []
+        facts: Mapping[str, Value] = self.facts
+        for _ in range(n):
+            for up in (True, False):
+                other = other_value(self.spec, facts, key, up, self.rng)
+                if other is None:
+                    continue
+                rises = ordinal(other[condition.fact]) > ordinal(facts[condition.fact])
+                same = other[condition.fact] == facts[condition.fact]
+                if not same and (rises == up_is_worse) == worse:
+                    facts = other
+                    break
+            else:
+                raise Retry
+            found.append(facts)
+        return found
+
+    def _top(
+        self, rules: Sequence[RuleSpec], n: int, turning: Callable[[RuleSpec], Sequence[object]]
+    ) -> list[RuleSpec]:
+        """`n` rules of the decision that wins first, out of those that can be turned."""
+        top = [r for r in rules if r.decision == self.precedence[0] and turning(r)]
+        if len(top) < n:
+            raise Retry
+        return self.shape.sample(top, n)
+
+    def _bases(self, rule: RuleSpec) -> list[tuple[str, int]]:
+        """Facts that may be revised under the rule, each with the condition that rests on it."""
+        return [
+            (base, i)
+            for i, condition in enumerate(rule.conditions)
+            for base in sorted(self.spec.bases(condition.fact))
+            if self.spec.facts[base].revision is not None and self.spec.facts[base].type in ORDERED
+        ]
+
+    def _ordered(self, rule: RuleSpec) -> list[int]:
+        """Conditions with a threshold on a scale."""
+        return [
+            i for i, c in enumerate(rule.conditions) if self.spec.facts[c.fact].type != "category"
+        ]
+
+    def _stated(self, changed: frozenset[str]) -> frozenset[str]:
+        """Facts that documents state: all that are read, and some of the derived.
+
+        A derived fact is never stated over a value that was revised or is in conflict: it would
+        take sides.
+        """
+        stated = set()
+        for key, fact in self.spec.facts.items():
+            free = not (self.spec.bases(key) & changed)
+            if not fact.formula or (free and self.shape.random() < _DERIVED_STATED):
+                stated.add(key)
+        return frozenset(stated)
+
+    def _sampled(self, policy: Policy, stated: frozenset[str], gap: Gap | None = None) -> Sampled:
+        facts = dict(self.facts)
+        codes = [r.code for r in policy.rules if r.decision in self.spec.adverse]
+        for key in self._provisions():
+            facts[key] = self.rng.choice(codes)
+        decision, winners = policy.decide(facts)
+        if gap is None and decision != self.plan.target:
+            raise Retry
+        return Sampled(
+            plan=self.plan,
+            facts=facts,
+            policy=policy,
+            decision=decision,
+            winners=winners,
+            decidable=True,
+            stated=stated,
+            gap=gap,
+            protected=self.plan.protected,
+        )
+
+    def _provisions(self) -> list[str]:
+        return [fact.key for fact in self.spec.facts.values() if fact.type == "provision"]
+
+    def _require(
+        self, policy: Policy, facts: Mapping[str, Value], label: str, *, differs: bool = False
+    ) -> None:
+        if (policy.decide(facts)[0] == label) == differs:
+            raise Retry
+
+    def _some(self, n: int) -> set[int]:
+        """A random part of n conditions, not empty."""
+        chosen = {i for i in range(n) if self.rng.random() < 0.5}
+        return chosen or {self.rng.randrange(n)}
+
+
+def _rule_with(rule: Rule, conditions: tuple[Condition, ...]) -> Rule:
+    return Rule(
+        id=rule.id,
+        code=rule.code,
+        decision=rule.decision,
+        conditions=conditions,
+        reason=rule.reason,
+    )
+
+
+def ordinal(value: object) -> float:
+    """The value as a number, a date by its day."""
+    if isinstance(value, date):
+        return float(value.toordinal())
+    assert isinstance(value, (int, float))
+    return float(value)
