@@ -31,8 +31,8 @@ import numpy.typing as npt
 from benchmarks.studies.gate_populations import MIXTURE, Idea, Population, after, read_effects
 from framework.contracts import Outcome, Taxonomy
 from framework.errors import UserError
-from framework.improve.flips import Flips, judge_optimize
-from framework.improve.plateau import Plateau, least_net_flips
+from framework.improve.gates import Plateau, judge_optimize, least_net_flips
+from framework.improve.results import PairedOutcomes
 from framework.records import Row
 from framework.registry import find, settings_of
 
@@ -192,7 +192,7 @@ class _Loops:
             for i in np.flatnonzero(running):
                 plateau, net = self.plateaus[i], int(fixed[i] - broken[i])
                 passed[i] &= plateau.enough(net)
-                plateau.look(net)
+                plateau.note(net)
         return passed
 
     def _found(self, looks: int) -> Found:
@@ -248,7 +248,7 @@ def _tried(fixed: int, broken: int) -> bool:
         for side in (0, 1)
     )
     taxonomy = Taxonomy(name="one", regimes=())
-    return bool(judge_optimize(Flips(before=before, after=after), taxonomy, "", _FLOOR)["passed"])
+    return bool(judge_optimize(PairedOutcomes(before, after), taxonomy, "", _FLOOR)["passed"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +293,7 @@ def _word(asked: _Asked, fixed: int, broken: int) -> tuple[bool, bool]:
     gate = plugin.cls(settings_of(plugin, dict(asked.settings)))
     before = [i >= fixed for i in range(asked.n)]
     after = [i < asked.n - broken for i in range(asked.n)]
-    outcome = gate.at_look(asked.look, fresh=asked.fresh).decide(_rows(after), _rows(before), 0)
+    outcome = gate.at_interim(asked.look, fresh=asked.fresh).decide(_rows(after), _rows(before), 0)
     return bool(outcome.passed), bool(outcome.findings)
 
 

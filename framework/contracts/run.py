@@ -34,7 +34,7 @@ class GateOutcome:
 class Gate(ABC, Generic[S]):
     """Decides on rows of a run against the rows of its baseline on the same cases.
 
-    in_loops : whether it judges looks within a loop, whose rows have the one axis `correct`.
+    in_loops : whether it judges interim analyses of a loop, whose rows have the one axis `correct`.
     """
 
     name: ClassVar[str]
@@ -54,8 +54,13 @@ class Gate(ABC, Generic[S]):
         """The gated axes, so that one that is never filled is found before anything runs."""
         return tuple(getattr(self.settings, "axes", ()))
 
-    def at_look(self, look: int, *, fresh: bool) -> Gate[Any]:
-        """The gate of the `look`-th time (from 1) that held-out cases are asked.
+    @property
+    def per_type_floor(self) -> float | None:
+        """The share of a question type's OPTIMIZE cases that an edit may lose; None for any."""
+        return None
+
+    def at_interim(self, number: int, *, fresh: bool) -> Gate[Any]:
+        """The gate of the `number`-th interim analysis (from 1) of held-out cases.
 
         fresh : whether those cases were never asked before.
         """

@@ -2,48 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from framework.contracts import Gate, Route
-from framework.improve.course import Course
-from framework.improve.drafting import Draft, Drafting
-from framework.improve.flips import Flips, flips, judge_optimize
-from framework.improve.looks import Looks
+from framework.contracts import Gate, Outcome, Route, Target
+from framework.improve.author import Draft, Drafting
+from framework.improve.evaluator import Evaluator, Task
+from framework.improve.events import EventLog
+from framework.improve.gates import InterimAnalyses, Plateau, judge_optimize
+from framework.improve.results import PairedOutcomes, Results
+from framework.improve.settings import ImproveSettings
+from framework.improve.splits import Splits
 from framework.improve.stack import Candidate, Stack
+from framework.records import Case
 
-__all__ = ["Attempts"]
+
+@dataclass(slots=True, kw_only=True)
+class LoopState:
+    """Where a loop stands: the installed stack, what it came to, and what was tried on it.
+
+    optimize, confirm : outcomes of the installed stack on OPTIMIZE, of the bare one on CONFIRM.
+    attempts : by regime, drafts since the last promotion. silent : times in a row that the author
+    had nothing to propose.
+    """
+
+    settings: ImproveSettings
+    target: Target[Any]
+    evaluator: Evaluator
+    log: EventLog
+    splits: Splits[Case]
+    plateau: Plateau
+    results: Results = field(default_factory=Results)
+    stack: Stack = field(default_factory=Stack)
+    optimize: tuple[Outcome, ...] = ()
+    confirm: tuple[Outcome, ...] = ()
+    attempts: dict[str, int] = field(default_factory=dict)
+    promotions: int = 0
+    silent: int = 0
+
+    async def evaluate(
+        self, purpose: str, stack: Stack, split: str, shown: int | None = None
+    ) -> tuple[Outcome, ...]:
+        """A stack on the cases of `optimize` or `confirm`."""
+        cases: Sequence[Case] = getattr(self.splits, split)
+        return await self.evaluator.evaluate(
+            Task(purpose=purpose, stack=stack, split=split, cases=cases, shown=shown)
+        )
+
+    async def diagnose(self) -> None:
+        """The installed stack on OPTIMIZE, with what an author may be shown of its failures."""
+        shown = self.settings.shown_chars
+        self.optimize = await self.evaluate("diagnose", self.stack, "optimize", shown)
 
 
 class Attempts:
     """Tries drafts on the installed stack. `probes`: a draft at each seam of a route."""
 
     def __init__(
-        self, course: Course, drafting: Drafting, looks: Looks, gate: Gate[Any], *, probes: bool
+        self,
+        state: LoopState,
+        drafting: Drafting,
+        analyses: InterimAnalyses,
+        gate: Gate[Any],
+        *,
+        probes: bool,
     ) -> None:
-        self._course = course
+        self._state = state
         self._drafting = drafting
-        self._looks = looks
+        self._analyses = analyses
         self._gate = gate
         self._probes = probes
 
     async def run(self, route: Route) -> None:
         """One attempt for a regime: drafts, the best of them through the gates."""
-        course = self._course
-        course.attempts[route.regime] = course.attempts.get(route.regime, 0) + 1
+        state = self._state
+        state.attempts[route.regime] = state.attempts.get(route.regime, 0) + 1
         failures = [
             o
-            for o in course.optimize
+            for o in state.optimize
             if not o.correct
-            and (not route.regime or course.target.taxonomy.regime_of(o) == route.regime)
+            and (not route.regime or state.target.taxonomy.regime_of(o) == route.regime)
         ]
-        routes = [route] * course.settings.best_of
+        routes = [route] * state.settings.best_of
         if self._probes:
             routes = [Route(regime=route.regime, seams=(seam,)) for seam in route.seams]
         tried: list[tuple[Draft, Mapping[str, Any]]] = []
         for each in routes:
-            draft = await self._drafting.draft(each, failures, course.stack)
-            course.silent = course.silent + 1 if draft is None else 0
+            draft = await self._drafting.draft(each, failures, state.stack)
+            state.silent = state.silent + 1 if draft is None else 0
             if isinstance(draft, Draft):
                 tried.append((draft, await self._optimize(draft)))
             elif draft is not None:
@@ -52,9 +99,9 @@ class Attempts:
         tried.sort(key=lambda pair: (-pair[1]["net"], pair[0].number))
         for draft, diff in tried[1:]:
             self._discard(draft.candidate, draft.number, route, "best_of", "another gained more")
-            course.results.measured(draft.number, diff)
+            state.results.optimized(draft.number, diff)
         for draft, diff in tried[:1]:
-            course.results.measured(draft.number, diff)
+            state.results.optimized(draft.number, diff)
             if not diff["passed"]:
                 self._discard(draft.candidate, draft.number, route, "optimize", diff["reason"])
             else:
@@ -62,96 +109,78 @@ class Attempts:
 
     async def _optimize(self, draft: Draft) -> Mapping[str, Any]:
         """Measure a candidate on OPTIMIZE against the installed stack, and judge it."""
-        course = self._course
-        stack = course.stack.plus(draft.candidate)
-        after = await course.evaluate("optimize", stack, "optimize", course.splits.optimize)
-        floor = getattr(self._gate.settings, "per_type_floor", None)
+        state = self._state
+        stack = state.stack.plus(draft.candidate)
+        after = await state.evaluate("optimize", stack, "optimize")
         judged = judge_optimize(
-            flips(course.optimize, after), course.target.taxonomy, draft.route.regime, floor
+            PairedOutcomes(state.optimize, after),
+            state.target.taxonomy,
+            draft.route.regime,
+            self._gate.per_type_floor,
         )
-        return course.log.emit(
-            "transform.eval_diff",
-            {
-                "number": draft.number,
-                "candidate": draft.candidate.digest,
-                "split": "optimize",
-                "regime": draft.route.regime,
-                "before": course.stack.digest,
-                "after": stack.digest,
-                **judged,
-            },
-        )
+        return self._diff(draft, stack, "optimize", judged)
 
     async def _confirm(self, draft: Draft) -> None:
-        """A look at CONFIRM: stack and stack with the candidate, both measured now."""
-        course = self._course
-        stack = course.stack.plus(draft.candidate)
-        pairs, clusters = await self._looks.look(course.stack, stack, course.splits.confirm)
-        judged = self._looks.judged(pairs, clusters)
+        """An interim analysis: the stack, and the stack with the candidate, both measured now."""
+        state = self._state
+        stack = state.stack.plus(draft.candidate)
+        pairs, clusters = await self._analyses.analyse(state.stack, stack, state.splits.confirm)
+        judged = self._analyses.judged(pairs, clusters)
         # An open gate judges nothing: flips that it does not look at can not stop the loop either.
-        enough = not judged["judged"] or course.plateau.enough(pairs.net)
+        enough = not judged["judged"] or state.plateau.enough(pairs.net)
         passed = judged["gate_passed"] and enough
         reason = "" if passed else judged["reason"]
         if judged["gate_passed"] and not enough:
-            reason = f"net flips {pairs.net}, fewer than the {course.plateau.least} that count"
-        diff = course.log.emit(
-            "transform.eval_diff",
-            {
-                "number": draft.number,
-                "candidate": draft.candidate.digest,
-                "split": "confirm",
-                "regime": draft.route.regime,
-                "before": course.stack.digest,
-                "after": stack.digest,
-                "fixed": pairs.fixed,
-                "broken": pairs.broken,
-                "net": pairs.net,
-                "by_kind": pairs.by_kind(),
-                **judged,
-                "passed": passed,
-                "reason": reason,
-            },
-        )
+            reason = f"net flips {pairs.net}, fewer than the {state.plateau.least} that count"
+        flips = {
+            "fixed": pairs.fixed,
+            "broken": pairs.broken,
+            "net": pairs.net,
+            "by_kind": pairs.by_kind(),
+        }
+        said = {**flips, **judged, "passed": passed, "reason": reason}
+        diff = self._diff(draft, stack, "confirm", said)
         if diff["judged"]:
-            course.plateau.look(diff["net"])
-        course.results.looked(draft.number, diff)
+            state.plateau.note(diff["net"])
+        state.results.analysed(draft.number, diff)
         if diff["passed"]:
             await self._promote(draft, stack, pairs)
         else:
             stage = "plateau" if diff["gate_passed"] else "confirm"
             self._discard(draft.candidate, draft.number, draft.route, stage, diff["reason"])
 
-    async def _promote(self, draft: Draft, stack: Stack, pairs: Flips) -> None:
-        course = self._course
-        course.log.emit(
+    async def _promote(self, draft: Draft, stack: Stack, pairs: PairedOutcomes) -> None:
+        state = self._state
+        state.log.emit(
             "transform.promoted",
             {
                 "number": draft.number,
                 **draft.candidate.plain(),
-                "before": course.stack.digest,
+                "before": state.stack.digest,
                 "after": stack.digest,
                 "stack": [e.digest for e in stack.entries],
                 "prompt_chars": stack.added,
             },
         )
-        course.log.emit(
+        state.log.emit(
             "attribution.recorded",
             {
                 "number": draft.number,
                 "candidate": draft.candidate.digest,
-                "by_regime": pairs.by_regime(course.target.taxonomy),
+                "by_regime": pairs.by_regime(state.target.taxonomy),
                 "by_kind": pairs.by_kind(),
             },
         )
-        course.stack = stack
-        course.promotions += 1
-        course.attempts.clear()
+        state.stack = stack
+        state.promotions += 1
+        state.attempts.clear()
         self._drafting.forget()
-        after = pairs.after
-        if self._looks.fresh:
-            after = await course.evaluate("trajectory", stack, "confirm", course.splits.confirm)
-        course.results.promoted(draft, flips(course.confirm, after))
-        course.optimize = await course.diagnose()
+        after: Sequence[Outcome] = pairs.after
+        if self._analyses.fresh:
+            after = await state.evaluate("trajectory", stack, "confirm")
+        cumulative = PairedOutcomes(state.confirm, after)
+        state.results.promoted(draft.number, draft.candidate, draft.route, cumulative)
+        await state.diagnose()
 
     async def consolidate(self) -> None:
         """Drop each entry whose removal loses nothing on OPTIMIZE and then nothing on CONFIRM.
@@ -159,25 +188,23 @@ class Attempts:
         The last one was measured against all others when it was promoted: it is tried only where
         one of them was dropped.
         """
-        course = self._course
-        entries = course.stack.entries
+        state = self._state
+        entries = state.stack.entries
         for entry in entries:
-            if entry is entries[-1] and course.stack.entries == entries:
+            if entry is entries[-1] and state.stack.entries == entries:
                 break
-            without = course.stack.without(entry)
-            after = await course.evaluate(
-                "consolidate", without, "optimize", course.splits.optimize
-            )
-            optimize = flips(course.optimize, after)
+            without = state.stack.without(entry)
+            after = await state.evaluate("consolidate", without, "optimize")
+            optimize = PairedOutcomes(state.optimize, after)
             net = None
             if optimize.net >= 0:
-                pairs, _ = await self._looks.look(course.stack, without, course.splits.confirm)
+                pairs, _ = await self._analyses.analyse(state.stack, without, state.splits.confirm)
                 net = pairs.net
-            said = course.log.emit(
+            said = state.log.emit(
                 "stack.consolidated",
                 {
                     "candidate": entry.digest,
-                    "before": course.stack.digest,
+                    "before": state.stack.digest,
                     "after": without.digest,
                     "optimize_net": optimize.net,
                     "confirm_net": net,
@@ -185,14 +212,30 @@ class Attempts:
                 },
             )
             if said["removed"]:
-                course.stack, course.optimize = without, after
-                course.results.removed(entry)
+                state.stack, state.optimize = without, after
+                state.results.removed(entry)
+
+    def _diff(
+        self, draft: Draft, after: Stack, split: str, judged: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Write what a candidate changed on a split."""
+        return self._state.log.emit(
+            "transform.eval_diff",
+            {
+                "number": draft.number,
+                "candidate": draft.candidate.digest,
+                "split": split,
+                "regime": draft.route.regime,
+                "before": self._state.stack.digest,
+                "after": after.digest,
+                **judged,
+            },
+        )
 
     def _discard(
         self, candidate: Candidate | None, number: int, route: Route, stage: str, reason: str
     ) -> None:
-        course = self._course
-        course.log.emit(
+        self._state.log.emit(
             "transform.discarded",
             {
                 "number": number,
@@ -204,4 +247,4 @@ class Attempts:
         )
         if candidate is not None:
             self._drafting.remember(candidate, f"{stage}: {reason}")
-        course.results.discarded(number, candidate, route, stage, reason)
+        self._state.results.discarded(number, candidate, route, stage, reason)

@@ -19,8 +19,6 @@ from framework.improve.seams import Edit, signals_of
 from framework.records import Item
 from framework.sandbox import Limits, Sandbox
 
-__all__ = ["LIMITS", "assembly_code", "check_code", "probe", "score_code"]
-
 LIMITS: Final = Limits(
     wall_seconds=5, cpu_seconds=2, memory_bytes=256 * 2**20, processes=4, output_bytes=2**18
 )

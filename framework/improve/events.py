@@ -15,8 +15,6 @@ from framework.contracts import Bound
 from framework.errors import UserError
 from framework.text.canonical import digest
 
-__all__ = ["EventLog", "Payload"]
-
 Payload = Mapping[str, Any]
 
 

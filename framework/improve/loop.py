@@ -7,22 +7,18 @@ it names no target, author, routing or gate.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from framework.contracts import Bound, Diagnosis, Gate, Outcome, Route, Routing, RowKey, Target
+from framework.contracts import Bound, Diagnosis, Gate, Route, Routing, RowKey, Target
 from framework.errors import UserError
-from framework.improve.attempt import Attempts
-from framework.improve.course import Course
-from framework.improve.drafting import Drafting
+from framework.improve.attempt import Attempts, LoopState
+from framework.improve.author import Drafting
+from framework.improve.evaluator import Evaluator
 from framework.improve.events import EventLog
-from framework.improve.flips import flips
-from framework.improve.looks import Looks
-from framework.improve.measure import Bench
-from framework.improve.noise import record_noise
-from framework.improve.plateau import Plateau
-from framework.improve.results import Results
-from framework.improve.sealed import Sealed
+from framework.improve.gates import InterimAnalyses, Plateau, measure_noise
+from framework.improve.heldout import HeldOutTest
+from framework.improve.results import PairedOutcomes, accuracy, baseline_of, paired
 from framework.improve.settings import ImproveSettings
 from framework.improve.splits import Splits, clusters_of, split
 from framework.improve.stack import library_digest
@@ -31,139 +27,148 @@ from framework.records import Case, Row
 from framework.sandbox import require
 from framework.text.canonical import digest
 
-__all__ = ["Loop"]
-
 
 class Loop:
     """One loop over one pipeline. Raises UserError where the target does not work on its domain."""
 
-    def __init__(self, settings: ImproveSettings, bound: Bound, pipeline: Pipeline) -> None:
+    def __init__(self, settings: ImproveSettings, context: Bound, pipeline: Pipeline) -> None:
         self.settings = settings
-        self.bound = bound
-        self.target: Target[Any] = bound.parts["target"].on(pipeline.domain)
-        self.routing: Routing[Any] = bound.parts["routing"]
-        self.gate: Gate[Any] = bound.parts["gate"]
+        self.context = context
+        self.target: Target[Any] = context.parts["target"].on(pipeline.domain)
+        self.routing: Routing[Any] = context.parts["routing"]
+        self.gate: Gate[Any] = context.parts["gate"]
         self.domain = pipeline.domain
-        self.log = EventLog(bound)
-        self.bench = Bench(pipeline, self.target, self.log, settings.memories)
-        self.bench.rewards = settings.rewards
-        self.drafting = Drafting(
-            bound.parts["author"], self.target, pipeline.client, self.log, settings, bound.seed
+        self.log = EventLog(context)
+        self.evaluator = Evaluator(
+            pipeline, self.target, self.log, keeps=settings.memories, rewards=settings.rewards
         )
+        author, client = context.parts["author"], pipeline.client
+        self.drafting = Drafting(author, self.target, client, self.log, settings, context.seed)
         generates = self.target.generates(self.domain)
-        fresh = settings.fresh_confirm == "always" or (
-            settings.fresh_confirm == "auto" and generates
-        )
+        fresh = {"always": True, "auto": generates, "never": False}[settings.fresh_confirm]
         if settings.code:
             require()
         if fresh and not generates:
             raise UserError("protocol.fresh_confirm: the domain can not generate cases")
         self.sizes = settings.sizes(self.target.sizes(self.domain))
-        self.looks = Looks(self.bench, self.gate, self.domain, fresh=fresh, seed=bound.seed)
-        self.results = Results(self.target.taxonomy, self.target.variants)
+        self.analyses = InterimAnalyses(
+            self.evaluator, self.gate, self.domain, fresh=fresh, seed=context.seed
+        )
+        self.state: LoopState | None = None
 
     async def run(self, done: frozenset[RowKey]) -> AsyncIterator[tuple[Row, Record]]:
         """The loop, then the rows of the final stack on TEST, leaving out the keys in `done`."""
-        self.course = course = await self._begin()
+        self.state = state = await self._begin()
         attempts = Attempts(
-            course, self.drafting, self.looks, self.gate, probes=self.routing.probes
+            state, self.drafting, self.analyses, self.gate, probes=self.routing.probes
         )
-        reason = await self._improve(attempts)
-        if self.settings.consolidate and len(course.stack.entries) > 1:
+        reason = await self._improve(state, attempts)
+        if self.settings.consolidate and len(state.stack.entries) > 1:
             await attempts.consolidate()
-        stopped = self.log.emit("loop.stopped", self._stopped(reason))
-        stack, splits = course.stack, course.splits
-        self.results.stopped(stopped, stack)
-        final = course.confirm
-        if stack.entries:
-            final = await course.evaluate("final", stack, "confirm", splits.confirm)
-        clusters = clusters_of(splits.confirm)
-        self.results.pairs("confirm", flips(course.confirm, final), clusters, self.bound.seed)
-        self.bench.rewards = "truth"
-        sealed = Sealed(self.bench, self.log, self.target, self.results, self.bound.seed)
-        async for row, record in sealed.open(stack, splits, done):
+        data, stack, seed = state.results.data, state.stack, self.context.seed
+        data["stopped"] = dict(self.log.emit("loop.stopped", self._stopped(state, reason)))
+        data["stack"] = stack.plain()
+        final = await state.evaluate("final", stack, "confirm") if stack.entries else state.confirm
+        pairs, clusters = PairedOutcomes(state.confirm, final), clusters_of(state.splits.confirm)
+        data["confirm"] = paired(pairs, clusters, self.target.taxonomy, seed, "confirm")
+        test = HeldOutTest(self.evaluator, self.log, self.target, stack, state.splits, seed)
+        async for row, record in test.open(done):
             yield row, record
         if self.settings.whole_pool:
-            await sealed.rest(stack, splits)
-        await sealed.shifted(stack, self.domain, splits, self.sizes.test)
-        self.results.spent(
-            evaluations=(self.bench.tokens, self.bench.cost_usd),
-            author=(self.drafting.tokens, self.drafting.cost_usd),
-        )
+            await test.whole_pool()
+        await test.shifted(self.domain, self.sizes.test)
+        data |= test.found
+        data["spent"] = {
+            name: {"tokens": part.tokens, "cost_usd": part.cost_usd}
+            for name, part in (("evaluations", self.evaluator), ("author", self.drafting))
+        }
 
     # ------------------------------------------------------------------------------------ the start
 
-    async def _begin(self) -> Course:
+    async def _begin(self) -> LoopState:
         """Split the pool, measure the bare pipeline, and measure it again."""
-        taxonomy = self.target.taxonomy
+        taxonomy, settings = self.target.taxonomy, self.settings
         start = self.log.emit(
             "loop.start",
             {
                 "target": self.target.name,
-                "author": self.bound.parts["author"].name,
+                "author": self.context.parts["author"].name,
                 "routing": self.routing.name,
                 "gate": self.gate.name,
-                "settings": digest(self.bound.settings),
-                "seed": self.bound.seed,
+                "settings": digest(self.context.settings),
+                "seed": self.context.seed,
                 "taxonomy": taxonomy.name,
                 "routes": {r.name: list(r.seams) for r in taxonomy.regimes},
                 "seams": list(self.target.seams),
                 "fragments": dict(self.target.fragments),
                 "library": library_digest(self.target.library),
-                "fresh_confirm": self.looks.fresh,
+                "fresh_confirm": self.analyses.fresh,
             },
         )
-        splits, settings = self._split(), self.settings
-        course = Course(
+        splits = self._split()
+        state = LoopState(
             settings=settings,
             target=self.target,
-            bench=self.bench,
+            evaluator=self.evaluator,
             log=self.log,
-            results=self.results,
             splits=splits,
             plateau=Plateau(least=settings.min_net_flips, patience=settings.patience),
         )
-        course.optimize = await course.diagnose()
-        errors, n = [o.error for o in course.optimize if o.error], len(course.optimize)
+        await state.diagnose()
+        errors, n = [o.error for o in state.optimize if o.error], len(state.optimize)
         if 2 * len(errors) > n:
             raise UserError(
                 f"the bare pipeline fails on {len(errors)} of {n} cases: there is nothing to "
                 f"improve; the last: {errors[-1]}"
             )
-        course.confirm = await course.evaluate("baseline", course.stack, "confirm", splits.confirm)
+        state.confirm = await state.evaluate("baseline", state.stack, "confirm")
         self.log.emit(
             "baseline.recorded",
             {
-                "stack": course.stack.digest,
-                "optimize": _accuracy(course.optimize),
-                "confirm": _accuracy(course.confirm),
+                "stack": state.stack.digest,
+                "optimize": accuracy(state.optimize),
+                "confirm": accuracy(state.confirm),
             },
         )
-        said = await record_noise(course, self.domain)
-        course.plateau = Plateau(least=said["least_net_flips"], patience=settings.patience)
-        self.results.started(start, splits, course.optimize, course.confirm, said)
-        return course
+        noise = self.log.emit(
+            "noise.recorded",
+            await measure_noise(
+                self.evaluator, self.domain, splits.confirm, state.confirm, settings.min_net_flips
+            ),
+        )
+        state.plateau.least = noise["least_net_flips"]
+        variants = self.target.variants.items()
+        state.results.data |= {
+            "loop": dict(start),
+            "splits": {
+                name: len(getattr(splits, name)) for name in ("optimize", "confirm", "test", "rest")
+            },
+            "baseline": baseline_of(taxonomy, state.optimize, state.confirm),
+            "noise": dict(noise),
+            "sensitivity": {name: other.histogram(state.optimize) for name, other in variants},
+        }
+        return state
 
     def _split(self) -> Splits[Case]:
         s = self.sizes
-        pool = list(self.domain.cases(s.pool, self.bound.seed))
+        pool = list(self.domain.cases(s.pool, self.context.seed))
         kinds = [self.target.kind(c) + "/abstain" * self.target.abstains(c) for c in pool]
         try:
             sizes = (s.optimize, s.confirm, s.test)
             clusters = [case.cluster or None for case in pool]
-            parts = split(pool, kinds, sizes, self.bound.seed, clusters)
+            parts = split(pool, kinds, sizes, self.context.seed, clusters)
         except ValueError as error:
             raise UserError(f"protocol: the domain's pool is too small: {error}") from None
         kind_of = dict(zip((case.id for case in pool), kinds, strict=True))
         named = {"optimize": parts.optimize, "confirm": parts.confirm, "test": parts.test}
+        ids = {name: [case.id for case in part] for name, part in named.items()}
         self.log.emit(
             "split.made",
             {
                 "pool": len(pool),
-                "optimize": [c.id for c in parts.optimize],
-                "confirm": [c.id for c in parts.confirm],
-                "test": {"n": len(parts.test), "digest": digest([c.id for c in parts.test])},
-                "strata": {n: Counter(kind_of[c.id] for c in p) for n, p in named.items()},
+                **ids,
+                "test": {"n": len(parts.test), "digest": digest(ids["test"])},
+                "strata": {name: Counter(map(kind_of.get, part)) for name, part in ids.items()},
             },
             given=True,
         )
@@ -171,17 +176,17 @@ class Loop:
 
     # -------------------------------------------------------------------------------- the iteration
 
-    async def _improve(self, attempts: Attempts) -> str:
+    async def _improve(self, state: LoopState, attempts: Attempts) -> str:
         """Try until there is nothing to try; the reason why it stopped."""
-        course, s = self.course, self.settings
+        s = self.settings
         while True:
-            counts = self.target.taxonomy.histogram(course.optimize)
-            exhausted = self._exhausted(counts)
+            counts = self.target.taxonomy.histogram(state.optimize)
+            exhausted = self._exhausted(state, counts)
             open_ = tuple(r for r in counts if self._seams(r) and r not in exhausted)
             self.log.emit(
                 "regime.histogram",
                 {
-                    "stack": course.stack.digest,
+                    "stack": state.stack.digest,
                     "failures": counts,
                     "walls": [r for r in counts if not self._seams(r)],
                     "open": list(open_),
@@ -189,22 +194,22 @@ class Loop:
             )
             if not (open_ or exhausted):
                 return "no_failure_that_a_seam_reaches"
-            if course.plateau.reached:
+            if state.plateau.reached:
                 return "plateau"
-            if s.max_promotions is not None and course.promotions >= s.max_promotions:
+            if s.max_promotions is not None and state.promotions >= s.max_promotions:
                 return "max_promotions"
             if self.drafting.asked >= s.max_candidates:
                 return "max_candidates"
-            if open_ and course.silent >= 2 * len(open_):  # a regime has two seams at most in turn
+            if open_ and state.silent >= 2 * len(open_):  # a regime has two seams at most in turn
                 return "author_has_nothing_more"
             route = self.routing.choose(
                 Diagnosis(
                     taxonomy=self.target.taxonomy,
                     histogram=counts,
                     open=open_,
-                    attempts=course.attempts,
+                    attempts=state.attempts,
                     seams=self.target.seams,
-                    seed=self.bound.seed,
+                    seed=self.context.seed,
                     attempt=self.drafting.asked,
                 )
             )
@@ -215,41 +220,33 @@ class Loop:
                 {
                     "regime": route.regime,
                     "seams": list(route.seams),
-                    "attempt": course.attempts.get(route.regime, 0),
+                    "attempt": state.attempts.get(route.regime, 0),
                 },
             )
-            route = Route(regime=said["regime"], seams=tuple(said["seams"]))
-            await attempts.run(route)
+            await attempts.run(Route(regime=said["regime"], seams=tuple(said["seams"])))
 
-    # -------------------------------------------------------------------------------------- helpers
-
-    def _stopped(self, reason: str) -> dict[str, Any]:
-        course = self.course
-        counts = self.target.taxonomy.histogram(course.optimize)
+    def _stopped(self, state: LoopState, reason: str) -> dict[str, Any]:
+        counts = self.target.taxonomy.histogram(state.optimize)
         return {
             "reason": reason,
-            "stack": course.stack.digest,
-            "entries": [e.digest for e in course.stack.entries],
-            "exhausted": self._exhausted(counts),
+            "stack": state.stack.digest,
+            "entries": [e.digest for e in state.stack.entries],
+            "exhausted": self._exhausted(state, counts),
             "walls": [r for r in counts if not self._seams(r)],
             "failures": counts,
             "asked": self.drafting.asked,
             "drafts": self.drafting.drafted,
-            "promotions": course.promotions,
-            "looks": self.looks.count,
+            "promotions": state.promotions,
+            "looks": self.analyses.count,
         }
 
-    def _exhausted(self, counts: Iterable[str]) -> list[str]:
+    def _exhausted(self, state: LoopState, counts: Iterable[str]) -> list[str]:
         """The regimes of `counts` whose attempts are used up; all together where none is named."""
         reachable = [r for r in counts if self._seams(r)]
-        attempts, most = self.course.attempts, self.settings.max_attempts
+        attempts, most = state.attempts, self.settings.max_attempts
         if attempts.get("", 0) >= most * len(reachable):
             return reachable
         return [r for r in reachable if attempts.get(r, 0) >= most]
 
     def _seams(self, regime: str) -> tuple[str, ...]:
         return tuple(s for s in self.target.taxonomy.seams_of(regime) if s in self.target.seams)
-
-
-def _accuracy(outcomes: Sequence[Outcome]) -> float:
-    return sum(o.correct for o in outcomes) / max(1, len(outcomes))

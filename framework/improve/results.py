@@ -1,25 +1,89 @@
-"""What a loop came to, as `improve.json` holds it: the paper's tables of one run, as data."""
+"""Two measurements of the same cases side by side, and what a loop came to: `improve.json`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from framework.contracts import Outcome, Route, Taxonomy
-from framework.improve.drafting import Draft
-from framework.improve.flips import Flips
-from framework.improve.splits import Splits
-from framework.improve.stack import Candidate, Stack
-from framework.records import Case
+from framework.improve.stack import Candidate
 from framework.statistics import compare
 from framework.statistics.proportions import mcnemar_p
 
-__all__ = ["Results", "paired"]
+
+@dataclass(frozen=True, slots=True)
+class PairedOutcomes:
+    """The same cases before and after. Raises ValueError for others, or in another order."""
+
+    before: Sequence[Outcome]
+    after: Sequence[Outcome]
+
+    def __post_init__(self) -> None:
+        if [o.case_id for o in self.before] != [o.case_id for o in self.after]:
+            raise ValueError("not the same cases in the same order")
+
+    @property
+    def fixed(self) -> list[str]:
+        """Cases that were wrong and are right."""
+        return [b.case_id for b, a in self._pairs() if a.correct and not b.correct]
+
+    @property
+    def broken(self) -> list[str]:
+        """Cases that were right and are wrong."""
+        return [b.case_id for b, a in self._pairs() if b.correct and not a.correct]
+
+    @property
+    def net(self) -> int:
+        """Fixed less broken."""
+        return len(self.fixed) - len(self.broken)
+
+    @property
+    def changed_requests(self) -> int:
+        """Cases whose recorded request is another; a case with an error counts as changed."""
+        return sum(a.request != b.request or bool(a.error) for b, a in self._pairs())
+
+    def by(self, groups: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Cases, fixed and broken by group, given the group of each case."""
+        counts: dict[str, Counter[str]] = {}
+        for group, (b, a) in zip(groups, self._pairs(), strict=True):
+            count = counts.setdefault(group, Counter())
+            count["n"] += 1
+            count["before"] += b.correct
+            count["after"] += a.correct
+            count["fixed"] += a.correct and not b.correct
+            count["broken"] += b.correct and not a.correct
+        names = ("n", "before", "after", "fixed", "broken")
+        return {g: {n: int(c[n]) for n in names} for g, c in sorted(counts.items())}
+
+    def by_kind(self) -> dict[str, dict[str, int]]:
+        """By question type, and `abstention` for the cases where not answering is right."""
+        kinds = self.by([o.kind for o in self.before])
+        if any(o.abstention for o in self.before):
+            groups = self.by(["abstention" if o.abstention else "" for o in self.before])
+            kinds["abstention"] = groups["abstention"]
+        return kinds
+
+    def by_regime(self, taxonomy: Taxonomy) -> dict[str, dict[str, int]]:
+        """By the regime that the case had before, `correct` for none (localisation)."""
+        return self.by([taxonomy.regime_of(o) or "correct" for o in self.before])
+
+    def _pairs(self) -> list[tuple[Outcome, Outcome]]:
+        return list(zip(self.before, self.after, strict=True))
+
+
+def accuracy(outcomes: Sequence[Outcome]) -> float:
+    """The share of correct cases."""
+    return sum(o.correct for o in outcomes) / max(1, len(outcomes))
 
 
 def paired(
-    pairs: Flips, clusters: Mapping[str, str | None], taxonomy: Taxonomy, seed: int, name: str
+    pairs: PairedOutcomes,
+    clusters: Mapping[str, str | None],
+    taxonomy: Taxonomy,
+    seed: int,
+    name: str,
 ) -> dict[str, Any]:
     """Two stacks on one set of cases: accuracies, flips, exact McNemar, bootstrap, tables.
 
@@ -34,77 +98,46 @@ def paired(
     before = {o.case_id: float(o.correct) for o in pairs.before}
     after = {o.case_id: float(o.correct) for o in pairs.after}
     found = compare(after, before, clusters, seed=seed, names=("improve", name))
-    n = max(1, len(before))
+    fixed, broken = pairs.fixed, pairs.broken
     return {
         "n": len(before),
-        "before": sum(before.values()) / n,
-        "after": sum(after.values()) / n,
-        "delta": pairs.net / n,
-        "wrong_to_right": len(pairs.fixed),
-        "right_to_wrong": len(pairs.broken),
-        "mcnemar_p": mcnemar_p(len(pairs.fixed), len(pairs.broken)),
+        "before": accuracy(pairs.before),
+        "after": accuracy(pairs.after),
+        "delta": pairs.net / max(1, len(before)),
+        "wrong_to_right": len(fixed),
+        "right_to_wrong": len(broken),
+        "mcnemar_p": mcnemar_p(len(fixed), len(broken)),
         "permutation_p": found.permutation.p,
         "interval": [found.interval.low, found.interval.high],
         "clusters": found.n_clusters,
         "by_kind": pairs.by_kind(),
         "by_regime": pairs.by_regime(taxonomy),
-        "fixed": pairs.fixed,
-        "broken": pairs.broken,
+        "fixed": fixed,
+        "broken": broken,
     }
 
 
+@dataclass(slots=True)
 class Results:
-    """Gathers what `improve.json` holds. One entry a draft, and none a case."""
+    """Gathers what `improve.json` holds: the paper's tables of one run, as data.
 
-    def __init__(self, taxonomy: Taxonomy, variants: Mapping[str, Taxonomy]) -> None:
-        self._taxonomy = taxonomy
-        self._variants = variants
-        self._candidates: dict[int, dict[str, Any]] = {}
-        self._data: dict[str, Any] = {"trajectory": [], "looks": []}
+    data : everything but the drafts, by its key. candidates : one entry a draft, by its number.
+    """
 
-    def started(
-        self,
-        start: Mapping[str, Any],
-        splits: Splits[Case],
-        optimize: Sequence[Outcome],
-        confirm: Sequence[Outcome],
-        noise: Mapping[str, Any],
-    ) -> None:
-        """Note the baseline."""
-        self._data |= {
-            "loop": dict(start),
-            "splits": {
-                "optimize": len(splits.optimize),
-                "confirm": len(splits.confirm),
-                "test": len(splits.test),
-                "rest": len(splits.rest),
-            },
-            "baseline": {
-                "optimize": sum(o.correct for o in optimize) / max(1, len(optimize)),
-                "confirm": sum(o.correct for o in confirm) / max(1, len(confirm)),
-                "failures": self._taxonomy.histogram(optimize),
-                "failures_by_kind": _crossed(self._taxonomy, optimize),
-            },
-            "noise": dict(noise),
-            "sensitivity": {
-                name: variant.histogram(optimize) for name, variant in self._variants.items()
-            },
-        }
+    data: dict[str, Any] = field(default_factory=lambda: {"trajectory": [], "looks": []})
+    candidates: dict[int, dict[str, Any]] = field(default_factory=dict)
 
-    def measured(self, number: int, diff: Mapping[str, Any]) -> None:
+    def optimized(self, number: int, diff: Mapping[str, Any]) -> None:
         """Note a draft's result on OPTIMIZE."""
         kept = ("net", "target_fixed", "target_failures", "requests_changed", "passed", "reason")
-        entry = self._entry(number)
-        entry["optimize"] = {name: diff[name] for name in kept}
-        entry["optimize"] |= {"fixed": len(diff["fixed"]), "broken": len(diff["broken"])}
+        self._entry(number)["optimize"] = _counted(diff, kept)
 
-    def looked(self, number: int, diff: Mapping[str, Any]) -> None:
-        """Note a look at CONFIRM."""
+    def analysed(self, number: int, diff: Mapping[str, Any]) -> None:
+        """Note an interim analysis of CONFIRM."""
         kept = ("look", "net", "delta", "bound", "alpha", "threshold", "passed", "reason")
-        entry = {name: diff[name] for name in kept}
-        entry |= {"fixed": len(diff["fixed"]), "broken": len(diff["broken"])}
+        entry = _counted(diff, kept)
         self._entry(number)["confirm"] = entry
-        self._data["looks"].append({"number": number, **entry})
+        self.data["looks"].append({"number": number, **entry})
 
     def discarded(
         self, number: int, candidate: Candidate | None, route: Route, stage: str, reason: str
@@ -115,20 +148,21 @@ class Results:
             entry |= {**candidate.plain(), "why": candidate.why}
         entry |= {"regime": route.regime, "outcome": "discarded", "stage": stage, "reason": reason}
 
-    def promoted(self, draft: Draft, cumulative: Flips) -> None:
+    def promoted(
+        self, number: int, candidate: Candidate, route: Route, cumulative: PairedOutcomes
+    ) -> None:
         """Note a promotion; `cumulative` is the new stack against the bare pipeline."""
-        entry = self._entry(draft.number)
-        entry |= {**draft.candidate.plain(), "why": draft.candidate.why}
-        entry |= {"regime": draft.route.regime, "outcome": "promoted", "stage": "confirm"}
-        entry["reason"] = entry["confirm"]["reason"]
-        self._data["trajectory"].append(
+        entry = self._entry(number)
+        confirm = entry["confirm"]
+        entry |= {**candidate.plain(), "why": candidate.why}
+        entry |= {"regime": route.regime, "outcome": "promoted", "stage": "confirm"}
+        entry["reason"] = confirm["reason"]
+        self.data["trajectory"].append(
             {
-                "number": draft.number,
-                "seam": draft.candidate.seam,
-                "regime": draft.route.regime,
-                "delta": entry["confirm"]["delta"],
-                "fixed": entry["confirm"]["fixed"],
-                "broken": entry["confirm"]["broken"],
+                "number": number,
+                "seam": candidate.seam,
+                "regime": route.regime,
+                **{name: confirm[name] for name in ("delta", "fixed", "broken")},
                 "cumulative_delta": cumulative.net / max(1, len(cumulative.before)),
                 "cumulative_fixed": len(cumulative.fixed),
                 "cumulative_broken": len(cumulative.broken),
@@ -137,35 +171,39 @@ class Results:
 
     def removed(self, candidate: Candidate) -> None:
         """Note an entry that consolidation dropped."""
-        for entry in self._candidates.values():
+        for entry in self.candidates.values():
             if entry.get("candidate") == candidate.digest and entry["outcome"] == "promoted":
                 entry["outcome"] = "consolidated"
 
-    def stopped(self, stopped: Mapping[str, Any], stack: Stack) -> None:
-        """Note why the loop stopped, and with what."""
-        self._data |= {"stopped": dict(stopped), "stack": stack.plain()}
-
-    def pairs(self, name: str, pairs: Flips, clusters: Mapping[str, str | None], seed: int) -> None:
-        """Note the final stack against the bare pipeline where it was selected on."""
-        self._data[name] = paired(pairs, clusters, self._taxonomy, seed, name)
-
-    def tested(self, name: str, said: Mapping[str, Any]) -> None:
-        """Note a TEST."""
-        self._data[name] = {key: value for key, value in said.items() if key != "split"}
-
-    def spent(self, **by: tuple[int, float]) -> None:
-        """Note tokens in and out and dollars at list price, of evaluations and of the author."""
-        self._data["spent"] = {
-            name: {"tokens": tokens, "cost_usd": cost} for name, (tokens, cost) in by.items()
-        }
-
     def plain(self) -> dict[str, Any]:
         """The content of `improve.json`."""
-        candidates = [entry for _, entry in sorted(self._candidates.items())]
-        return {**self._data, "candidates": candidates, "funnel": _funnel(candidates)}
+        candidates = [entry for _, entry in sorted(self.candidates.items())]
+        return {**self.data, "candidates": candidates, "funnel": _funnel(candidates)}
 
     def _entry(self, number: int) -> dict[str, Any]:
-        return self._candidates.setdefault(number, {"number": number})
+        return self.candidates.setdefault(number, {"number": number})
+
+
+def baseline_of(
+    taxonomy: Taxonomy, optimize: Sequence[Outcome], confirm: Sequence[Outcome]
+) -> dict[str, Any]:
+    """The bare pipeline: accuracies, and its failures on OPTIMIZE by regime and question type."""
+    kinds: dict[str, Counter[str]] = {}
+    for o in optimize:
+        if not o.correct:
+            kinds.setdefault(o.kind, Counter())[taxonomy.regime_of(o)] += 1
+    return {
+        "optimize": accuracy(optimize),
+        "confirm": accuracy(confirm),
+        "failures": taxonomy.histogram(optimize),
+        "failures_by_kind": {kind: dict(sorted(n.items())) for kind, n in sorted(kinds.items())},
+    }
+
+
+def _counted(diff: Mapping[str, Any], kept: Sequence[str]) -> dict[str, Any]:
+    """What is kept of an evaluation's difference, with fixed and broken as counts."""
+    flips = {name: len(diff[name]) for name in ("fixed", "broken")}
+    return {**{name: diff[name] for name in kept}, **flips}
 
 
 def _funnel(candidates: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -180,12 +218,3 @@ def _funnel(candidates: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         **{name: stages[name] for name in names},
         **{f"seam_{seam}": n for seam, n in sorted(seams.items())},
     }
-
-
-def _crossed(taxonomy: Taxonomy, outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
-    """Failures by question type and regime."""
-    found: dict[str, Counter[str]] = {}
-    for o in outcomes:
-        if not o.correct:
-            found.setdefault(o.kind, Counter())[taxonomy.regime_of(o)] += 1
-    return {kind: dict(sorted(counts.items())) for kind, counts in sorted(found.items())}

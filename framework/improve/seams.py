@@ -16,8 +16,6 @@ from framework.contracts import Query
 from framework.records import Item
 from framework.text.expressions import evaluate, names
 
-__all__ = ["MAX_ADDED", "SIGNALS", "Rule", "assembly", "check_payload", "score", "signals_of"]
-
 SIGNALS: Final = (
     "similarity", "recency", "term_overlap", "speaker", "position", "number_density",
 )  # fmt: skip

@@ -8,8 +8,6 @@ from typing import Literal
 from framework.contracts import Sizes
 from framework.errors import UserError
 
-__all__ = ["ImproveSettings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImproveSettings:

@@ -15,8 +15,6 @@ from typing import Generic, TypeVar
 
 from framework.records import Case
 
-__all__ = ["Splits", "clusters_of", "largest_remainders", "split"]
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,6 @@ from framework.pipeline.path import Seams
 from framework.records import Item
 from framework.text.canonical import CanonicalError, digest
 
-__all__ = ["Candidate", "Rejected", "Stack", "library_digest", "read_candidate"]
-
 MAX_TEXT = 20_000
 """Characters of a draft that are read at all."""
 

@@ -23,7 +23,7 @@ class HeldoutSettings:
     threshold : what the gain in accuracy must exceed (the lower bound) or reach (the point).
     rule : `lower_bound` asks it of the one-sided lower bound; `point` of the difference itself, as
         published: with a threshold of .02 and 100 cases a null edit passes a third of the time.
-    alpha : one-sided level of the bound, over all looks where CONFIRM is used again.
+    alpha : one-sided level of the bound, over all interim analyses where CONFIRM is used again.
     per_type_floor : share of a question type's cases, and of abstention's, that an edit may lose in
         the balance on OPTIMIZE: of 50 cases a type has few, and below .2 a single flip decides.
     """
@@ -47,8 +47,8 @@ class Heldout(Gate[HeldoutSettings]):
     """Judges pairs of correctness inside `protocol=improve`; a run as a whole it does not judge.
 
     The lower bound is that of the paired mean difference (statistics.superiority). Where the same
-    cases are looked at again, look i has the level alpha 6 / (pi i)^2: all of them together spend
-    alpha. Where every look has cases of its own, each has alpha.
+    cases are analysed again, analysis i has the level alpha 6 / (pi i)^2: all of them together
+    spend alpha. Where every analysis has cases of its own, each has alpha.
     """
 
     in_loops: ClassVar[bool] = True
@@ -58,10 +58,14 @@ class Heldout(Gate[HeldoutSettings]):
     def baseline(self) -> str | None:
         return None
 
-    def at_look(self, look: int, *, fresh: bool) -> Heldout:
+    @property
+    def per_type_floor(self) -> float:
+        return self.settings.per_type_floor
+
+    def at_interim(self, number: int, *, fresh: bool) -> Heldout:
         if fresh:
             return self
-        alpha = self.settings.alpha * 6 / (math.pi * look) ** 2
+        alpha = self.settings.alpha * 6 / (math.pi * number) ** 2
         return Heldout(replace(self.settings, alpha=alpha))
 
     def decide(

@@ -54,4 +54,5 @@ class Improve(RunProtocol[ImproveSettings]):
             yield row, record
 
     def report(self) -> Mapping[str, Any] | None:
-        return None if self._loop is None else self._loop.results.plain()
+        state = None if self._loop is None else self._loop.state
+        return None if state is None else state.results.plain()

@@ -11,7 +11,7 @@ import pytest
 from framework.contracts import Bound
 from framework.errors import UserError
 from framework.improve.events import EventLog
-from framework.improve.plateau import Plateau, least_net_flips
+from framework.improve.gates import Plateau, least_net_flips
 
 Event = tuple[str, Mapping[str, Any]]
 
@@ -87,6 +87,6 @@ def test_the_least_net_flips_follow_the_noise(discordant: int, floor: int, least
 def test_a_plateau_is_so_many_looks_in_a_row_without_a_gain() -> None:
     plateau = Plateau(least=3, patience=2)
     for net, reached in ((2, False), (3, False), (0, False), (-4, True)):
-        plateau.look(net)
+        plateau.note(net)
         assert plateau.reached is reached
     assert not Plateau(least=3, patience=None, barren=99).reached

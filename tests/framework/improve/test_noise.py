@@ -11,8 +11,7 @@ import pytest
 from framework.engine.compose import compose_plan, composer
 from framework.engine.loops import replay_notes
 from framework.engine.run import execute, one_domain
-from framework.improve.noise import rerendered
-from framework.improve.plateau import least_net_flips
+from framework.improve.gates import least_net_flips, rerendered
 from framework.records import Case
 from framework.registry import register
 from framework.store import JOURNAL

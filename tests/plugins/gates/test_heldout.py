@@ -51,13 +51,13 @@ def test_the_bound_must_exceed_the_threshold() -> None:
 
 
 def test_looks_at_the_same_cases_spend_alpha_and_fresh_ones_do_not() -> None:
-    spent = [gate().at_look(i, fresh=False).settings.alpha for i in range(1, 2000)]
+    spent = [gate().at_interim(i, fresh=False).settings.alpha for i in range(1, 2000)]
     assert spent[0] == pytest.approx(0.025 * 6 / math.pi**2)
     assert sum(spent) < 0.025
     assert sum(spent) == pytest.approx(0.025, rel=1e-3)
-    assert gate().at_look(9, fresh=True).settings.alpha == 0.025
+    assert gate().at_interim(9, fresh=True).settings.alpha == 0.025
     first = decided(11, 1, gate()).findings[0]["bound"]
-    later = decided(11, 1, gate().at_look(5, fresh=False)).findings[0]["bound"]
+    later = decided(11, 1, gate().at_interim(5, fresh=False)).findings[0]["bound"]
     assert later < first
 
 

@@ -19,8 +19,6 @@ from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.models.client import Ledger, ModelClient, booked
 from framework.text.canonical import digest
 
-__all__ = ["Draft", "Drafting", "Refused"]
-
 _KEPT = 200
 """Earlier drafts that an author is told of."""
 _QUOTED = 500

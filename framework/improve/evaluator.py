@@ -15,9 +15,10 @@ from framework.pipeline.path import Pipeline, Record
 from framework.records import ABSTAIN, Case, Row
 from framework.text.canonical import digest
 
-__all__ = ["Bench", "Task", "is_direct"]
-
-_EVENT = "case.evaluated"
+CASE: Final = "case.evaluated"
+"""The type of a measured case's event."""
+TEST: Final = "test"
+"""The purpose of what is measured once the loop has ended."""
 _HEDGE: Final = re.compile(
     r"\b(?:abstain|undetermined|unknown|unclear|unsure|uncertain|insufficient|unavailable|"
     r"no (?:information|answer|record|mention|evidence|data|way to)|"
@@ -35,7 +36,7 @@ _HEDGE: Final = re.compile(
 class Task:
     """What is to be measured, and what for.
 
-    sample : which answer of the model to a request is meant: another index asks anew.
+    repeat : which answer of the model to a request is meant: another number asks again.
     shown : so many characters of a failure's view are kept for an author; None for nothing.
     """
 
@@ -43,23 +44,33 @@ class Task:
     stack: Stack
     split: str
     cases: Sequence[Case]
-    sample: int = 0
+    repeat: int = 0
     shown: int | None = None
 
 
-class Bench:
-    """Measures stacks. What the journal holds of a measurement is not measured again."""
+class Evaluator:
+    """Measures stacks. What the journal holds of a measurement is not measured again.
+
+    rewards : what makes a case correct: the target's word, or (a control) that it was answered.
+        TEST goes by the target's word whatever it is.
+    tokens, cost_usd : spent on all measurements so far.
+    """
 
     def __init__(
-        self, pipeline: Pipeline, target: Target[Any], log: EventLog, keeps: int = 200
+        self,
+        pipeline: Pipeline,
+        target: Target[Any],
+        log: EventLog,
+        *,
+        keeps: int = 200,
+        rewards: Literal["truth", "directness"] = "truth",
     ) -> None:
-        self.pipeline = replace(pipeline, traces_sources=True, keeps=keeps)
-        self.target = target
         self._base = pipeline
+        self._pipeline = replace(pipeline, traces_sources=True, keeps=keeps)
+        self._target = target
         self._log = log
+        self._rewards = rewards
         self._number = 0
-        self.rewards: Literal["truth", "directness"] = "truth"
-        """What makes a case correct: the target's word, or (a control) that it was answered."""
         self.tokens = 0
         self.cost_usd = 0.0
 
@@ -77,7 +88,7 @@ class Bench:
         head = {"evaluation": self._number, "stack": task.stack.digest, "split": task.split}
         self._log.emit(
             "evaluation.started",
-            {**head, "purpose": task.purpose, "n": len(task.cases), "sample": task.sample},
+            {**head, "purpose": task.purpose, "n": len(task.cases), "sample": task.repeat},
         )
         sums = {"n": 0, "correct": 0, "errors": 0, "tokens": 0, "cost_usd": 0.0}
         outcomes: list[Outcome] = []
@@ -93,7 +104,7 @@ class Bench:
             self.cost_usd += cost["cost_usd"]
 
         for case in task.cases:
-            known = self._log.take(_EVENT)
+            known = self._log.take(CASE)
             if known is None:
                 break
             if (known["evaluation"], known["case"]) != (self._number, case.id):
@@ -103,13 +114,13 @@ class Bench:
             yield outcome, None, {}
         left = task.cases[len(outcomes) :]
         async for case, row, record in self._in_order(task, left):
-            found = self.target.outcome(case, row, record)
-            if self.rewards == "directness":
+            found = self._target.outcome(case, row, record)
+            if self._rewards == "directness" and task.purpose != TEST:
                 found = replace(found, correct=is_direct(found, row.decision))
             plain = self._plain(found, task.shown)
             outcome, cost = _from_plain(plain, case), _cost(row)
             yield outcome, _timeless(row), record
-            self._log.put(_EVENT, {"evaluation": self._number, **plain, **cost})
+            self._log.put(CASE, {"evaluation": self._number, **plain, **cost})
             count(outcome, cost)
         self._log.emit(
             "evaluation.recorded",
@@ -117,7 +128,7 @@ class Bench:
                 **head,
                 **sums,
                 "outcomes": digest([[o.case_id, o.correct, o.response] for o in outcomes]),
-                "summary": self.target.summary(outcomes),
+                "summary": self._target.summary(outcomes),
             },
         )
 
@@ -127,13 +138,13 @@ class Bench:
         """Rows of the cases in their order, whichever finishes first."""
         if not cases:
             return
-        pipe = self.pipeline.edited(task.stack.seams(self.target.fragments))
+        pipe = self._pipeline.edited(task.stack.seams(self._target.fragments))
         if task.stack.entries:  # an edited arm bears another name
             pipe.arm = f"{pipe.arm}@{task.stack.digest[7:15]}"
         waiting: dict[str, tuple[Row, Record]] = {}
         due = iter(cases)
         case = next(due, None)
-        async for row, record in pipe.sampled(cases, task.sample):
+        async for row, record in pipe.sampled(cases, task.repeat):
             waiting[row.case_id] = (row, record)
             while case is not None and case.id in waiting:
                 yield case, *waiting.pop(case.id)
@@ -144,7 +155,7 @@ class Bench:
 
     def on(self, domain: Any) -> None:
         """Measure on another domain from here on."""
-        self.pipeline = replace(self.pipeline, domain=domain)
+        self._pipeline = replace(self._pipeline, domain=domain)
 
     def _plain(self, outcome: Outcome, shown: int | None) -> dict[str, Any]:
         plain: dict[str, Any] = {
@@ -155,7 +166,7 @@ class Bench:
         }
         if not outcome.correct:
             plain |= {
-                "regime": self.target.taxonomy.regime_of(outcome),
+                "regime": self._target.taxonomy.regime_of(outcome),
                 "turns": [_evidence(e) for e in outcome.turns],
                 "sessions": [_evidence(e) for e in outcome.sessions],
                 "truncated": outcome.truncated,

@@ -10,7 +10,7 @@ from framework.contracts import Outcome
 from framework.engine.compose import compose_plan, composer
 from framework.engine.run import execute, one_domain
 from framework.errors import UserError
-from framework.improve.measure import is_direct
+from framework.improve.evaluator import is_direct
 from framework.operations.reading.clauses import CLAUSES
 from framework.records import ABSTAIN
 from tests.framework.improve.scripted import finished, prompt, run_script, script_plan

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from framework.contracts import Evidence, Outcome
-from framework.improve.flips import flips, judge_optimize
-from framework.improve.results import paired
+from framework.improve.gates import judge_optimize
+from framework.improve.results import PairedOutcomes, paired
 from plugins.targets.retrieval import retrieval_taxonomy
 
 TAXONOMY = retrieval_taxonomy()
@@ -26,7 +26,9 @@ def side(text: str, **more: Any) -> list[Outcome]:
 
 
 def judged(before: str, after: str, regime: str = READER, **more: Any) -> dict[str, Any]:
-    pairs = flips(side(before, request="old"), side(after, request=more.pop("request", "new")))
+    pairs = PairedOutcomes(
+        side(before, request="old"), side(after, request=more.pop("request", "new"))
+    )
     return judge_optimize(pairs, TAXONOMY, regime, more.pop("floor", None))
 
 
@@ -59,7 +61,7 @@ def test_an_edit_that_changes_no_request_is_inert() -> None:
 def test_no_type_and_no_abstention_may_lose_beyond_the_floor() -> None:
     before = [outcome(0, True, kind="rare", request="old"), *side("+----", request="old")[1:]]
     after = [outcome(0, False, kind="rare", request="new"), *side("+++++", request="new")[1:]]
-    pairs = flips(before, after)
+    pairs = PairedOutcomes(before, after)
     assert judge_optimize(pairs, TAXONOMY, READER, None)["passed"]
     assert judge_optimize(pairs, TAXONOMY, READER, 1.0)["passed"]
     assert judge_optimize(pairs, TAXONOMY, READER, 0.5)["reason"] == (
@@ -67,21 +69,21 @@ def test_no_type_and_no_abstention_may_lose_beyond_the_floor() -> None:
     )
     before[0] = outcome(0, True, abstention=True, request="old")
     after[0] = outcome(0, False, abstention=True, request="new")
-    assert judge_optimize(flips(before, after), TAXONOMY, READER, 0.5)["reason"] == (
+    assert judge_optimize(PairedOutcomes(before, after), TAXONOMY, READER, 0.5)["reason"] == (
         "loss beyond the floor in abstention"
     )
 
 
 def test_pairs_are_the_same_cases() -> None:
     with pytest.raises(ValueError, match="not the same cases"):
-        flips(side("++"), side("+"))
+        PairedOutcomes(side("++"), side("+"))
 
 
 def test_the_tables_of_two_stacks() -> None:
     before = [*(outcome(i, False) for i in range(10)), *(outcome(i, True) for i in range(10, 100))]
     after = [outcome(i, i not in (98, 99)) for i in range(100)]
     alone = dict.fromkeys((o.case_id for o in before), None)
-    found = paired(flips(before, after), alone, TAXONOMY, 7, "test")
+    found = paired(PairedOutcomes(before, after), alone, TAXONOMY, 7, "test")
     assert (found["wrong_to_right"], found["right_to_wrong"]) == (10, 2)
     assert found["mcnemar_p"] == pytest.approx(0.0386, abs=1e-4)
     assert found["delta"] == pytest.approx(0.08)
@@ -96,7 +98,7 @@ def test_the_tables_of_two_stacks() -> None:
 def test_what_was_gained_in_one_cluster_is_one_observation() -> None:
     before = [outcome(i, i >= 10) for i in range(100)]
     after = [outcome(i, True) for i in range(100)]
-    pairs = flips(before, after)
+    pairs = PairedOutcomes(before, after)
     alone = dict.fromkeys((o.case_id for o in before), None)
     tens = {o.case_id: f"g{i // 10}" for i, o in enumerate(before)}
     found, clustered = (paired(pairs, of, TAXONOMY, 7, "test") for of in (alone, tens))

@@ -1,0 +1,103 @@
+"""TEST: opened once, after the loop has ended, for the bare pipeline and the final stack."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from framework.contracts import Domain, Outcome, RowKey, Target
+from framework.improve.evaluator import TEST, Evaluator, Task
+from framework.improve.events import EventLog
+from framework.improve.gates import seed_of
+from framework.improve.results import PairedOutcomes, paired
+from framework.improve.splits import Splits, clusters_of
+from framework.improve.stack import Stack
+from framework.pipeline.path import Record
+from framework.records import Case, Row
+from framework.text.canonical import digest
+
+OPENED: Final = "test.opened"
+"""The type of the event from which on nothing may be chosen."""
+
+
+class HeldOutTest:
+    """Measures a final stack where nothing was chosen.
+
+    found : by split, the paired outcomes as `improve.json` holds them.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        log: EventLog,
+        target: Target[Any],
+        stack: Stack,
+        splits: Splits[Case],
+        seed: int,
+    ) -> None:
+        self._evaluator = evaluator
+        self._log = log
+        self._target = target
+        self._stack = stack
+        self._splits = splits
+        self._seed = seed
+        self.found: dict[str, dict[str, Any]] = {}
+
+    async def open(self, done: frozenset[RowKey]) -> AsyncIterator[tuple[Row, Record]]:
+        """Open TEST; rows of the final stack, leaving out the keys in `done`."""
+        cases = self._splits.test
+        ids = digest([case.id for case in cases])
+        self._log.emit(
+            OPENED,
+            {"stack": self._stack.digest, "n": len(cases), "digest": ids, "looks": 1},
+        )
+        before: tuple[Outcome, ...] = ()
+        if self._stack.entries:
+            before = await self._evaluator.evaluate(self._task(Stack(), TEST, cases))
+        after: list[Outcome] = []
+        task = self._task(self._stack, TEST, cases)
+        async for outcome, row, record in self._evaluator.measured(task):
+            after.append(outcome)
+            if row is not None and row.key not in done:
+                yield row, record
+        self._record(TEST, PairedOutcomes(before or after, after), cases)
+
+    async def whole_pool(self) -> None:
+        """The two stacks on all of the pool but OPTIMIZE."""
+        splits = self._splits
+        await self._compare("whole_pool", (*splits.confirm, *splits.test, *splits.rest))
+
+    async def shifted(self, domain: Domain[Any], n: int) -> None:
+        """The two stacks on cases of another distribution, where the target has one.
+
+        Drawn afresh where the domain generates; else those that are TEST's in other words, or of
+        its clusters, since the loop has read the others.
+        """
+        other = self._target.shifted(domain)
+        if other is None:
+            return
+        seed = seed_of(self._seed, "shifted")
+        if self._target.generates(domain):
+            cases = list(other.cases(n, seed))
+        else:
+            unread = {case.cluster or case.id for case in self._splits.test}
+            found = (c for c in other.cases(None, seed) if (c.cluster or c.id) in unread)
+            cases = list(islice(found, n))
+        if cases:
+            self._evaluator.on(other)
+            await self._compare("test_shifted", cases)
+
+    async def _compare(self, name: str, cases: Sequence[Case]) -> None:
+        before = after = await self._evaluator.evaluate(self._task(Stack(), name, cases))
+        if self._stack.entries:
+            after = await self._evaluator.evaluate(self._task(self._stack, name, cases))
+        self._record(name, PairedOutcomes(before, after), cases)
+
+    def _task(self, stack: Stack, name: str, cases: Sequence[Case]) -> Task:
+        return Task(purpose=TEST, stack=stack, split=name, cases=cases)
+
+    def _record(self, name: str, pairs: PairedOutcomes, cases: Sequence[Case]) -> None:
+        found = paired(pairs, clusters_of(cases), self._target.taxonomy, self._seed, name)
+        said = self._log.emit("test.recorded", {"split": name, **found})
+        self.found[name] = {key: value for key, value in said.items() if key != "split"}
