@@ -118,8 +118,8 @@ class Plan:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """Names of the axis plugins: the domain's own and the extra ones."""
-        declared: tuple[str, ...] = self.parts["domain"].plugin.cls.axes
+        """Names of the axis plugins: those that match the domain and the extra ones."""
+        declared: tuple[str, ...] = self.parts["domain"].plugin.cls.axes()
         return tuple(dict.fromkeys((*declared, *self.top.extra_axes)))
 
     @cached_property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from framework.contracts.arch import Arch, ArchContext, Query
 from framework.contracts.awaiting import settled
-from framework.contracts.domain import REPORTED, Domain, ProtectedGroups, Provenance
+from framework.contracts.domain import PROVIDED, REPORTED, Domain, ProtectedGroups, Provenance
 from framework.contracts.embedder import Embedder
 from framework.contracts.extractor import Extractor
 from framework.contracts.improve import (
@@ -43,6 +43,7 @@ from framework.contracts.run import (
 )
 
 __all__ = [
+    "PROVIDED",
     "REPORTED",
     "Arch",
     "ArchContext",

@@ -15,10 +15,29 @@ from framework.records import (
     FactField,
     Gold,
 )
-from framework.registry import NoSettings
+from framework.registry import NoSettings, plugins
 
 REPORTED: Final = 1_000
 """Cases of a run that `Domain.report` is given at most."""
+
+PROVIDED: Final[Mapping[str, str]] = {
+    "items": "gold items that the view must hold",
+    "facts": "gold items of kind `fact`, whose values an answer states by their keys",
+    "reasons": "the inferences that a right rationale entails",
+    "decision": "a label that is right, and an amount where there is one",
+    "notice": "the adverse decisions and the standard that a notice is held to",
+    "policy": "what the policy decides from a part of the gold (`Domain.decision_from`)",
+    "success": "success that rests on what the view holds (`Domain.success`)",
+    "revisions": "retired values of facts, and injected orders",
+    "evidence": "ids of the events that a question is answered from",
+    "chain": "the governing event and the chain that leads to it from the task",
+    "edit": "an edit whose compliance `Domain.checks` shows by executing it",
+    "query": "a query that `Domain.checks` executes",
+    "answer": "the expected answer to a question",
+    "geometry": "where what governs lies from the task (`Domain.geometry`)",
+}
+"""What axes ask of a domain, in words: a domain's `provides` and an axis's `needs` meet in them.
+A package that brings both a domain and an axis may use a word of its own."""
 
 S = TypeVar("S")
 
@@ -48,15 +67,17 @@ class ProtectedGroups:
 class Domain(ABC, Generic[S]):
     """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
 
-    `axes` names the axis plugins that apply; `headline` the few axis columns that tables show and
-    sweeps compare: a comparison of everything could conclude nothing. `by_stratum` names columns
-    that tables show for every stratum too. `runs_code` tells that `checks` runs code of an answer:
-    where nothing can be isolated, protocols under which a reader answers are then refused.
+    `provides` says what can be measured of its cases, in words of `PROVIDED`, first things first:
+    an axis applies where all that it needs is provided. `headline` names the few axis columns that
+    tables show and sweeps compare: a comparison of everything could conclude nothing. `by_stratum`
+    names columns that tables show for every stratum too. `runs_code` tells that `checks` runs code
+    of an answer: where nothing can be isolated, protocols under which a reader answers are then
+    refused.
     """
 
     name: ClassVar[str]
     provenance: ClassVar[Provenance]
-    axes: ClassVar[tuple[str, ...]]
+    provides: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]
     by_stratum: ClassVar[tuple[str, ...]] = ()
     protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve", "improve")
@@ -65,6 +86,20 @@ class Domain(ABC, Generic[S]):
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
+
+    @classmethod
+    def axes(cls) -> tuple[str, ...]:
+        """Names of the axes whose needs are all provided, by the place of their first need.
+
+        One that needs nothing applies only where a run names it in `extra_axes`.
+        """
+        place = {word: index for index, word in enumerate(cls.provides)}
+        matched = [
+            (place[axis.cls.needs[0]], axis.name)
+            for axis in plugins("axis")
+            if axis.cls.needs and place.keys() >= set(axis.cls.needs)
+        ]
+        return tuple(name for _, name in sorted(matched))
 
     @property
     @abstractmethod

@@ -205,7 +205,7 @@ class Target(ABC, Generic[S]):
 
     def axes(self, domain: Domain[Any]) -> tuple[str, ...]:
         """The axis plugins that `correct` and `outcome` read: no others are scored in the loop."""
-        return domain.axes
+        return domain.axes()
 
     def kind(self, case: Case) -> str:
         """The question's type."""

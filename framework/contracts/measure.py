@@ -46,6 +46,9 @@ class Scored:
 class Axis(ABC, Generic[S]):
     """One measure or a family computed together. `names` are the columns it fills.
 
+    needs : what a domain must provide for the axis to apply to its cases, in words of
+        `framework.contracts.PROVIDED`; the first gives its place among the others. An axis that
+        needs nothing is measured only where a run names it in `extra_axes`.
     higher_is_better : by name; None where neither direction is better.
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (validity.md section 1).
@@ -60,6 +63,7 @@ class Axis(ABC, Generic[S]):
 
     name: ClassVar[str]
     names: ClassVar[tuple[str, ...]]
+    needs: ClassVar[tuple[str, ...]] = ()
     needs_answer: ClassVar[bool] = True
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     findings: ClassVar[frozenset[str]] = frozenset()

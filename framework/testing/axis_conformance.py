@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from framework.contracts import Axis, Client, Judge, Scored, Verdict
+from framework.contracts import PROVIDED, Axis, Client, Judge, Scored, Verdict
 from framework.pipeline.pack import pack
 from framework.records import (
     ABSTAIN,
@@ -44,7 +44,7 @@ from framework.records import (
     Span,
     Standard,
 )
-from framework.registry import NoSettings
+from framework.registry import NoSettings, nearest, plugins
 from framework.retention import retained
 from framework.testing.arch_conformance import (
     BUDGET,
@@ -202,6 +202,9 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
     assert len(set(axis.names)) == len(axis.names), "names: two columns of one name"
     bad = [name for name in axis.names if not _NAME.fullmatch(name)]
     assert not bad, f"names: {', '.join(bad)}: only a to z, 0 to 9 and _ are allowed"
+    known = {word for domain in plugins("domain") for word in domain.cls.provides} | set(PROVIDED)
+    for word in axis.needs:
+        assert word in known, f"needs: no domain provides {word!r}{nearest(word, known)}"
     directed = set(axis.higher_is_better)
     assert directed == set(axis.names), (
         f"higher_is_better must name every column and no other; differing: "

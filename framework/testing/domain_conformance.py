@@ -16,7 +16,8 @@ it holds to:
   away.
 - Other words change nothing: where a case is rendered anew, its gold is what it was and stands
   where it stood.
-- What is declared exists: axes, headline columns, protocols, provenance, one fixed length.
+- What is declared exists: what `provides` names is in the cases and some axis needs it; headline
+  columns, protocols, provenance, one fixed length.
 """
 
 from __future__ import annotations
@@ -26,22 +27,39 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import islice
 from typing import Any, Final
 
-from framework.contracts import Domain
+from framework.contracts import PROVIDED, Domain
 from framework.errors import UserError
 from framework.pipeline.pack import pack
 from framework.records import ABSTAIN, Answer, Case, Event, Gold, Item
-from framework.registry import find, settings_of
-from framework.retention import retained
+from framework.registry import find, nearest, plugins, settings_of
+from framework.retention import facts, retained
 from framework.text.canonical import digest
 
 SEED: Final = 7
 _OTHER_SEED: Final = 8
+
+_HELD: Final[Mapping[str, Callable[[Domain[Any], Case], bool]]] = {
+    "items": lambda _, case: bool(case.gold.items),
+    "facts": lambda _, case: bool(facts(case.gold)),
+    "reasons": lambda _, case: bool(case.gold.reasons),
+    "decision": lambda _, case: bool(case.gold.decision),
+    "notice": lambda _, case: bool(case.gold.adverse and case.gold.standard),
+    "policy": lambda domain, case: (
+        domain.decision_from(case, frozenset(item.id for item in case.gold.items)) is not None
+    ),
+    "evidence": lambda _, case: bool(case.gold.evidence),
+    "chain": lambda _, case: bool(case.gold.governing and case.gold.items),
+    "answer": lambda _, case: bool(case.gold.answer),
+    "geometry": lambda domain, case: bool(domain.geometry(case)),
+}
+"""By word of `PROVIDED`, whether a case has it. What only executing an answer shows, or what few
+cases have, is not looked for."""
 
 
 def check_domain(domain: type[Domain[Any]], settings: Any, n: int = 20) -> None:
@@ -60,6 +78,7 @@ def check_domain(domain: type[Domain[Any]], settings: Any, n: int = 20) -> None:
         check_twin(instance, case, histories[case.history_id])
         check_rerendered(instance, case, histories[case.history_id])
     check_metadata(cases, histories)
+    check_provided(instance, cases)
     if "<locals>" not in domain.__qualname__:
         check_processes(domain, settings, min(n, 3))
 
@@ -70,19 +89,20 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
     assert (domain.__doc__ or "").strip(), "a docstring says what is asked, and where it is from"
     for name in ("source", "revision", "licence", "citation"):
         assert str(getattr(domain.provenance, name)).strip(), f"provenance: {name} is empty"
-    assert domain.axes, "axes: none, so that nothing would be measured"
+    assert domain.provides, "provides: nothing, so that nothing would be measured"
+    needed = {word for axis in plugins("axis") for word in axis.cls.needs}
+    for word in domain.provides:
+        assert word in needed, f"provides: no axis needs {word!r}{nearest(word, needed)}"
+    assert len(set(domain.provides)) == len(domain.provides), "provides: a word stands twice"
     columns: list[str] = []
-    for name in domain.axes:
-        try:
-            axis = find("axis", name)
-        except UserError as error:
-            raise AssertionError(f"axes: {error}") from None
+    for name in domain.axes():
+        axis = find("axis", name)
         columns += axis.cls(settings_of(axis, {})).names
     twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     assert not twice, f"axes: two of them fill {', '.join(twice)}"
     strangers = [name for name in domain.headline if name not in columns]
     assert domain.headline, "headline: no columns, so that tables would be empty"
-    assert not strangers, f"headline: {', '.join(strangers)} is no column of the declared axes"
+    assert not strangers, f"headline: {', '.join(strangers)} is no column of the axes that match"
     for name in domain.protocols:
         try:
             find("protocol", name)
@@ -97,6 +117,15 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
         list(one.history(case.history_id))
     assert one.nominal_tokens == other.nominal_tokens == tokens, "nominal_tokens is not fixed"
     assert one.digest() == other.digest() == data, "digest is not fixed"
+
+
+def check_provided(domain: Domain[Any], cases: Sequence[Case]) -> None:
+    """Some of the cases hold what the domain says that it provides."""
+    for word in domain.provides:
+        held = _HELD.get(word)
+        assert held is None or any(held(domain, case) for case in cases), (
+            f"provides: {word}: {PROVIDED[word]}; none of {len(cases)} cases has any"
+        )
 
 
 def check_deterministic(domain: type[Domain[Any]], settings: Any, n: int) -> None:

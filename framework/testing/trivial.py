@@ -66,7 +66,7 @@ class TrivialDomain(Domain[TrivialSettings]):
     """Is the number in the history even?"""
 
     provenance = Provenance(source="generated", revision="1", licence="MIT", citation="none")
-    axes = ("trivial",)
+    provides = ("trivial",)
     headline = ("right",)
     Settings = TrivialSettings
 
@@ -193,6 +193,7 @@ class TrivialAxis(Axis[Any]):
     """Whether the decision is right."""
 
     names = ("right",)
+    needs = ("trivial",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {"right": True}
     findings: ClassVar[frozenset[str]] = frozenset()
 

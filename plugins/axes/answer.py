@@ -34,6 +34,7 @@ class AnswerAxis(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("answer",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
     judged: ClassVar[frozenset[str]] = frozenset({"answer_correct"})
 

@@ -41,6 +41,7 @@ class CAR(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("policy",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         **dict.fromkeys(NAMES, HIGHER),
         "commit_rate": None,

@@ -52,6 +52,7 @@ class Chain(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("chain",)
     needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         **dict.fromkeys(NAMES, HIGHER),

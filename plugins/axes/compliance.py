@@ -26,6 +26,7 @@ class Compliance(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("edit",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "compliance": HIGHER,
         "merge_ready": HIGHER,

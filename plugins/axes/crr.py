@@ -48,6 +48,7 @@ class CRR(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("notice",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         **dict.fromkeys(NAMES, HIGHER),
         "wrongful_adverse": LOWER,

@@ -27,6 +27,7 @@ class EDA(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("decision",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
 
     def score(self, scored: Scored) -> AxisScore:

@@ -25,6 +25,7 @@ class Execution(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("query",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
 
     def score(self, scored: Scored) -> AxisScore:

@@ -33,6 +33,7 @@ class FRP(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("facts",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "frp": HIGHER,
         "frp_precision": HIGHER,

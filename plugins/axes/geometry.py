@@ -23,6 +23,7 @@ class Geometry(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("geometry",)
     needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES)
     findings: ClassVar[frozenset[str]] = frozenset(NAMES)

@@ -36,6 +36,7 @@ class Ranking(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("evidence",)
     needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, True)
     findings: ClassVar[frozenset[str]] = frozenset(NAMES)

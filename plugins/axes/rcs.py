@@ -22,6 +22,7 @@ class RCS(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("reasons",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {"rcs": HIGHER}
     judged: ClassVar[frozenset[str]] = frozenset(NAMES)
 

@@ -42,6 +42,7 @@ class Retention(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("items",)
     needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         **dict.fromkeys(NAMES, HIGHER),

@@ -39,6 +39,7 @@ class Robustness(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("revisions",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, LOWER)
 
     def score(self, scored: Scored) -> AxisScore:

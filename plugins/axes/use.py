@@ -30,6 +30,7 @@ class Use(Axis[NoSettings]):
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
+    needs: ClassVar[tuple[str, ...]] = ("success", "items")
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "use_rate": HIGHER,
         "kappa": HIGHER,

@@ -62,7 +62,7 @@ class PipelineTarget(RetrievalTarget[PipelineSettings]):
 
 def _success(given: str | None, domain: Domain[Any]) -> str:
     """The column that is meant. Raises UserError naming those that the domain has."""
-    columns = [name for axis in domain.axes for name in find("axis", axis).cls.names]
+    columns = [name for axis in domain.axes() for name in find("axis", axis).cls.names]
     if given is None:
         own = next((name for name in SUCCESS if name in columns), None)
         if own is None:

@@ -82,7 +82,7 @@ class Codebase(Domain[CodebaseSettings]):
         licence="MIT",
         citation="written for DecisionBench, after the purpose-built repository of Depth, 6",
     )
-    axes: ClassVar[tuple[str, ...]] = ("chain", "compliance", "use", "ranking", "retention")
+    provides: ClassVar[tuple[str, ...]] = ("chain", "edit", "success", "evidence", "items")
     headline: ClassVar[tuple[str, ...]] = (
         "compliance",
         "merge_ready",

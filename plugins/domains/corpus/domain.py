@@ -115,7 +115,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         licence="as the file states",
         citation="as the file states",
     )
-    axes: ClassVar[tuple[str, ...]] = ("chain", "ranking", "retention")
+    provides: ClassVar[tuple[str, ...]] = ("chain", "evidence", "items")
     headline: ClassVar[tuple[str, ...]] = (
         "recall",
         "chain_recovery",

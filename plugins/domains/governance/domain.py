@@ -44,12 +44,12 @@ class Governance(Domain[GovernanceSettings]):
         licence="MIT",
         citation="Depth, Not Length, sections 6 and 8 to 10",
     )
-    axes: ClassVar[tuple[str, ...]] = (
+    provides: ClassVar[tuple[str, ...]] = (
         "chain",
-        "compliance",
-        "ranking",
-        "retention",
-        "use",
+        "edit",
+        "evidence",
+        "items",
+        "success",
         "geometry",
     )
     headline: ClassVar[tuple[str, ...]] = (

@@ -91,7 +91,7 @@ class HotpotQA(Domain[HotpotQASettings]):
             "Diverse, Explainable Multi-hop Question Answering. EMNLP 2018."
         ),
     )
-    axes: ClassVar[tuple[str, ...]] = ("ranking", "retention", "answer")
+    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
     headline: ClassVar[tuple[str, ...]] = (
         "recall_at_2",
         "recall_at_5",

@@ -12,14 +12,22 @@ from framework.operations.reading.turns import date_of, header
 from framework.records import ABSTAIN, Answer, Case, Event, Gold, GoldItem, Span, TaskCard
 from plugins.domains.longmemeval.records import Question, Session, Turn
 
-__all__ = ["AXES", "HEADLINE", "INSTRUCTION", "Granularity", "case_of", "events_of", "is_success"]
+__all__ = [
+    "HEADLINE",
+    "INSTRUCTION",
+    "PROVIDES",
+    "Granularity",
+    "case_of",
+    "events_of",
+    "is_success",
+]
 
 Granularity = Literal["turn", "session"]
 
 INSTRUCTION: Final = (
     "Answer the question from what was said in the sessions. Be as short as the question allows."
 )
-AXES: Final = ("answer", "ranking", "retention", "use")
+PROVIDES: Final = ("answer", "evidence", "items", "success")
 HEADLINE: Final = ("answer_correct", "abstained_right", "p_ret", "recall_at_5", "ndcg_at_10")
 
 _EQUIVALENT: Final = Equivalent()

@@ -13,8 +13,8 @@ from framework.registry import register
 from framework.text.tokens import count_tokens
 from plugins.domains.data_file import check_sha256, read_file
 from plugins.domains.longmemeval.cases import (
-    AXES,
     HEADLINE,
+    PROVIDES,
     Granularity,
     case_of,
     events_of,
@@ -63,7 +63,7 @@ class LongMemEval(Domain[LongMemEvalSettings]):
             "Long-Term Interactive Memory. ICLR 2025."
         ),
     )
-    axes: ClassVar[tuple[str, ...]] = AXES
+    provides: ClassVar[tuple[str, ...]] = PROVIDES
     headline: ClassVar[tuple[str, ...]] = HEADLINE
     Settings: ClassVar[type[Any]] = LongMemEvalSettings
 

@@ -17,8 +17,8 @@ from framework.text.canonical import digest_tree
 from framework.text.tokens import count_tokens
 from plugins.domains.longmemeval import generate
 from plugins.domains.longmemeval.cases import (
-    AXES,
     HEADLINE,
+    PROVIDES,
     Granularity,
     case_of,
     events_of,
@@ -93,7 +93,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
             "Absent, misleading, stale and contradictory evidence: Regimes (Nakajima 2026), 8.1."
         ),
     )
-    axes: ClassVar[tuple[str, ...]] = AXES
+    provides: ClassVar[tuple[str, ...]] = PROVIDES
     headline: ClassVar[tuple[str, ...]] = HEADLINE
     Settings: ClassVar[type[Any]] = LongMemEvalSyntheticSettings
 

@@ -106,15 +106,15 @@ class Regulated(Domain[RegulatedSettings]):
         licence="MIT",
         citation="LongHorizon-Bench, sections 4.1 to 4.5; 12 CFR 1002.9",
     )
-    axes: ClassVar[tuple[str, ...]] = (
-        "frp",
-        "rcs",
-        "eda",
-        "crr",
-        "car",
-        "retention",
-        "use",
-        "robustness",
+    provides: ClassVar[tuple[str, ...]] = (
+        "facts",
+        "reasons",
+        "decision",
+        "notice",
+        "policy",
+        "items",
+        "success",
+        "revisions",
     )
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",

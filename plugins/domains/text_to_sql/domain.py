@@ -82,7 +82,7 @@ class TextToSQL(Domain[TextToSQLSettings]):
             "Execution accuracy: Yu et al., Spider, EMNLP 2018; Li et al., BIRD, NeurIPS 2023."
         ),
     )
-    axes: ClassVar[tuple[str, ...]] = ("execution", "ranking", "retention", "use")
+    provides: ClassVar[tuple[str, ...]] = ("query", "evidence", "items", "success")
     headline: ClassVar[tuple[str, ...]] = ("execution_correct", "executes", "p_ret", "recall_at_5")
     Settings: ClassVar[type[Any]] = TextToSQLSettings
 

@@ -61,7 +61,7 @@ class ScriptDomain(Domain[ScriptSettings]):
     """Cases 0, 1, 2, ..., each right in the states that its task card names."""
 
     provenance = Provenance(source="a test's script", revision="1", licence="MIT", citation="none")
-    axes = ("trivial",)
+    provides = ("trivial",)
     headline = ("right",)
     Settings = ScriptSettings
 

@@ -38,7 +38,7 @@ class Good(Domain[NoSettings]):
     """Is the number even? Every broken domain below differs from it in one thing."""
 
     provenance = Provenance(source="generated", revision="1", licence="MIT", citation="none")
-    axes = ("trivial",)
+    provides = ("trivial",)
     headline = ("right",)
 
     @property
@@ -254,9 +254,11 @@ class DecidesOtherwise(Good):
 BROKEN: list[tuple[type[Domain[Any]], str]] = [
     (declaring(__doc__=""), "docstring"),
     (declaring(provenance=replace(Good.provenance, licence=" ")), "licence is empty"),
-    (declaring(axes=()), "axes: none"),
-    (declaring(axes=("rigth",)), "no plugin 'rigth'"),
-    (declaring(axes=("trivial", "trivial")), "two of them fill right"),
+    (declaring(provides=()), "provides: nothing"),
+    (declaring(provides=("trival",)), "no axis needs 'trival'; did you mean 'trivial'"),
+    (declaring(provides=("trivial", "trivial")), "a word stands twice"),
+    (declaring(axes=lambda: ("trivial", "trivial")), "two of them fill right"),
+    (declaring(provides=("trivial", "evidence")), "provides: evidence: .*none of 20 cases has any"),
     (declaring(headline=("wrong",)), "wrong is no column"),
     (declaring(protocols=("evaluate", "retreive")), "no plugin 'retreive'"),
     (declaring(digest=lambda self: "1"), "digest is '1'"),

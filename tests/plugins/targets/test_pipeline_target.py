@@ -58,7 +58,7 @@ def test_a_column_that_the_domain_does_not_have_is_refused(given: str, said: str
 
 def test_a_domain_without_a_column_of_success_is_told_of_its_columns() -> None:
     class Unanswered(type(domain("governance"))):  # type: ignore[misc]
-        axes = ("ranking",)
+        provides = ("evidence",)
 
     with pytest.raises(UserError, match=r"target\.success: .*name one of its columns: .*mrr"):
         column(None, Unanswered(domain("governance").settings))

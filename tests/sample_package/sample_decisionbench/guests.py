@@ -34,7 +34,7 @@ class Guests(Domain[GuestsSettings]):
     """Guests and a limit of visits that the house rules set; both vary by case."""
 
     provenance = Provenance(source="generated", revision="1", licence="MIT", citation="none")
-    axes = ("eda", "frp", "retention")
+    provides = ("decision", "facts", "items")
     headline = ("eda", "frp", "surface_ceiling")
     Settings = GuestsSettings
 

@@ -1,0 +1,65 @@
+"""Which axes apply to which domain: what it provides meets what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import pytest
+
+from framework import registry
+from framework.contracts import Axis, Domain, Scored
+from framework.records import AxisScore
+from framework.registry import find, plugins, register
+
+CHAT = ("answer", "ranking", "retention", "use")
+MATCHES = {
+    "codebase": ("chain", "compliance", "use", "ranking", "retention"),
+    "decision_corpus": ("chain", "ranking", "retention"),
+    "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
+    "hotpotqa": ("ranking", "retention", "answer"),
+    "longmemeval": CHAT,
+    "longmemeval_synthetic": CHAT,
+    "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
+    "text_to_sql": ("execution", "ranking", "retention", "use"),
+}
+"""The axes of each domain in their order, as recorded before there was a match."""
+ON_DEMAND = {"drift", "operators"}
+"""Axes that only `extra_axes` names."""
+
+
+def test_every_domain_has_the_axes_that_it_had() -> None:
+    own = [p for p in plugins("domain") if p.cls.__module__.startswith("plugins.")]
+    assert {p.name: p.cls.axes() for p in own} == MATCHES
+
+
+def test_every_axis_applies_somewhere_or_is_asked_for_by_name() -> None:
+    own = {p.name for p in plugins("axis") if p.cls.__module__.startswith("plugins.")}
+    assert own - {name for names in MATCHES.values() for name in names} == ON_DEMAND
+
+
+@pytest.fixture
+def hedging() -> Iterator[type[Axis[Any]]]:
+    class Hedging(Axis[Any]):
+        """Whether the answer hedges."""
+
+        names: ClassVar[tuple[str, ...]] = ("hedges",)
+        needs: ClassVar[tuple[str, ...]] = ("answer",)
+        higher_is_better: ClassVar[Mapping[str, bool | None]] = {"hedges": False}
+
+        def score(self, scored: Scored) -> AxisScore:
+            return AxisScore(values={"hedges": None})
+
+    plugins("axis")
+    yield register("axis", "hedging")(Hedging)
+    registry._plugins.pop(("axis", "hedging"))
+
+
+@pytest.mark.usefixtures("hedging")
+def test_an_axis_of_another_package_applies_wherever_its_needs_are_provided() -> None:
+    domains: dict[str, type[Domain[Any]]] = {
+        name: find("domain", name).cls for name in ("longmemeval", "hotpotqa", "regulated")
+    }
+    assert domains["longmemeval"].axes() == ("answer", "hedging", *CHAT[1:])
+    assert domains["hotpotqa"].axes() == (*MATCHES["hotpotqa"], "hedging")
+    assert domains["regulated"].axes() == MATCHES["regulated"]
