@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.contracts import Domain
-from framework.contracts.improve import UNCLASSIFIED
+from framework.contracts.improve import (
+    CASE_EVALUATED,
+    EVALUATION_RECORDED,
+    EVALUATION_STARTED,
+    UNCLASSIFIED,
+)
 from framework.errors import DataError, UserError
 from framework.records import Case
 from framework.registry import nearest
@@ -75,11 +80,11 @@ def failures_of(run: Path) -> tuple[list[Failed], dict[str, str]]:
     failures = []
     for event in read(run / JOURNAL):
         payload = event.payload
-        if event.type == "evaluation.started" and first is None:
+        if event.type == EVALUATION_STARTED and first is None:
             first = payload["evaluation"]
-        elif event.type == "evaluation.recorded" and payload["evaluation"] == first:
+        elif event.type == EVALUATION_RECORDED and payload["evaluation"] == first:
             break
-        elif event.type == "case.evaluated" and not payload["correct"]:
+        elif event.type == CASE_EVALUATED and not payload["correct"]:
             failures.append(_failed(payload, shown))
     return failures, meanings
 

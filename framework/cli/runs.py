@@ -81,7 +81,7 @@ def verify(args: argparse.Namespace) -> int:
 def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.config import with_operational
-    from framework.engine.loops import keeps_notes, replay_notes
+    from framework.engine.loops import keeps_events, replay_events
     from framework.engine.progress import Progress
     from framework.engine.run import check_same, execute, one_domain
     from framework.store.directory import changed_since, load_plan, load_state
@@ -92,9 +92,9 @@ def replay(args: argparse.Namespace) -> int:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
     # As many errors as there were: the repetition is to be compared, not judged.
     plan = with_operational(load_plan(path), {"max_errors": float(len(before.rows))})
-    if keeps_notes(plan):
+    if keeps_events(plan):
         with one_domain():
-            events = replay_notes(path)
+            events = replay_events(path)
         print(f"same: {events} events, nothing asked or measured")
         return 0
     with tempfile.TemporaryDirectory() as scratch, one_domain():

@@ -33,10 +33,10 @@ from framework.contracts.model import Client, Model, Operation, Profile, Prompt,
 from framework.contracts.operator import Operator
 from framework.contracts.reading import Budget, Reader
 from framework.contracts.run import (
-    Bound,
     Gate,
     GateOutcome,
     Pipeline,
+    ProtocolContext,
     RowKey,
     RunProtocol,
     Tracker,
@@ -50,7 +50,6 @@ __all__ = [
     "Assignment",
     "Author",
     "Axis",
-    "Bound",
     "Budget",
     "Client",
     "Diagnosis",
@@ -71,6 +70,7 @@ __all__ = [
     "Profile",
     "Prompt",
     "ProtectedGroups",
+    "ProtocolContext",
     "Provenance",
     "Query",
     "Reader",

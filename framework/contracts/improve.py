@@ -25,6 +25,12 @@ Seam = Literal["score", "assembly", "reader_prompt"]
 SEAMS: Final[tuple[Seam, ...]] = ("score", "assembly", "reader_prompt")
 """Where a pipeline may be edited, in the order of the path."""
 
+SPLIT_MADE: Final = "split.made"
+EVALUATION_STARTED: Final = "evaluation.started"
+CASE_EVALUATED: Final = "case.evaluated"
+EVALUATION_RECORDED: Final = "evaluation.recorded"
+"""Types of a loop's events from which others than the loop read its failures."""
+
 UNCLASSIFIED: Final = "unclassified"
 """The regime of a failure that no predicate of the taxonomy holds for. No seam reaches it."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -91,24 +91,28 @@ class Pipeline(Protocol):
         ...
 
 
+def _nowhere(type_: str, payload: Mapping[str, Any]) -> None:
+    """Write nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """What a protocol with groups of its own is given before it drives.
+class ProtocolContext:
+    """What a protocol is given of its run, once, when it is made.
 
     parts : by group, an instance of the plugin chosen: those of `RunProtocol.groups`, and `gate`.
-    settings : by group, the identity of each, for the record.
-    note : appends an event (type, payload) to the run's journal.
-    recorded : the protocol's own events that the journal holds already, oldest first, lazily.
-    forced : so many of them were taken over from another run and are not to be compared.
+    settings : by group, the identity of each, and of the protocol, for the record.
+    write : appends an event (type, payload) to the run's journal.
+    recorded : the protocol's own events that the journal holds already, oldest first, read lazily.
+    inherited : so many of them were taken over from another run and are not to be compared.
     live : False where nothing may be asked or measured: all of it must be recorded.
     """
 
-    parts: Mapping[str, Any]
-    settings: Mapping[str, Mapping[str, Any]]
-    seed: int
-    note: Callable[[str, Mapping[str, Any]], object]
-    recorded: Iterator[tuple[str, Mapping[str, Any]]]
-    forced: int = 0
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    seed: int = 0
+    write: Callable[[str, Mapping[str, Any]], object] = _nowhere
+    recorded: Iterable[tuple[str, Mapping[str, Any]]] = ()
+    inherited: int = 0
     live: bool = True
 
 
@@ -116,15 +120,20 @@ class RunProtocol(ABC, Generic[S]):
     """Drives the one path. It has no path of its own.
 
     answers : whether a reader answers. groups : config groups that only this protocol has.
+    seal : the type of its event after which nothing may be chosen any more, so that no other run
+    may begin with it. None for a protocol that writes no events. A journal may hold any types but
+    those of the run's own (`framework.store`).
     """
 
     name: ClassVar[str]
     answers: ClassVar[bool] = True
     groups: ClassVar[tuple[str, ...]] = ()
+    seal: ClassVar[str | None] = None
     Settings: ClassVar[type[Any]] = NoSettings
 
-    def __init__(self, settings: S) -> None:
+    def __init__(self, settings: S, context: ProtocolContext | None = None) -> None:
         self.settings = settings
+        self.context = context or ProtocolContext()
 
     @abstractmethod
     def drive(
@@ -132,11 +141,8 @@ class RunProtocol(ABC, Generic[S]):
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
         """Rows with their records, leaving out the keys in `done`."""
 
-    def check(self, parts: Mapping[str, Any], domain: Domain[Any]) -> None:
-        """Find what of `Bound.parts` can not work, before anything is written. Raises UserError."""
-
-    def bind(self, bound: Bound) -> None:
-        """Take the parts of its own groups and the journal. Called before `drive`."""
+    def check(self, domain: Domain[Any]) -> None:
+        """Find what of the context can not work, before anything is written. Raises UserError."""
 
     def report(self) -> Mapping[str, Any] | None:
         """After `drive`: what the run's directory holds as `NAME.json`; None for nothing."""

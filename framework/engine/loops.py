@@ -10,10 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from framework.config import Plan
-from framework.contracts import RunProtocol
 from framework.engine.compose import compose_plan
 from framework.engine.job import check_job
-from framework.engine.run import bind_notes, build_pipeline, check_same, data_of, open_domain
+from framework.engine.run import (
+    build_pipeline,
+    check_same,
+    data_of,
+    inherited_events,
+    open_domain,
+    open_protocol,
+)
 from framework.engine.stored import Unasked
 from framework.errors import UserError
 from framework.registry import NoSettings
@@ -21,17 +27,13 @@ from framework.store import JOURNAL, JournalEvent, read
 from framework.store.directory import RunDirectory, is_note, load_plan
 from framework.text.canonical import digest
 
-__all__ = ["fork", "keeps_notes", "replay_notes"]
 
-_SEALED = "test.opened"
-
-
-def keeps_notes(plan: Plan) -> bool:
-    """Whether the run's protocol keeps events of its own."""
-    return bool(plan.parts["protocol"].plugin.cls.groups)
+def keeps_events(plan: Plan) -> bool:
+    """Whether the run's protocol writes events of its own."""
+    return plan.parts["protocol"].plugin.cls.seal is not None
 
 
-def replay_notes(path: Path) -> int:
+def replay_events(path: Path) -> int:
     """Go through a finished run's events again, with nothing asked or measured; how many there are.
 
     What was measured and what the author answered is taken from the journal; all else is computed
@@ -42,8 +44,7 @@ def replay_notes(path: Path) -> int:
     if state.finished is None:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
     pipeline = build_pipeline(plan, open_domain(plan), Unasked(NoSettings()))
-    protocol: RunProtocol[Any] = plan.parts["protocol"].create()
-    events = _notes(path)
+    events = _events(path)
     count = 0
 
     def counted() -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -52,8 +53,9 @@ def replay_notes(path: Path) -> int:
             count += 1
             yield event.type, event.payload
 
-    forked = (state.started or {}).get("forked_from") or {}
-    bind_notes(plan, protocol, _refuse, counted(), forced=forked.get("events", 0), live=False)
+    protocol = open_protocol(
+        plan, write=_refuse, recorded=counted(), inherited=inherited_events(state), live=False
+    )
 
     async def drive() -> None:
         cases = pipeline.domain.cases(plan.top.n_cases, plan.top.seed)
@@ -76,19 +78,20 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
     The events taken over hold as they are; from there on the new configuration decides. Go on with
     it as with any run that was cut off. Call inside `composer`.
 
-    Raises UserError for a run without such events, a number out of range, or one after TEST was
-    opened: what is chosen from there on would be chosen on TEST.
+    Raises UserError for a run without such events, a number out of range, or one after the
+    protocol's seal: what is chosen from there on would be chosen on what must choose nothing.
     """
     stored = load_plan(path)
-    if not keeps_notes(stored):
+    if not keeps_events(stored):
         raise UserError(f"{path}: protocol={stored.label('protocol')} has no events to fork at")
     plan = compose_plan([*stored.overrides, *overrides])
     check_job(plan)
     taken: list[JournalEvent] = []
     last = None
+    seal = stored.parts["protocol"].plugin.cls.seal
     for event in islice(read(path / JOURNAL), max(0, at + 1)):
         last = event
-        if event.type == _SEALED:
+        if event.type == seal:
             raise UserError(f"--at {at}: TEST was opened at event {event.seq}; fork before it")
         if is_note(event.type):
             taken.append(event)
@@ -104,7 +107,7 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
     return plan
 
 
-def _notes(path: Path) -> Iterator[JournalEvent]:
+def _events(path: Path) -> Iterator[JournalEvent]:
     return (event for event in read(path / JOURNAL) if is_note(event.type))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from framework.config import Plan
 from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
 from framework.engine.job import check_job
-from framework.engine.run import bind_notes, build_pipeline, one_domain, open_domain
+from framework.engine.run import build_pipeline, one_domain, open_domain, open_protocol
 from framework.models.rehearsal import Rehearsal, rehearsed
 from framework.records import Row
 
@@ -40,9 +40,7 @@ def rehearse(plan: Plan) -> list[Row]:
     """The rows of a run whose language models answer by the rules. Call inside `rehearsed`."""
     domain = open_domain(plan)
     pipeline = build_pipeline(plan, domain)
-    protocol = plan.parts["protocol"].create()
-    if protocol.groups:  # its events go nowhere: the course that rule-based answers would give
-        bind_notes(plan, protocol, lambda type_, payload: None, iter(()))
+    protocol = open_protocol(plan)  # its events go nowhere
     cases = domain.cases(plan.top.n_cases, plan.top.seed)
 
     async def rows() -> list[Row]:

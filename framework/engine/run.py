@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -16,11 +16,11 @@ from framework.analysis.summary import summarize
 from framework.config import Plan
 from framework.contracts import (
     REPORTED,
-    Bound,
     Budget,
     Domain,
     GateOutcome,
     Model,
+    ProtocolContext,
     RunProtocol,
 )
 from framework.engine.account import check_prices, served_of
@@ -113,8 +113,10 @@ def execute(
     Raises UserError where the directory holds another configuration.
     """
     domain = open_domain(plan)
+    inherited = 0
     if directory.exists():
         state = check_same(plan, directory)
+        inherited = inherited_events(state)
         if state.finished is not None:
             repair_head(directory, state)
             return Outcome(directory=directory, summary=read_summary(directory))
@@ -140,13 +142,16 @@ def execute(
     try:
         source: Source
         if origin is None:
-            source, model = plan.parts["protocol"].create(), plan.parts["model"].create()
+            source = open_protocol(
+                plan,
+                write=run.note,
+                recorded=run.notes(),
+                inherited=inherited,
+            )
+            model = plan.parts["model"].create()
         else:
             source, model = StoredAnswers(origin, directory), Unasked(NoSettings())
         pipeline = build_pipeline(plan, domain, model)
-        if isinstance(source, RunProtocol) and source.groups:
-            forked = (load_state(directory).started or {}).get("forked_from") or {}
-            bind_notes(plan, source, run.note, run.notes(), forced=forked.get("events", 0))
         try:
             asyncio.run(_drive(plan, pipeline, domain, run, source, progress or Progress.quiet()))
         except (TooManyErrors, StopRun) as error:
@@ -169,33 +174,23 @@ def execute(
         run.close()
 
 
-def bind_notes(
-    plan: Plan,
-    protocol: RunProtocol[Any],
-    note: Callable[[str, Mapping[str, Any]], object],
-    recorded: Iterator[tuple[str, Mapping[str, Any]]],
-    *,
-    forced: int = 0,
-    live: bool = True,
-) -> None:
-    """Give a protocol with groups of its own their plugins and its events (see `Bound`)."""
-    parts = _parts_of(plan, protocol)
-    protocol.bind(
-        Bound(
-            parts=parts,
-            settings={group: plan.identity[group] for group in (*parts, "protocol")},
-            seed=plan.top.seed,
-            note=note,
-            recorded=recorded,
-            forced=forced,
-            live=live,
-        )
+def open_protocol(plan: Plan, **journal: Any) -> RunProtocol[Any]:
+    """The protocol of a plan with its parts. `journal`: the fields of `ProtocolContext` on it."""
+    part = plan.parts["protocol"]
+    parts = {group: plan.parts[group].create() for group in (*part.plugin.cls.groups, "gate")}
+    context = ProtocolContext(
+        parts=parts,
+        settings={group: plan.identity[group] for group in (*parts, "protocol")},
+        seed=plan.top.seed,
+        **journal,
     )
+    protocol: RunProtocol[Any] = part.plugin.cls(part.settings, context)
+    return protocol
 
 
-def _parts_of(plan: Plan, protocol: RunProtocol[Any]) -> dict[str, Any]:
-    """The plugins that a protocol with groups of its own is given."""
-    return {group: plan.parts[group].create() for group in (*protocol.groups, "gate")}
+def inherited_events(state: State) -> int:
+    """How many of its protocol's events a run took over from the run that it was forked from."""
+    return int(((state.started or {}).get("forked_from") or {}).get("events", 0))
 
 
 def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:
@@ -249,8 +244,7 @@ def check(plan: Plan) -> None:
     pipeline = build_pipeline(plan, domain)
     check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
     plan.parts["tracking"].create()
-    protocol: RunProtocol[Any] = plan.parts["protocol"].create()
-    protocol.check(_parts_of(plan, protocol), domain)
+    open_protocol(plan).check(domain)
     first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)
     if first is None:
         raise UserError(f"domain {plan.label('domain')} has no cases")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from framework.contracts import Evidence, Outcome, Target
+from framework.contracts.improve import CASE_EVALUATED, EVALUATION_RECORDED, EVALUATION_STARTED
 from framework.errors import UserError
 from framework.improve.events import EventLog
 from framework.improve.stack import Stack
@@ -15,8 +16,6 @@ from framework.pipeline.path import Pipeline, Record
 from framework.records import ABSTAIN, Case, Row
 from framework.text.canonical import digest
 
-CASE: Final = "case.evaluated"
-"""The type of a measured case's event."""
 TEST: Final = "test"
 """The purpose of what is measured once the loop has ended."""
 _HEDGE: Final = re.compile(
@@ -87,7 +86,7 @@ class Evaluator:
         self._number += 1
         head = {"evaluation": self._number, "stack": task.stack.digest, "split": task.split}
         self._log.emit(
-            "evaluation.started",
+            EVALUATION_STARTED,
             {**head, "purpose": task.purpose, "n": len(task.cases), "sample": task.repeat},
         )
         sums = {"n": 0, "correct": 0, "errors": 0, "tokens": 0, "cost_usd": 0.0}
@@ -104,7 +103,7 @@ class Evaluator:
             self.cost_usd += cost["cost_usd"]
 
         for case in task.cases:
-            known = self._log.take(CASE)
+            known = self._log.take(CASE_EVALUATED)
             if known is None:
                 break
             if (known["evaluation"], known["case"]) != (self._number, case.id):
@@ -120,10 +119,10 @@ class Evaluator:
             plain = self._plain(found, task.shown)
             outcome, cost = _from_plain(plain, case), _cost(row)
             yield outcome, _timeless(row), record
-            self._log.put(CASE, {"evaluation": self._number, **plain, **cost})
+            self._log.put(CASE_EVALUATED, {"evaluation": self._number, **plain, **cost})
             count(outcome, cost)
         self._log.emit(
-            "evaluation.recorded",
+            EVALUATION_RECORDED,
             {
                 **head,
                 **sums,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from framework.contracts import Bound
+from framework.contracts import ProtocolContext
 from framework.errors import UserError
 from framework.text.canonical import digest
 
@@ -21,15 +21,11 @@ Payload = Mapping[str, Any]
 class EventLog:
     """The events of one loop in order. Memory and the cost of an event do not grow with them."""
 
-    def __init__(self, bound: Bound) -> None:
-        self._bound = bound
-        self._next = next(bound.recorded, None)
+    def __init__(self, context: ProtocolContext) -> None:
+        self._context = context
+        self._recorded = iter(context.recorded)
+        self._next = next(self._recorded, None)
         self.count = 0
-
-    @property
-    def live(self) -> bool:
-        """Whether the journal's own events are used up, so that what comes now is new."""
-        return self._next is None
 
     def emit(self, type_: str, payload: Payload, *, given: bool = False) -> Payload:
         """Write an event, or find it in the journal; what the loop goes on with is returned.
@@ -40,10 +36,8 @@ class EventLog:
         """
         known = self.take(type_)
         if known is None:
-            self._bound.note(type_, payload)
-            self.count += 1
-            return payload
-        if (given or self.count > self._bound.forced) and digest(known) != digest(payload):
+            return self.put(type_, payload)
+        if (given or self.count > self._context.inherited) and digest(known) != digest(payload):
             raise UserError(
                 f"the journal's {type_} (event {self.count} of the loop) is not what the loop comes"
                 " to now: its code, data or settings have changed"
@@ -56,7 +50,7 @@ class EventLog:
         Raises UserError where the next event is another, or nothing may be asked anew.
         """
         if self._next is None:
-            if not self._bound.live:
+            if not self._context.live:
                 raise UserError(f"the journal ends where the loop comes to {type_}")
             return None
         found, payload = self._next
@@ -65,12 +59,12 @@ class EventLog:
                 f"the journal has {found} where the loop comes to {type_}: its code, data or "
                 "settings have changed"
             )
-        self._next = next(self._bound.recorded, None)
+        self._next = next(self._recorded, None)
         self.count += 1
         return payload
 
     def put(self, type_: str, payload: Payload) -> Payload:
         """Write an effect that `take` did not find."""
-        self._bound.note(type_, payload)
+        self._context.write(type_, payload)
         self.count += 1
         return payload

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from framework.contracts import Bound, Diagnosis, Gate, Route, Routing, RowKey, Target
+from framework.contracts import Diagnosis, Gate, ProtocolContext, Route, Routing, RowKey, Target
 from framework.errors import UserError
 from framework.improve.attempt import Attempts, LoopState
 from framework.improve.author import Drafting
@@ -31,7 +31,9 @@ from framework.text.canonical import digest
 class Loop:
     """One loop over one pipeline. Raises UserError where the target does not work on its domain."""
 
-    def __init__(self, settings: ImproveSettings, context: Bound, pipeline: Pipeline) -> None:
+    def __init__(
+        self, settings: ImproveSettings, context: ProtocolContext, pipeline: Pipeline
+    ) -> None:
         self.settings = settings
         self.context = context
         self.target: Target[Any] = context.parts["target"].on(pipeline.domain)

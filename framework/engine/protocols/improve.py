@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, ClassVar
 
-from framework.contracts import Bound, Domain, Gate, Pipeline, RowKey, RunProtocol
+from framework.contracts import Domain, Gate, Pipeline, ProtocolContext, RowKey, RunProtocol
 from framework.errors import UserError
+from framework.improve.heldout import OPENED
 from framework.improve.loop import Loop
 from framework.improve.settings import ImproveSettings
 from framework.pipeline.path import Pipeline as Path
@@ -23,16 +24,16 @@ class Improve(RunProtocol[ImproveSettings]):
     """
 
     groups: ClassVar[tuple[str, ...]] = ("target", "author", "routing")
+    seal: ClassVar[str | None] = OPENED
     Settings = ImproveSettings
 
-    def __init__(self, settings: ImproveSettings) -> None:
-        super().__init__(settings)
-        self._bound: Bound | None = None
+    def __init__(self, settings: ImproveSettings, context: ProtocolContext | None = None) -> None:
+        super().__init__(settings, context)
         self._loop: Loop | None = None
 
-    def check(self, parts: Mapping[str, Any], domain: Domain[Any]) -> None:
-        parts["target"].on(domain)
-        gate: Gate[Any] = parts["gate"]
+    def check(self, domain: Domain[Any]) -> None:
+        self.context.parts["target"].on(domain)
+        gate: Gate[Any] = self.context.parts["gate"]
         if not gate.in_loops:
             able = [plugin.name for plugin in plugins("gate") if plugin.cls.in_loops]
             raise UserError(
@@ -40,16 +41,12 @@ class Improve(RunProtocol[ImproveSettings]):
                 f"{' and '.join(able)} do"
             )
 
-    def bind(self, bound: Bound) -> None:
-        self._bound = bound
-
     async def drive(
         self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:
         assert isinstance(pipeline, Path)
-        assert self._bound is not None, "bind() comes before drive()"
-        self.check(self._bound.parts, pipeline.domain)
-        self._loop = Loop(self.settings, self._bound, pipeline)
+        self.check(pipeline.domain)
+        self._loop = Loop(self.settings, self.context, pipeline)
         async for row, record in self._loop.run(done):
             yield row, record
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from framework.contracts.improve import SEAMS
-from framework.engine.loops import replay_notes
+from framework.engine.loops import replay_events
 from framework.improve.loop import Loop
 from framework.improve.stack import Rejected, read_candidate
 from framework.sandbox import available
@@ -78,7 +78,7 @@ def test_a_hundred_chaotic_drafts(tmp_path: Path) -> None:
     stages = Counter(c["stage"] for c in done.results["candidates"])
     assert stages["static"] > 30
     assert stages["optimize"] > 10
-    replay_notes(done.path)
+    replay_events(done.path)
 
 
 @pytest.mark.slow

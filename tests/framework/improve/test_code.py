@@ -8,7 +8,7 @@ import pytest
 
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS
-from framework.engine.loops import replay_notes
+from framework.engine.loops import replay_events
 from framework.improve.code import assembly_code, check_code, probe, score_code
 from framework.improve.stack import Rejected, read_candidate
 from framework.records import Item
@@ -193,4 +193,4 @@ def test_a_loop_with_code_ends_and_replays_without_the_sandbox(
     assert stages == ["optimize", "sandbox", "static"]
     assert [e["passed"] for e in done.of("transform.sandbox_probed")] == [True, False]
     monkeypatch.setattr("framework.improve.code._sandbox", lambda: pytest.fail("it was asked"))
-    assert replay_notes(done.path) == len(done.events)
+    assert replay_events(done.path) == len(done.events)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.contracts import Bound
+from framework.contracts import ProtocolContext
 from framework.errors import UserError
 from framework.improve.events import EventLog
 from framework.improve.gates import Plateau, least_net_flips
@@ -18,15 +18,10 @@ Event = tuple[str, Mapping[str, Any]]
 
 def log_of(recorded: list[Event], **more: Any) -> tuple[EventLog, list[Event]]:
     written: list[Event] = []
-    bound = Bound(
-        parts={},
-        settings={},
-        seed=7,
-        note=lambda type_, payload: written.append((type_, payload)),
-        recorded=iter(recorded),
-        **more,
+    context = ProtocolContext(
+        write=lambda type_, payload: written.append((type_, payload)), recorded=recorded, **more
     )
-    return EventLog(bound), written
+    return EventLog(context), written
 
 
 def test_what_is_recorded_is_compared_and_not_written_again() -> None:
@@ -47,7 +42,7 @@ def test_another_payload_or_type_is_told() -> None:
 
 
 def test_a_forks_own_past_holds_as_it_is() -> None:
-    log, written = log_of([("a.b", {"x": 1}), ("a.b", {"x": 2})], forced=1)
+    log, written = log_of([("a.b", {"x": 1}), ("a.b", {"x": 2})], inherited=1)
     assert log.emit("a.b", {"x": 9}) == {"x": 1}
     with pytest.raises(UserError):
         log.emit("a.b", {"x": 9})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framework.engine.compose import compose_plan, composer
-from framework.engine.loops import replay_notes
+from framework.engine.loops import replay_events
 from framework.engine.run import execute, one_domain
 from framework.improve.gates import least_net_flips, rerendered
 from framework.records import Case
@@ -130,7 +130,7 @@ def test_a_loop_without_a_model_is_not_without_noise(
     ]
     with composer(), one_domain():
         execute(compose_plan(overrides), tmp_path / "run")
-        replayed = replay_notes(tmp_path / "run")
+        replayed = replay_events(tmp_path / "run")
     done = finished(tmp_path / "run")
     assert replayed == len(done.events)
     (noise,) = done.of("noise.recorded")

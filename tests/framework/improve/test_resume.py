@@ -13,7 +13,7 @@ import pytest
 
 from framework.engine import loops
 from framework.engine.compose import composer
-from framework.engine.loops import fork, replay_notes
+from framework.engine.loops import fork, replay_events
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.rows import measured
@@ -89,7 +89,7 @@ def test_replay_asks_and_measures_nothing(
 
     monkeypatch.setattr("plugins.authors.scripted.Scripted.draft", refuse)
     monkeypatch.setattr("framework.pipeline.path.Pipeline.sampled", refuse)
-    assert replay_notes(whole.path) == len(whole.events)
+    assert replay_events(whole.path) == len(whole.events)
 
 
 def rewritten(whole: Finished, directory: Path, change: Callable[[str, dict[str, object]], None]):  # type: ignore[no-untyped-def]
@@ -114,14 +114,14 @@ def test_replay_finds_a_decision_that_does_not_follow(whole: Finished, tmp_path:
             payload["passed"] = True
 
     with pytest.raises(UserError, match="not what the loop comes to"):
-        replay_notes(rewritten(whole, tmp_path / "run", promote))
+        replay_events(rewritten(whole, tmp_path / "run", promote))
 
     def forget(type_: str, payload: dict[str, object]) -> None:
         if type_ == "case.evaluated" and payload["evaluation"] == 2 and payload["case"]:
             payload["correct"] = True
 
     with pytest.raises(UserError, match="not what the loop comes to"):
-        replay_notes(rewritten(whole, tmp_path / "other", forget))
+        replay_events(rewritten(whole, tmp_path / "other", forget))
 
 
 def seq_of(whole: Finished, type_: str, nth: int = 0) -> int:
@@ -144,7 +144,7 @@ def test_a_fork_takes_over_what_was_and_goes_on_under_its_own_rules(
     assert payloads(done)[: len(taken)] == taken
     promoted = done.of("transform.promoted")
     assert len(promoted) > len(whole.of("transform.promoted"))  # the open gate lets more through
-    assert replay_notes(tmp_path / "fork") == len(done.events)
+    assert replay_events(tmp_path / "fork") == len(done.events)
     assert not verify_run(tmp_path / "fork").problems
 
 

@@ -11,7 +11,7 @@ import pytest
 from framework.contracts.improve import SEAMS
 from framework.engine.compose import compose_plan, composer
 from framework.engine.job import check_job
-from framework.engine.loops import replay_notes
+from framework.engine.loops import replay_events
 from framework.engine.run import execute, one_domain
 from framework.errors import UserError
 from framework.registry import plugins
@@ -35,7 +35,7 @@ def test_the_loop_contains_no_word_of_any_target() -> None:
     pattern = re.compile(rf"\b({'|'.join(sorted(words))})\b", re.IGNORECASE)
     for path in sorted((ROOT / "framework" / "improve").glob("*.py")):
         assert not pattern.findall(path.read_text()), path.name
-    for name in ("protocols/improve.py", "engine/loops.py", "contracts/improve.py"):
+    for name in ("engine/protocols/improve.py", "engine/loops.py", "contracts/improve.py"):
         assert not pattern.findall((ROOT / "framework" / name).read_text()), name
 
 
@@ -49,7 +49,7 @@ def courses(tmp_path: Path) -> dict[str, list[str]]:
         events = finished(tmp_path / plugin.name).events
         found[plugin.name] = [type_ for type_, _ in groupby(e.type for e in events)]
         with one_domain():
-            assert replay_notes(tmp_path / plugin.name) == len(events)
+            assert replay_events(tmp_path / plugin.name) == len(events)
     return found
 
 
