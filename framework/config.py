@@ -6,6 +6,7 @@ names, tracking). Two runs of one identity have the same measured rows.
 
 from __future__ import annotations
 
+import json
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -33,6 +34,7 @@ GROUPS: Final = (
 PROTOCOL_GROUPS: Final = ("target", "author", "routing")
 """Groups that only some protocols have (`RunProtocol.groups`); of a run without them they are no
 part, so neither its identity nor its record has them."""
+ALL_GROUPS: Final = (*GROUPS, *PROTOCOL_GROUPS)
 OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
 ARM_GROUPS: Final[Mapping[str, str]] = {"embedder": "hashing", "extractor": "none"}
 """Groups that are parts of the arm, with their default plugin: what neither the arm nor an axis
@@ -224,8 +226,8 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
     """
     top_hints = typing.get_type_hints(TopLevel)
     for key in config:
-        if key not in (*GROUPS, *PROTOCOL_GROUPS, *_RESERVED) and key not in top_hints:
-            allowed = [*GROUPS, *PROTOCOL_GROUPS, *top_hints]
+        if key not in (*ALL_GROUPS, *_RESERVED) and key not in top_hints:
+            allowed = [*ALL_GROUPS, *top_hints]
             raise UserError(f"{key}: no such key{nearest(str(key), allowed)}")
     try:
         top = settings_of(_TOP, {k: v for k, v in config.items() if k in top_hints})
@@ -274,30 +276,36 @@ def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:
 
 
 def labels(
-    choices: Mapping[str, Any], overrides: Sequence[str], config: Mapping[str, Any]
+    choices: Mapping[str, Any], changed: Mapping[str, Mapping[str, Any]], config: Mapping[str, Any]
 ) -> dict[str, str]:
-    """By group, the chosen option and, in parentheses, the settings that were overridden.
+    """By group, the chosen option and, in parentheses, the settings that differ from the option's.
 
-    `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`. Of a path only its last part is shown: a
-    label names a thing, not a place on one machine. Operational settings are not shown: they change
-    no result. Raises UserError for an unknown plugin.
+    `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`. `changed` : by group, the values that differ.
+    Of a path only its last part is shown: a label names a thing, not a place on one machine.
+    Operational settings are not shown: they change no result. Raises UserError for an unknown
+    plugin.
     """
     found: dict[str, str] = {}
-    for group in (*GROUPS, *PROTOCOL_GROUPS):
+    for group in ALL_GROUPS:
         if group in PROTOCOL_GROUPS and group not in choices:
             continue
-        changed = [
-            text.lstrip("+").removeprefix(f"{group}.")
-            for text in overrides
-            if text.lstrip("+").startswith(f"{group}.")
-        ]
-        if changed:
+        values = changed.get(group, {})
+        if values:
             hidden = _operational(group, config.get(group))
-            changed = [text for text in changed if text.split("=", 1)[0] not in hidden]
+            values = {key: value for key, value in values.items() if key not in hidden}
         option = canonical(group, str(choices.get(group, "?")))
-        words = ",".join(sorted(_last_part(text) for text in changed))
+        words = ",".join(sorted(f"{key}={_shown(value)}" for key, value in values.items()))
         found[group] = f"{option}({words})" if words else option
     return found
+
+
+def _shown(value: Any) -> str:
+    """A setting's value as a label shows it, and much as a command line would give it."""
+    if isinstance(value, str):
+        return value.rstrip("/").rsplit("/", 1)[-1]
+    if isinstance(value, list):
+        return f"[{','.join(_shown(item) for item in value)}]"
+    return json.dumps(value)
 
 
 def _operational(group: str, node: Any) -> frozenset[str]:
@@ -306,11 +314,6 @@ def _operational(group: str, node: Any) -> frozenset[str]:
         return frozenset()
     settings = find(group, str(node["plugin"])).settings
     return frozenset(f.name for f in fields(settings) if f.metadata.get("operational"))
-
-
-def _last_part(setting: str) -> str:
-    key, _, value = setting.partition("=")
-    return f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}"
 
 
 def _spell_top(message: str) -> str:

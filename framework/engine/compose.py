@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from framework.config import ARM_GROUPS, Plan, labels, plan
+from framework.config import ALL_GROUPS, Plan, labels, plan
 from framework.errors import UserError
 from framework.registry import nearest
 
@@ -19,18 +19,25 @@ SEARCHPATH: Final = "hydra.searchpath"
 """The one key of Hydra's own that a job needs: where a third party's groups are."""
 
 
+_options: dict[tuple[object, ...], Any] = {}
+"""By search path, group and option, the option's node as it composes with nothing overridden."""
+
+
 @contextmanager
 def composer(config_dir: Path = CONF) -> Iterator[None]:
-    """Hydra set up on `config_dir`, for any number of `compose` calls inside."""
+    """Hydra set up on `config_dir`, for any number of `compose` calls inside.
+
+    Where Hydra is set up already, as inside `hydra.main`, it stays as it is.
+    """
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    GlobalHydra.instance().clear()
-    try:
-        with initialize_config_dir(str(config_dir), version_base=None):
-            yield
-    finally:
-        GlobalHydra.instance().clear()
+    if GlobalHydra.instance().is_initialized():
+        yield
+        return
+    _options.clear()
+    with initialize_config_dir(str(config_dir), version_base=None):
+        yield
 
 
 def compose_raw(overrides: Sequence[str]) -> Any:
@@ -45,9 +52,9 @@ def compose_raw(overrides: Sequence[str]) -> Any:
         try:
             return compose("config", overrides=list(overrides), return_hydra_config=True)
         except (HydraException, OmegaConfBaseException, YAMLError) as error:
-            added = _with_unknown_key_added(error, overrides)
+            added = with_unknown_key_added(error, overrides)
             if added is None:
-                raise UserError(_explain(error)) from None
+                raise UserError(explained(error)) from None
             overrides = added
 
 
@@ -57,48 +64,84 @@ def compose_plan(overrides: Sequence[str]) -> Plan:
 
 
 def plan_of(config: Any) -> Plan:
-    """The validated plan of a configuration that Hydra composed."""
+    """The validated plan of a configuration that Hydra composed, with Hydra's own node."""
     from omegaconf import OmegaConf, open_dict
     from omegaconf.errors import OmegaConfBaseException
 
-    choices = config.hydra.runtime.choices
     # Unresolved: an override may hold an interpolation, which is resolved where it stands.
-    overrides: Any = OmegaConf.to_container(config.hydra.overrides, resolve=False)
+    overrides: Any = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)
+    choices: Any = OmegaConf.to_container(config.hydra.runtime.choices)
+    if not all(option is None or isinstance(option, str) for option in choices.values()):
+        _check_options(overrides)
     with open_dict(config):
         bare = OmegaConf.masked_copy(config, [k for k in config if k != "hydra"])
     try:
         plain = OmegaConf.to_container(bare, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
-        raise UserError(_explain(error)) from None
+        raise UserError(explained(error)) from None
     assert isinstance(plain, dict)
     named = {str(k): v for k, v in plain.items()}
-    found_by = [o for o in overrides["hydra"] if key_of(o) == SEARCHPATH]
-    overlaid = _overlaid(named, choices, overrides["task"], found_by)
-    named["labels"] = labels(choices, [*overrides["task"], *overlaid], named)
-    return plan(named, [*found_by, *overrides["task"]])
+    found_by = _found_by(config)
+    changed = _changed(bare, named, choices, overrides, found_by)
+    named["labels"] = labels(choices, changed, named)
+    return plan(named, [*found_by, *overrides])
 
 
-def _overlaid(
+def _found_by(config: Any) -> list[str]:
+    """The override that finds the groups that `--config-dir` and `hydra.searchpath` add."""
+    given = [str(o) for o in config.hydra.overrides.hydra if key_of(o) == SEARCHPATH]
+    sources = config.hydra.runtime.config_sources
+    places = [f"{s.schema}://{s.path}" for s in sources if s.provider == "command-line"]
+    if not places:
+        return given
+    places += [s.path for s in sources if s.provider == "hydra.searchpath in command-line"]
+    return [f"{SEARCHPATH}={places!r}"]
+
+
+def _changed(
+    bare: Any,
     named: Mapping[str, Any],
     choices: Mapping[str, Any],
     overrides: Sequence[str],
     found_by: Sequence[str],
-) -> list[str]:
-    """The settings of the arm that an experiment overlay changed, as if they had been overridden.
+) -> dict[str, dict[str, Any]]:
+    """By group, the settings whose value is not the chosen option's own, with their values.
 
-    Without them two arms would bear one name: the option's.
+    What overrides an option may be the command line or an overlay; both are found by comparing.
     """
-    if not any(key_of(override).startswith("experiment") for override in overrides):
-        return []
-    chosen = {group: choices.get(group) for group in ("arch", *ARM_GROUPS)}
-    base = compose_raw([*found_by, *(f"{g}={option}" for g, option in chosen.items() if option)])
-    given = {key_of(override) for override in overrides}
-    return [
-        f"{group}.{key}={value if isinstance(value, str) else json.dumps(value)}"
-        for group in chosen
-        for key, value in (named.get(group) or {}).items()
-        if f"{group}.{key}" not in given and key in base[group] and value != base[group][key]
-    ]
+    from omegaconf import OmegaConf
+
+    own = {g: o for g in ALL_GROUPS if isinstance(o := choices.get(g), str) and g in named}
+    overlaid = any("/" not in group for group in choices if group not in ALL_GROUPS)
+    touched = any("." in key_of(o) or "{" in o for o in overrides)
+    if not (overlaid or touched):
+        return {}
+    where = tuple(found_by)
+    if any((where, group, option) not in _options for group, option in own.items()):
+        base = compose_raw([*found_by, *(f"{g}={o}" for g, o in own.items())])
+        for group, option in own.items():
+            _options[where, group, option] = OmegaConf.to_container(base[group])
+    return {
+        group: _differences(
+            _options[where, group, option], OmegaConf.to_container(bare[group]), named[group]
+        )
+        for group, option in own.items()
+    }
+
+
+def _differences(before: Any, after: Any, values: Any, prefix: str = "") -> dict[str, Any]:
+    """By dotted key, the values of what differs.
+
+    Compared unresolved: an interpolation that the option holds itself is no difference.
+    """
+    found: dict[str, Any] = {}
+    for key, value in after.items():
+        known = before.get(key) if isinstance(before, Mapping) else None
+        if isinstance(value, dict) and isinstance(known, dict):
+            found |= _differences(known, value, values[key], f"{prefix}{key}.")
+        elif value != known or not isinstance(before, Mapping) or key not in before:
+            found[f"{prefix}{key}"] = values[key]
+    return found
 
 
 def directory_of(config: Any, kind: str) -> Path | None:
@@ -111,7 +154,7 @@ def directory_of(config: Any, kind: str) -> Path | None:
     try:
         chosen = str(config.hydra[kind].dir)
     except OmegaConfBaseException as error:
-        raise UserError(_explain(error)) from None
+        raise UserError(explained(error)) from None
     return None if chosen in ("", ".") else Path(chosen)
 
 
@@ -138,34 +181,36 @@ def is_sweep(config: Any) -> bool:
 
 
 def grid(overrides: Sequence[str], config: Any) -> list[list[str]]:
-    """The override lists of a sweep's jobs, as Hydra's basic sweeper makes them."""
-    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    """The override lists of a sweep's jobs: every combination of what has several values.
+
+    `hydra.sweeper.params` of `config`, as an experiment sets them, come before `overrides`; of one
+    key the last counts. Raises UserError for what can't be enumerated.
+    """
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
-    from omegaconf import OmegaConf
 
-    for part in ("sweeper", "launcher"):
-        if str(config.hydra.runtime.choices.get(f"hydra/{part}")) != "basic":
-            raise UserError(f"hydra/{part}: only basic is supported")
-
-    params = OmegaConf.to_container(config.hydra.sweeper.params or OmegaConf.create({}))
-    assert isinstance(params, dict)
-    arguments = [f"{key!s}={value}" for key, value in params.items()]
+    arguments = [f"{key!s}={value}" for key, value in (config.hydra.sweeper.params or {}).items()]
     for override in overrides:
-        swept = _parse(override).is_sweep_override()
         if not key_of(override).startswith("hydra."):
             arguments.append(override)
-        elif swept:
+        elif _parse(override).is_sweep_override():
             raise UserError(f"{override}: a key of Hydra's own takes one value")
+    values: dict[str, list[str]] = {}
     try:
         parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
-        parsed = parser.parse_overrides(overrides=arguments)
-        batches = BasicSweeper.split_arguments(parsed, None)
+        for parsed in parser.parse_overrides(overrides=arguments):
+            key = parsed.get_key_element()
+            if not parsed.is_sweep_override():
+                values[key] = [f"{key}={parsed.get_value_element_as_str()}"]
+            elif parsed.is_discrete_sweep():
+                values[key] = [f"{key}={value}" for value in parsed.sweep_string_iterator()]
+            else:
+                raise UserError(f"{parsed.input_line}: an interval; give the values to sweep over")
     except HydraException as error:
-        raise UserError(_explain(error)) from None
-    found_by = [o for o in overrides if key_of(o) == SEARCHPATH]
-    return [[*found_by, *job] for batch in batches for job in batch]
+        raise UserError(explained(error)) from None
+    found_by = _found_by(config)
+    return [[*found_by, *job] for job in itertools.product(*values.values())]
 
 
 def _parse(override: str) -> Any:
@@ -197,7 +242,7 @@ def _check_options(overrides: Sequence[str]) -> None:
             raise UserError(f"{group}: no option {given!r}{nearest(given, known)}")
 
 
-def _with_unknown_key_added(error: Exception, overrides: Sequence[str]) -> list[str] | None:
+def with_unknown_key_added(error: Exception, overrides: Sequence[str]) -> list[str] | None:
     """The overrides with the key that Hydra did not know added by force; None for other errors.
 
     Validation of the plugin's own settings then says what is allowed, which Hydra can't.
@@ -208,7 +253,7 @@ def _with_unknown_key_added(error: Exception, overrides: Sequence[str]) -> list[
     return [f"++{o}" if o.split("=", 1)[0] == found[1] else o for o in overrides]
 
 
-def _explain(error: Exception) -> str:
+def explained(error: Exception) -> str:
     """Hydra's message in one line: what was given, what is allowed."""
     from hydra.errors import MissingConfigException
 

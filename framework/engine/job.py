@@ -122,9 +122,10 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
 
     Call inside `composer`.
     """
+    labels = compose_plan(plan.overrides).labels if overrides else {}
     for override in overrides:
         changed = compose_plan([*plan.overrides, override])
-        if changed.digest != plan.digest or changed.labels != plan.labels:
+        if changed.digest != plan.digest or changed.labels != labels:
             raise UserError(
                 f"resume: {override} would change the run; only what can not change a measured "
                 "value can be given: max_errors, tracking, operational settings"

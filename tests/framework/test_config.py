@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -120,30 +121,34 @@ def test_a_missing_group_is_named() -> None:
             plan({key: value for key, value in PLAIN.items() if key != group})
 
 
-def labelled(*overrides: str, **choices: str) -> dict[str, str]:
+def labelled(changed: Mapping[str, Mapping[str, Any]], **choices: str) -> dict[str, str]:
     config = {
         "arch": {"plugin": "bm25"},
         "domain": {"plugin": "hotpotqa"},
         "budget": {"plugin": "ratio"},
     }
-    return labels({"arch": "bm25", **choices}, overrides, config)
+    return labels({"arch": "bm25", **choices}, changed, config)
 
 
-def test_a_label_is_the_option_and_what_was_overridden() -> None:
-    assert labelled()["arch"] == "bm25"
-    assert labelled("arch.k1=1.2")["arch"] == "bm25(k1=1.2)"
-    assert labelled("arch.k1=1.2", "+arch.b=0", "n_cases=3")["arch"] == "bm25(b=0,k1=1.2)"
-    assert labelled("++arch.k1=2")["arch"] == "bm25(k1=2)"
-    assert labelled(budget="tight")["budget"] == "tight"
+def test_a_label_is_the_option_and_what_differs_from_it() -> None:
+    assert labelled({})["arch"] == "bm25"
+    assert labelled({"arch": {"k1": 1.2}})["arch"] == "bm25(k1=1.2)"
+    assert labelled({"arch": {"k1": 1.2, "b": 0}})["arch"] == "bm25(b=0,k1=1.2)"
+    assert labelled({"arch": {}}, budget="tight")["budget"] == "tight"
+
+
+def test_values_are_shown_as_a_command_line_gives_them() -> None:
+    values = {"none": None, "on": True, "list": ["a", 1], "inner.key": 0.5}
+    assert labelled({"arch": values})["arch"] == "bm25(inner.key=0.5,list=[a,1],none=null,on=true)"
 
 
 def test_of_a_path_the_label_shows_the_last_part() -> None:
-    found = labelled("domain.path=/home/someone/data/q.json", domain="hotpotqa")
+    found = labelled({"domain": {"path": "/home/someone/data/q.json"}}, domain="hotpotqa")
     assert found["domain"] == "hotpotqa(path=q.json)"
 
 
 def test_operational_settings_are_not_in_a_label() -> None:
-    found = labelled("domain.path=q.json", "domain.sha256=abc", domain="hotpotqa")
+    found = labelled({"domain": {"path": "q.json", "sha256": "abc"}}, domain="hotpotqa")
     assert found["domain"] == "hotpotqa(path=q.json)"
 
 
