@@ -19,6 +19,7 @@ from framework.contracts.improve import (
     CASE_EVALUATED,
     EVALUATION_RECORDED,
     EVALUATION_STARTED,
+    SPLIT_MADE,
     UNCLASSIFIED,
 )
 from framework.errors import DataError, UserError
@@ -122,7 +123,7 @@ def shown_of(run: Path, failures: Sequence[Failed]) -> dict[str, Shown]:
 
 def _pool(run: Path) -> int:
     """Cases that the loop's splits were dealt from."""
-    made = (e.payload["pool"] for e in read(run / JOURNAL) if e.type == "split.made")
+    made = (e.payload["pool"] for e in read(run / JOURNAL) if e.type == SPLIT_MADE)
     return int(next(made, 0))
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from framework.contracts import Diagnosis, Gate, ProtocolContext, Route, Routing, RowKey, Target
+from framework.contracts.improve import SPLIT_MADE
 from framework.errors import UserError
 from framework.improve.attempt import Attempts, LoopState
 from framework.improve.author import Drafting
@@ -165,7 +166,7 @@ class Loop:
         named = {"optimize": parts.optimize, "confirm": parts.confirm, "test": parts.test}
         ids = {name: [case.id for case in part] for name, part in named.items()}
         self.log.emit(
-            "split.made",
+            SPLIT_MADE,
             {
                 "pool": len(pool),
                 **ids,

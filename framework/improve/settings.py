@@ -18,14 +18,15 @@ class ImproveSettings:
     optimize, confirm, test : sizes of the splits. Failures of OPTIMIZE are diagnosed and shown to
         the author; CONFIRM decides; TEST is sealed until the loop has ended. None for as many as
         the target plans on its domain (`Target.sizes`).
-    fresh_confirm : whether every look at CONFIRM has cases of its own: `auto` where the domain can
-        generate them.
+    fresh_confirm : whether every interim analysis of CONFIRM has cases of its own: `auto` where the
+        domain can generate them.
     max_attempts : drafts for one regime before it is given up, counted anew after a promotion.
     max_candidates : drafts in all. max_promotions : promotions in all; None for no cap.
     best_of : drafts of which the best on OPTIMIZE goes on.
     min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; the
         measured noise may ask for more.
-    patience : looks in a row without such a gain after which the loop stops; None for no such rule.
+    patience : interim analyses in a row without such a gain after which the loop stops; None for no
+        such rule.
     prompt_chars : characters that all edits together may add to the reader's prompt.
     consolidate : after the loop, drop entries whose removal does not hurt.
     diagnosis : whether the author is told the regime and shown failures.

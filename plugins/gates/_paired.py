@@ -40,39 +40,6 @@ class GateSettings:
             raise ValueError(f"gate.threshold: {self.threshold} given, -1 to 1 expected")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """One axis: the paired comparison, what was decided on it, and failed cases on either side."""
-
-    axis: str
-    comparison: Comparison
-    decision: Decision
-    errors: int
-    baseline_errors: int
-
-    def finding(self) -> dict[str, Any]:
-        """The plain data of `GateOutcome.findings`."""
-        c, d = self.comparison, self.decision
-        return {
-            "axis": self.axis,
-            "passed": d.passed,
-            "conclusion": d.conclusion,
-            "mean": c.mean_a,
-            "baseline_mean": c.mean_b,
-            "delta": c.delta,
-            "bound": d.bound,
-            "threshold": d.threshold,
-            "method": d.method,
-            "n": c.n,
-            "n_clusters": c.n_clusters,
-            "n_undefined": c.n_undefined,
-            "n_discordant": c.n_discordant,
-            "errors": self.errors,
-            "baseline_errors": self.baseline_errors,
-            "reason": d.reason,
-        }
-
-
 S = TypeVar("S", bound=GateSettings)
 
 
@@ -111,12 +78,13 @@ class PairedGate(Gate[S]):
             return GateOutcome(
                 name=self.name, passed=None, reason="no baseline given, so no gate is judged"
             )
-        judged = judge(rows, baseline, self.settings, self.holds, seed)
+        findings = judge(rows, baseline, self.settings, self.holds, seed)
+        wrong = [found for found in findings if not found["passed"]]
+        reason = f"{self.claim} on {', '.join(self.settings.axes)}"
+        if wrong:
+            reason = "; ".join(f"{f['axis']}: {f['conclusion']}, {f['reason']}" for f in wrong)
         return GateOutcome(
-            name=self.name,
-            passed=all(j.decision.passed for j in judged),
-            findings=tuple(j.finding() for j in judged),
-            reason=_summary(judged, self.claim),
+            name=self.name, passed=not wrong, findings=tuple(findings), reason=reason
         )
 
 
@@ -127,10 +95,10 @@ def judge(
     decide: Callable[[Comparison, bool], Decision],
     seed: int,
     label: str = "gate",
-) -> list[Judged]:
-    """Compare on every gated axis and decide.
+) -> list[dict[str, Any]]:
+    """Compare on every gated axis and decide: the findings of `GateOutcome`, in the axes' order.
 
-    A case's value is the mean over its variants and samples. A failed row takes the value that
+    A case's value is the mean over its trials and repeats. A failed row takes the value that
     speaks against the claim: the worst for the candidate, the best for the baseline.
 
     Args:
@@ -159,14 +127,26 @@ def judge(
         )
         if comparison.n and not comparison.share:
             raise UserError(f"gate.axes: {axis} is not in [0, 1], so no margin applies to it")
+        decision = decide(comparison, not higher)
         judged.append(
-            Judged(
-                axis=axis,
-                comparison=comparison,
-                decision=decide(comparison, not higher),
-                errors=_failed(rows),
-                baseline_errors=_failed(baseline),
-            )
+            {
+                "axis": axis,
+                "passed": decision.passed,
+                "conclusion": decision.conclusion,
+                "mean": comparison.mean_a,
+                "baseline_mean": comparison.mean_b,
+                "delta": comparison.delta,
+                "bound": decision.bound,
+                "threshold": decision.threshold,
+                "method": decision.method,
+                "n": comparison.n,
+                "n_clusters": comparison.n_clusters,
+                "n_undefined": comparison.n_undefined,
+                "n_discordant": comparison.n_discordant,
+                "errors": _failed(rows),
+                "baseline_errors": _failed(baseline),
+                "reason": decision.reason,
+            }
         )
     return judged
 
@@ -196,11 +176,3 @@ def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, flo
         if value is not None:
             defined.append(value)
     return {case: sum(v) / len(v) if v else None for case, v in values.items()}
-
-
-def _summary(judged: Sequence[Judged], word: Literal["not worse", "better"]) -> str:
-    """One line: which axes passed, and why the others did not."""
-    wrong = [j for j in judged if not j.decision.passed]
-    if not wrong:
-        return f"{word} on {', '.join(j.axis for j in judged)}"
-    return "; ".join(f"{j.axis}: {j.decision.conclusion}, {j.decision.reason}" for j in wrong)

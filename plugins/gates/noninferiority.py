@@ -95,6 +95,6 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
 
         judged = judge(baseline, floor, self.settings, beats, seed, label="sensitivity")
         return {
-            j.axis: {"sensitive": j.decision.passed, "sensitivity": j.decision.reason}
-            for j in judged
+            found["axis"]: {"sensitive": found["passed"], "sensitivity": found["reason"]}
+            for found in judged
         }

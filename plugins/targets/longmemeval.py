@@ -70,7 +70,7 @@ class LongMemEvalTarget(RetrievalTarget[LongMemEvalTargetSettings]):
         return library_of("answer_from_sessions")
 
     def sizes(self, domain: Domain[Any]) -> Sizes:
-        """Of drawn questions as many a look as a bound above 0 needs: improve.md, gates."""
+        """Of drawn questions so many that a bound can exceed 0: docs/results/improve.md."""
         if domain.name != _DRAWN:
             return super().sizes(domain)
         return Sizes(pool=700, optimize=100, confirm=400, test=200)
