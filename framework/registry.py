@@ -185,7 +185,7 @@ def _import(module: str) -> None:
 
 
 _REGISTERED: Final = re.compile(
-    r"""^@register\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*"""
+    r"""^@register\(\s*["'](\w+)["']\s*,\s*["'](\w[\w/]*)["']\s*"""
     r"""(?:,\s*aliases\s*=\s*\(([^()]*)\)\s*)?,?\s*\)""",
     re.MULTILINE,
 )

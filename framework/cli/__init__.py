@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_register(add, "prereg:judge")
 
     add = commands.add_parser("reanalyze", help="a paper's tables from its recorded rows")
-    add.add_argument("paper", choices=["longhorizon", "regimes"])
+    add.add_argument("paper", metavar="PAPER", help="`list reanalysis` shows them")
     add.add_argument("path", metavar="CSV|DIR", help="recorded rows, or the loops' directory")
     add.add_argument("--json", action="store_true", help="as JSON")
     add.set_defaults(command="reanalyze:reanalyze")

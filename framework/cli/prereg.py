@@ -41,7 +41,7 @@ def list_locks(args: argparse.Namespace) -> int:
 
 
 def judge(args: argparse.Namespace) -> int:
-    """Judge a pre-registration on runs, sweeps, or LongHorizon's recorded rows; 1 when flagged."""
+    """Judge a pre-registration on runs, sweeps, or a paper's recorded rows; 1 when flagged."""
     from framework.analysis import prereg
     from framework.analysis.prereg.results import as_plain, judgement_lines
 
@@ -84,19 +84,13 @@ def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
 
 
 def _recorded(path: Path) -> Measured:
+    """Rows that a paper's authors recorded, by the first reanalysis that reads them."""
     from framework.analysis import prereg
-    from framework.reanalysis.rows import read_rows
+    from framework.registry import plugins
 
-    found = read_rows(path)
-    rows = [
-        {
-            "case_id": row.case_id,
-            "arm": row.arm,
-            "budget": row.budget,
-            "cluster": None,
-            "axes": {axis.lower(): value for axis, value in row.axes.items()},
-        }
-        for row in found
-    ]
+    found = (plugin.cls().rows(path) for plugin in plugins("reanalysis"))
+    rows = next((list(rows) for rows in found if rows is not None), None)
+    if rows is None:
+        raise UserError(f"{path}: no reanalysis reads it")
     info = prereg.RunInfo(name=path.name, began=None, prereg=None, seed=None, data_digest=None)
     return prereg.Measured(rows=rows, runs=[info], common_cases=True)

@@ -12,11 +12,11 @@ def report(args: argparse.Namespace) -> int:
     """Write a report into the run's directory, or a recipe's page, and say where."""
     if args.list:
         return _list()
-    if not args.sources:
+    if not args.sources and args.recipe is None:
         raise UserError("report needs a run or sweep; --list shows the recipes")
     sources = [Path(source) for source in args.sources]
     if args.recipe is not None:
-        from framework.reporting.recipes.write import write_recipe
+        from framework.reporting.recipe import write_recipe
 
         target = Path(args.to) if args.to else None
         page, text = write_recipe(args.recipe, sources, target)
@@ -32,8 +32,9 @@ def report(args: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from framework.reporting.recipes import recipes
+    from framework.registry import plugins
 
-    for recipe in recipes():
-        print(f"{recipe.name:24} {recipe.title} ({recipe.source})\n{'':24} needs {recipe.needs}")
+    for plugin in plugins("recipe"):
+        print(f"{plugin.name:24} {plugin.summary} ({plugin.cls.source})")
+        print(f"{'':24} needs {plugin.cls.needs or 'nothing'}")
     return 0

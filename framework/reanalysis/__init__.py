@@ -1,3 +1,0 @@
-"""Published results recomputed from their recorded rows, as published and corrected."""
-
-from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The papers' tables, figures and recorded rows, by paper."""

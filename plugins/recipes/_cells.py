@@ -1,0 +1,72 @@
+"""Cells of measured numbers with their intervals, alone or beside a printed one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from framework.contracts.recipe import PrintedCell
+from framework.reporting.blocks import NOTHING, Cell
+from plugins.recipes._paper_values import printed_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A measured number with its 95% limits, None where undefined or none are claimed."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    def times(self, factor: float) -> Measured:
+        """In another unit; `factor` is above 0."""
+        value, low, high = (None if v is None else v * factor
+                            for v in (self.value, self.low, self.high))  # fmt: skip
+        return Measured(value=value, low=low, high=high)
+
+
+def measured(entry: Mapping[str, Any] | None) -> Measured:
+    """An axis of summary.json; undefined where it is not there."""
+    if entry is None:
+        return Measured(value=None)
+    return Measured(value=entry["mean"], low=entry["ci_low"], high=entry["ci_high"])
+
+
+def shown(found: Measured, digits: int = 2, *, sign: str = "", without: str = "") -> Cell:
+    """The number over its limits, or over `without` where none are claimed.
+
+    sign : `+` for a difference.
+    """
+    if found.value is None:
+        return Cell(text=NOTHING)
+    under = without
+    if found.low is not None and found.high is not None:
+        under = f"{found.low:{sign}.{digits}f} to {found.high:{sign}.{digits}f}"
+    return Cell(text=f"{found.value:{sign}.{digits}f}", under=under, value=found.value)
+
+
+def beside(cell: PrintedCell) -> Cell:
+    """The number, and under it what is printed with the difference.
+
+    `same`: it rounds to what is printed.
+    """
+    text = NOTHING if cell.value is None and cell.text in ("", "-") else cell.text
+    number = printed_number(cell.printed)
+    if number is None:
+        return Cell(text=text, under=cell.printed, value=cell.value)
+    under = f"printed {cell.printed}"
+    if cell.reproduced:
+        under += " (same)"
+    elif cell.value is not None:
+        digits = max(2, len(cell.printed.partition(".")[2])) if "." in cell.printed else 0
+        under += f" ({cell.value - number:+.{digits}f})"
+    return Cell(text=text, under=under, value=cell.value)
+
+
+def against(found: Measured, printed: str, digits: int = 3) -> Cell:
+    """A measured number, and under it its limits and what is printed with the difference."""
+    own = shown(found, digits)
+    theirs = beside(PrintedCell(value=found.value, text=own.text, printed=printed))
+    under = "; ".join(filter(None, (own.under, theirs.under)))
+    return Cell(text=theirs.text, under=under, value=found.value)

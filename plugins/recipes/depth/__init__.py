@@ -1,0 +1,1 @@
+"""Depth, not length: governed decisions by causal depth."""

@@ -1,0 +1,132 @@
+"""What recipes compute from the cases of jobs: differences, slopes over depth and crossovers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from framework.analysis.depths import depths_of
+from framework.analysis.evidence import Job
+from framework.errors import UserError
+from framework.reporting.blocks import NOTHING, Cell
+from framework.statistics.bootstrap import MIN_UNITS
+from framework.statistics.depth import Crossover, Slope, crossover, depth_slope
+from framework.statistics.paired import Comparison, compare
+from framework.statistics.ratios import ratio_of_means
+from plugins.recipes._cells import Measured, shown
+
+STAR: Final = (
+    "Intervals are 95% BCa over corpora (exact where all tasks differ alike), of each number "
+    "alone; a star where the bounds that decisions rest on, which hold where few pairs differ, "
+    "leave out 0 too."
+)
+"""What the cells of `gain` mean."""
+
+
+def values(job: Job, axis: str, depth: int | None = None) -> dict[str, float]:
+    """Case id -> value, repeats and draws averaged, where defined; of one depth, or of all."""
+    found = job.means.values.get((job.budget, job.arm), {}).get(axis, {})
+    if depth is None:
+        return dict(found)
+    depths = depths_of(job.good)
+    return {case: value for case, value in found.items() if depths.get(case) == depth}
+
+
+def difference(
+    a: Job, b: Job, axis: str, depth: int | None = None, *, amount: bool = False
+) -> Comparison | None:
+    """Of job a minus job b, on the cases where both have the axis; None where there are none."""
+    mine, other = values(a, axis, depth), values(b, axis, depth)
+    both = mine.keys() & other.keys()
+    if not both:
+        return None
+    return compare(
+        {case: mine[case] for case in both},
+        {case: other[case] for case in both},
+        a.means.clusters,
+        seed=_seed(a),
+        names=("recipe", a.arm, b.arm, axis, str(depth)),
+        amount=amount,
+    )
+
+
+def gain(found: Comparison | None, factor: float = 1.0, digits: int = 2) -> Cell:
+    """The difference over its 95% interval; a star where the bounds for decisions leave out 0 too.
+
+    Those hold where few pairs differ, which a bootstrap interval need not.
+    """
+    if found is None:
+        return Cell(text=NOTHING)
+    interval = Measured(value=found.delta, low=found.interval.low, high=found.interval.high)
+    cell = shown(interval.times(factor), digits, sign="+")
+    return replace(cell, text=f"{cell.text}*") if is_sure(found) else cell
+
+
+def is_sure(found: Comparison) -> bool:
+    """Whether the bounds for decisions leave out 0."""
+    low, high = found.bounds.low, found.bounds.high
+    return low is not None and high is not None and not low <= 0 <= high
+
+
+def kept(job: Job, base: Job, axis: str) -> Measured:
+    """The axis as a share of what it is in `base`, on the same cases, by the delta method.
+
+    Raises UserError where the two have other cases.
+    """
+    top, bottom = values(job, axis), values(base, axis)
+    if top.keys() != bottom.keys():
+        raise UserError(f"{job.path} and {base.path} have other cases with {axis}")
+    cases = sorted(top)
+    found = ratio_of_means(
+        [top[case] for case in cases],
+        [bottom[case] for case in cases],
+        [job.means.clusters[case] for case in cases],
+    )
+    return Measured(value=found.value, low=found.low, high=found.high)
+
+
+def slope(job: Job, axis: str, deepest: int | None = None) -> Slope:
+    """The slope of an axis over depth, up to a depth where one is given.
+
+    An axis that is of some cases alone, as kappa, may have few of them at a depth: depths with
+    fewer clusters than an interval needs are left out, unless fewer than two depths have enough.
+    """
+    clusters = job.means.clusters
+    found = values(job, axis)
+    depths = {case: depth for case, depth in depths_of(job.good).items()
+              if case in found and (deepest is None or depth <= deepest)}  # fmt: skip
+    apart = {(depth, clusters[case]) for case, depth in depths.items()}
+    sizes = Counter(depth for depth, _ in apart)
+    enough = {depth for depth, size in sizes.items() if size >= MIN_UNITS}
+    cases = sorted(case for case, depth in depths.items() if len(enough) < 2 or depth in enough)
+    return depth_slope(
+        [found[case] for case in cases],
+        [depths[case] for case in cases],
+        seed=_seed(job),
+        clusters=[clusters[case] for case in cases],
+    )
+
+
+def crossing(job: Job, rivals: Sequence[Job], axis: str) -> Crossover:
+    """From which depth a job leads each of its rivals on an axis.
+
+    Raises UserError where the rivals have other cases with the axis.
+    """
+    depths = depths_of(job.good)
+    return crossover(
+        {case: value for case, value in values(job, axis).items() if case in depths},
+        {
+            rival.arm: {case: value for case, value in values(rival, axis).items()
+                        if case in depths}
+            for rival in rivals
+        },
+        depths,
+        seed=_seed(job),
+        clusters=job.means.clusters,
+    )  # fmt: skip
+
+
+def _seed(job: Job) -> int:
+    return int(job.summary["run"]["seed"])

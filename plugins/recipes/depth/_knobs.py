@@ -1,0 +1,202 @@
+"""An axis against a setting that a sweep varies, or against the depth of the case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from framework.analysis.depths import depth_of
+from framework.analysis.evidence import Job, load
+from framework.errors import UserError
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from plugins.recipes._cells import Measured, shown
+
+_VARIED: Final = ("domain", "budget", "protocol")
+"""Groups whose settings are told one by one where they vary."""
+_NAMED: Final = ("reader", "model", "judge")
+"""Groups that are told by name where they vary; what an arm is made of is in its name."""
+_SMALL: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """An axis at one value of the knob, with its 95% interval where one is claimed."""
+
+    x: float | str
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+    job: Job
+
+    @property
+    def measured(self) -> Measured:
+        """The number alone."""
+        return Measured(value=self.mean, low=self.low, high=self.high)
+
+
+Curve = Sequence[Point]
+
+
+def needs(experiment: str) -> str:
+    """What a recipe needs, with the command that makes it."""
+    return f"its sweep: python run.py +experiment=depth/{experiment}"
+
+
+def jobs_of(sources: Sequence[Path]) -> list[Job]:
+    """The finished jobs of runs and sweeps, in order."""
+    return [job for source in sources for job in load(source).jobs]
+
+
+def has(jobs: Iterable[Job], axis: str) -> bool:
+    """Whether some job has a mean of the axis."""
+    entries = (job.summary["axes"].get(axis) for job in jobs)
+    return any(entry is not None and entry["mean"] is not None for entry in entries)
+
+
+def by_depth(job: Job, axis: str) -> Curve:
+    """The axis of one job by depth, ascending."""
+    found = []
+    for name, axes in job.summary["strata"].items():
+        depth = depth_of(name)
+        if depth is not None and (point := _point(float(depth), axes.get(axis), job)):
+            found.append(point)
+    return sorted(found, key=lambda point: float(point.x))
+
+
+def by_setting(
+    jobs: Iterable[Job], key: str, axis: str, depth: int | None = None
+) -> dict[str, Curve]:
+    """By arm, the axis at each value of a configuration key (`domain.rho`): numbers, then texts.
+
+    depth : the axis in the stratum of that depth; over all cases where None.
+
+    Raises UserError where no job has the axis, or where two jobs of an arm share a value: then the
+    sweep varies something else too.
+    """
+    found: dict[str, dict[Any, Point]] = {}
+    for job in jobs:
+        value = setting(job, key)
+        axes = job.summary["axes"]
+        if depth is not None:
+            strata = job.summary["strata"]
+            axes = next((strata[name] for name in strata if depth_of(name) == depth), {})
+        point = _point(value, axes.get(axis), job)
+        if point is None:
+            continue
+        # A setting of the arm is in its label: without it, one curve is one arch.
+        arm = job.arm.partition("(")[0] if key.startswith("arch.") else job.arm
+        own = found.setdefault(arm, {})
+        if value in own:
+            raise UserError(f"{key}={value} of {arm} was measured twice: {job.path}")
+        own[value] = point
+    if not found:
+        raise UserError(f"no job has the axis {axis}" + ("" if depth is None else f" at d={depth}"))
+    return {arm: [own[value] for value in sorted(own, key=_place)] for arm, own in found.items()}
+
+
+def _place(value: float | str) -> tuple[bool, float]:
+    """Sorts numbers ascending, then texts as they came."""
+    return (True, 0.0) if isinstance(value, str) else (False, value)
+
+
+def curves_block(anchor: str, caption: str, xlabel: str, curves: Mapping[str, Curve]) -> Block:
+    """The curves as a table: one row an arm, one column a value, intervals under the means."""
+    values = list(dict.fromkeys(p.x for curve in curves.values() for p in curve))
+    values.sort(key=_place)
+    # Shares of a view are small: what two decimals would show of them is not much.
+    digits = 2 if any(abs(p.mean) >= _SMALL for curve in curves.values() for p in curve) else 3
+    rows: list[list[Cell | str]] = []
+    for arm, curve in curves.items():
+        by_x = {point.x: point for point in curve}
+        rows.append([arm, *(_cell(by_x.get(value), digits) for value in values)])
+    columns = (xlabel, *(v if isinstance(v, str) else f"{v:g}" for v in values))
+    return Table(anchor=anchor, caption=caption, columns=columns, rows=rows)
+
+
+def words(jobs: Sequence[Job]) -> Iterator[Block]:
+    """What the numbers are made of, what was varied, and what kind of evidence that is."""
+    kinds = {str(job.summary["run"]["model_kind"]) for job in jobs}
+    domains = dict.fromkeys(str(job.summary["run"]["domain"]).partition("(")[0] for job in jobs)
+    cases = sorted({int(job.summary["run"]["n_cases"]) for job in jobs})
+    varied = "".join(f"; {key} {', '.join(texts)}" for key, texts in _varied(jobs).items())
+    said = (
+        f"Measured here: domain {', '.join(domains)}{varied}; "
+        f"{', '.join(map(str, cases))} cases a run."
+    )
+    if kinds == {"rule-based"}:
+        said += (
+            " Retrieval axes of arms that ask no model are findings; whatever a rule-based model "
+            "read (compliance, kappa) is an instrument check, not evidence about language models."
+        )
+    yield Text(said)
+
+
+def _varied(jobs: Sequence[Job]) -> dict[str, list[str]]:
+    """By configuration key, its values in order where the jobs differ in it."""
+    seen: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        config = _config(job.path)
+        for group in _VARIED:
+            for name, value in (config.get(group) or {}).items():
+                text = f"{value:g}" if _is_number(value) else _text(value)
+                seen.setdefault(f"{group}.{name}", {})[text] = value
+        for group in _NAMED:
+            name = str(job.summary["run"][group])
+            seen.setdefault(group, {})[name] = name
+
+    def order(value: object) -> float:
+        return float(value) if isinstance(value, int | float) else math.inf
+
+    return {
+        key.removesuffix(".plugin"): sorted(texts, key=lambda text: order(texts[text]))
+        for key, texts in seen.items()
+        if len(texts) > 1
+    }
+
+
+def _point(x: Any, entry: Mapping[str, Any] | None, job: Job) -> Point | None:
+    if entry is None or entry["mean"] is None:
+        return None
+    return Point(
+        x=x,
+        mean=entry["mean"],
+        low=entry["ci_low"],
+        high=entry["ci_high"],
+        n=entry["n"],
+        job=job,
+    )
+
+
+def _cell(point: Point | None, digits: int) -> Cell:
+    return Cell(text=NOTHING) if point is None else shown(point.measured, digits)
+
+
+def setting(job: Job, key: str) -> Any:
+    """The value of a configuration key in a job: a number or text, `null` for none."""
+    path = job.path
+    found: Any = _config(path)
+    for part in key.split("."):
+        if not isinstance(found, dict) or part not in found:
+            raise UserError(f"{path}: its configuration has no {key}")
+        found = found[part]
+    return found if _is_number(found) else _text(found)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: object) -> str:
+    return "null" if value is None else str(value)
+
+
+@lru_cache(maxsize=512)
+def _config(path: Path) -> Any:
+    return yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))

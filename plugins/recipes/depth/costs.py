@@ -1,0 +1,293 @@
+"""The Depth paper's trade-offs: tokens, look-alikes, edges kept right, readers and rounds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from framework.analysis.evidence import Job
+from framework.contracts.recipe import AddFigure, Recipe
+from framework.errors import UserError
+from framework.registry import register
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from framework.statistics.correlation import order_agreement
+from framework.store.directory import ANSWERS
+from plugins.recipes._cells import Measured, against, measured, shown
+from plugins.recipes._paper_values import printed
+from plugins.recipes.depth._cases import STAR, difference, gain, values
+from plugins.recipes.depth._knobs import (
+    Point,
+    by_depth,
+    by_setting,
+    curves_block,
+    jobs_of,
+    needs,
+    setting,
+    words,
+)
+
+
+@register("recipe", "depth/surface")
+class Surface(Recipe):
+    """Budget and look-alikes.
+
+    Recall of each arm by budget (rows) and look-alike chains (columns).
+    """
+
+    source = "Depth, section 11.6"
+    needs = needs("budget_surface")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        yield from words(jobs)
+        budgets = sorted({setting(job, "budget.tokens") for job in jobs})
+        chains = sorted({setting(job, "domain.distractors") for job in jobs})
+        place = {
+            (job.arm, setting(job, "budget.tokens"), setting(job, "domain.distractors")): job
+            for job in jobs
+        }
+        if len(place) < len(jobs):
+            raise UserError("the runs vary something else than budget, distractors and arm")
+        for arm in dict.fromkeys(job.arm for job in jobs):
+            yield Table(
+                anchor=f"surface-{arm}",
+                caption=f"Recall of {arm} by budget in tokens and look-alike chains a task",
+                columns=("", *(f"{n:g} chains" for n in chains)),
+                rows=[
+                    [f"{tokens:g} tokens", *(_mean(place.get((arm, tokens, n))) for n in chains)]
+                    for tokens in budgets
+                ],
+            )
+
+
+@register("recipe", "depth/table4")
+class Organisation(Recipe):
+    """Organisation sweep.
+
+    Recall by depth of one corpus under every organisation, beside the printed rows.
+    """
+
+    source = "Depth, Table 4 and Figure 12"
+    needs = needs("organisation")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        source = printed("depth")["table_4"]
+        curves = {job.arm: {p.x: p.measured for p in by_depth(job, "recall")} for job in jobs}
+        if not any(curves.values()):
+            raise UserError("the runs have no recall by depth")
+        yield from words(jobs)
+        yield Text(
+            "The paper's sigma is a fraction fitted beside its table, and five of its thirteen "
+            "rows are placed by hand; here every row is measured and no sigma is claimed for an "
+            "arm."
+        )
+
+        def printed_row(arm: str) -> Mapping[str, str]:
+            return source.row("brief_graph_3hop" if arm == "typed_graph" else arm)
+
+        yield Table(
+            anchor="organisation",
+            caption="Recall by depth; under each number its 95% interval and what the paper prints",
+            columns=("", "d = 1", "d = 2", "d = 3"),
+            rows=[
+                [arm, *(against(points.get(depth, Measured(value=None)),
+                                printed_row(arm).get(f"R@{depth}", ""))
+                        for depth in (1, 2, 3))]
+                for arm, points in curves.items()
+            ],
+        )  # fmt: skip
+
+
+@register("recipe", "depth/pruning")
+class Pruning(Recipe):
+    """Hops and dependency pruning by depth.
+
+    Recall by depth of the typed graph with more hops, and with dependency pruning.
+    """
+
+    source = "Depth, Table 55"
+    needs = needs("pruning")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        yield from _by_depth(sources, "pruning", ("recall", "precision"))
+
+
+@register("recipe", "depth/agentic")
+class Agentic(Recipe):
+    """One question or several.
+
+    Recall and compliance by depth with one question and with several, under one budget.
+    """
+
+    source = "Depth, section 18"
+    needs = needs("agentic")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        yield from words(jobs)
+        for axis in ("recall", "compliance"):
+            curves = {
+                f"{job.arm}, {job.summary['run']['reader']}": curve
+                for job in jobs
+                if (curve := by_depth(job, axis))
+            }
+            if curves:
+                yield curves_block(f"agentic-{axis}", f"{axis} by depth", "depth", curves)
+        yield Table(
+            anchor="agentic-all",
+            caption="Over all depths",
+            columns=("", "reader", "recall", "compliance", "calls a case"),
+            rows=[
+                [job.arm, str(job.summary["run"]["reader"]), _mean(job), _mean(job, "compliance"),
+                 _calls(job)]
+                for job in jobs
+            ],
+        )  # fmt: skip
+
+
+@register("recipe", "depth/cross_model")
+class CrossModel(Recipe):
+    """Agreement of readers on the order of arms.
+
+    Compliance by reader, and the rank correlation of every two readers over the arms.
+    """
+
+    source = "Depth, appendix 22"
+    needs = needs("cross_model")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        yield from words(jobs)
+        models = list(dict.fromkeys(str(job.summary["run"]["model"]) for job in jobs))
+        arms = list(dict.fromkeys(job.arm for job in jobs))
+        place = {(job.arm, str(job.summary["run"]["model"])): job for job in jobs}
+        if len(models) < 2 or any((arm, model) not in place for arm in arms for model in models):
+            raise UserError("every arm with each of at least two models is needed")
+        yield Table(
+            anchor="readers",
+            caption="Compliance by arm and reader",
+            columns=("", *models),
+            rows=[[arm, *(_mean(place[arm, model], "compliance") for model in models)]
+                  for arm in arms],
+        )  # fmt: skip
+
+        cases = sorted(values(place[arms[0], models[0]], "compliance"))
+        clusters = [place[arms[0], models[0]].means.clusters[case] for case in cases]
+
+        def read(model: str) -> list[list[float]]:
+            found = [values(place[arm, model], "compliance") for arm in arms]
+            if any(sorted(one) != cases for one in found):
+                raise UserError("the runs have other cases with compliance")
+            return [[one[case] for case in cases] for one in found]
+
+        rows: list[list[Cell | str]] = []
+        for i, first in enumerate(models):
+            for second in models[i + 1 :]:
+                seed = int(jobs[0].summary["run"]["seed"])
+                tau = order_agreement(read(first), read(second), clusters, seed=seed)
+                cell = shown(Measured(value=tau.mean, low=tau.low, high=tau.high))
+                rows.append([first, second, cell, tau.method])
+        yield Table(
+            anchor="agreement",
+            caption=f"Kendall's tau-b over the {len(arms)} arms' mean compliance, with 95% limits "
+            "over resampled corpora; readers that are one program with other settings agree more "
+            "than different language models would",
+            columns=("", "and", "tau-b", "interval"),
+            rows=rows,
+        )
+
+
+@register("recipe", "depth/maintenance")
+class Maintenance(Recipe):
+    """What it costs to keep edges right.
+
+    Edges to put right for a fidelity, and the recall that they earn.
+    """
+
+    source = "Depth, section 19.3"
+    needs = needs("maintenance")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        curves = by_setting(jobs, "domain.fidelity", "recall")
+        typed = {arm: curve for arm, curve in curves.items() if edges_of(curve[-1].job) is not None}
+        if not typed:
+            raise UserError("the runs have no arm with edges")
+        yield from words(jobs)
+        yield Text(
+            "The cost model: a repair is one edge written. A corpus whose stated links make E "
+            "edges and that is left alone has a share q0 of them right, the least fidelity swept; "
+            "holding a fidelity q then costs E (q - q0) repairs, whatever finds them. Recall is "
+            f"measured; the repairs are arithmetic. Finding what is wrong is not charged. {STAR}"
+        )
+        rows: list[list[Cell | str]] = []
+        for arm, curve in typed.items():
+            edges = edges_of(curve[-1].job) or 0.0
+            first = curve[0]
+            for point in curve:
+                repairs = edges * (float(point.x) - float(first.x))
+                rows.append(
+                    [
+                        arm,
+                        f"{float(point.x):g}",
+                        Cell(text=f"{repairs:.0f}", value=repairs),
+                        shown(point.measured),
+                        _earned(point, first, repairs) if repairs else NOTHING,
+                        _tokens(point.job),
+                    ]
+                )
+        yield Table(
+            anchor="maintenance",
+            caption="Repairs a corpus, and what they earn",
+            columns=(
+                "",
+                "q",
+                "repairs",
+                "recall",
+                "recall per 100 repairs",
+                "ingest tokens a case",
+            ),
+            rows=rows,
+        )
+        plain = {arm: curve for arm, curve in curves.items() if arm not in typed}
+        if plain:
+            yield curves_block("without", "recall of arms without edges", "fidelity q", plain)
+
+
+def _earned(point: Point, first: Point, repairs: float) -> Cell:
+    """The paired gain in recall, for 100 repairs."""
+    return gain(difference(point.job, first.job, "recall"), 100 / repairs, 3)
+
+
+def edges_of(job: Job) -> float | None:
+    """Edges that the arm holds of a history, as it reports them; None for an arm without any."""
+    with (job.path / ANSWERS).open("rb") as lines:
+        first = json.loads(lines.readline())
+    found = first.get("arch_report", {}).get("edges")
+    return None if found is None else float(found)
+
+
+def _by_depth(sources: Sequence[Path], anchor: str, axes: Sequence[str]) -> Iterator[Block]:
+    jobs = jobs_of(sources)
+    yield from words(jobs)
+    for axis in axes:
+        curves = {job.arm: curve for job in jobs if (curve := by_depth(job, axis))}
+        if not curves:
+            raise UserError(f"the runs have no {axis} by depth")
+        yield curves_block(f"{anchor}-{axis}", f"{axis} by depth", "depth", curves)
+
+
+def _mean(job: Job | None, axis: str = "recall") -> Cell:
+    return shown(measured(None if job is None else job.summary["axes"].get(axis)))
+
+
+def _calls(job: Job) -> str:
+    answer = job.summary["ledger"].get("answer")
+    return NOTHING if answer is None else f"{answer['calls'] / job.summary['run']['n_cases']:.1f}"
+
+
+def _tokens(job: Job) -> str:
+    spent = job.summary["ledger"].get("ingest")
+    return "0" if spent is None else f"{spent['tokens_per_case']:.0f}"

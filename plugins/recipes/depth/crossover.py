@@ -1,0 +1,231 @@
+"""Recall, compliance and kappa against depth: curves, slopes, crossovers and laws of decay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from framework.analysis.evidence import Job
+from framework.contracts.recipe import AddFigure, Recipe
+from framework.errors import UserError
+from framework.registry import register
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from framework.statistics.depth import Crossover
+from plugins.recipes._cells import Measured, shown
+from plugins.recipes._paper_values import printed
+from plugins.recipes.depth._cases import crossing, slope
+from plugins.recipes.depth._decay import DecayFit, fit_decays
+from plugins.recipes.depth._decay import Measured as Recalled
+from plugins.recipes.depth._knobs import Curve, by_depth, curves_block, jobs_of, needs, words
+from plugins.recipes.depth._panels import draw
+
+_AXES: Final = ("recall", "compliance", "kappa")
+_FEW: Final = 10
+
+
+@register("recipe", "depth/F016")
+class CrossoverByDepth(Recipe):
+    """Depth crossover.
+
+    Recall, compliance and kappa against depth, with slopes and the depths of crossover.
+    """
+
+    source = "Depth, Figure 16"
+    needs = needs("crossover")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        curves: dict[str, dict[str, Curve]] = {
+            axis: {job.arm: curve for job in jobs if (curve := by_depth(job, axis))}
+            for axis in _AXES
+        }
+        curves = {axis: found for axis, found in curves.items() if found}
+        if not curves:
+            raise UserError("the runs have no cases by depth")
+        if len({job.arm for job in jobs}) < len(jobs):
+            raise UserError("the runs vary something else than the arm")
+        yield from words(jobs)
+        yield from add_figure(
+            draw(
+                "depth-crossover",
+                "Depth crossover",
+                {axis: _firm(found) for axis, found in curves.items()},
+                "depth (links)",
+                "Means with 95% intervals over cases, clustered by corpus. kappa is compliance "
+                f"among the cases whose decision was in the view, drawn where at least {_FEW} "
+                "were.",
+            )
+        )
+        for axis, found in curves.items():
+            yield curves_block(f"by-depth-{axis}", f"{axis} by depth", "depth", found)
+        for axis in curves:
+            yield _slopes(jobs, axis)
+        yield from _crossovers(jobs)
+
+
+def _firm(curves: Mapping[str, Curve]) -> dict[str, Curve]:
+    """The points that rest on some cases; all of them where every point rests on few."""
+    firm: dict[str, Curve] = {}
+    for arm, curve in curves.items():
+        if kept := [point for point in curve if point.n >= _FEW]:
+            firm[arm] = kept
+    return firm or dict(curves)
+
+
+def _slopes(jobs: Sequence[Job], axis: str) -> Block:
+    rows: list[list[Cell | str]] = []
+    for job in jobs:
+        found = slope(job, axis)
+        per_hop = Measured(value=found.per_hop, low=found.low, high=found.high)
+        ends = Measured(value=found.endpoint, low=found.endpoint_low, high=found.endpoint_high)
+        first, last = (f"d{found.means[i][0]:g}" if found.means else "" for i in (0, -1))
+        rows.append(
+            [
+                job.arm,
+                shown(per_hop, 3, sign="+"),
+                shown(ends, sign="+"),
+                f"{last} minus {first}" if last != first else NOTHING,
+                str(sum(n for _, n, _ in found.means)),
+                found.method,
+            ]
+        )
+    return Table(
+        anchor=f"slope-{axis}",
+        caption=f"Slope of {axis} over depth, by least squares over cases, and between its ends; "
+        "depths with few cases are left out where others have enough",
+        columns=("", f"{axis} a hop", "end to end", "ends", "n", "interval"),
+        rows=rows,
+    )
+
+
+def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
+    """From which depth each arm with edges leads all arms without, under the same budget."""
+    typed = [job for job in jobs if _has_edges(job)]
+    rivals = [job for job in jobs if not _has_edges(job) and _is_fair(job)]
+    if not typed or not rivals:
+        return
+    yield Text(
+        f"Crossover: the least depth at which an arm with edges recalls more than each of the "
+        f"{len(rivals)} arms without edges that have the same budget, the lower bound of its lead "
+        "above 0. To lead the best of them is to lead each, so no rival is chosen by its result. "
+        "The interval holds the crossovers of 95% of resampled sets of corpora; never: the share "
+        "of them in which the arm leads at no depth. Bounds are at 95% for each depth, not for all "
+        "of them together."
+    )
+    found = {job.arm: crossing(job, rivals, "recall") for job in typed}
+    yield Table(
+        anchor="crossover",
+        caption="Depth of crossover in recall",
+        columns=("", "crossover", "95% interval", "never", "interval by"),
+        rows=[
+            [arm, _depth(one.depth), _between(one), _share(one.never), one.method]
+            for arm, one in found.items()
+        ],
+    )
+    depths = [lead.depth for lead in next(iter(found.values())).leads]
+    yield Table(
+        anchor="leads",
+        caption="Lead in recall over the best arm without edges at each depth, with 95% bounds "
+        "over all of them, and which it is",
+        columns=("", *(f"d = {depth:g}" for depth in depths)),
+        rows=[
+            [arm, *(_lead(lead.lead, lead.low, lead.high, lead.rival) for lead in one.leads)]
+            for arm, one in found.items()
+        ],
+    )
+
+
+def _has_edges(job: Job) -> bool:
+    fair = job.summary["fairness"]
+    return bool(fair["gold_edges"]) or "extractor" in fair
+
+
+def _is_fair(job: Job) -> bool:
+    """Whether it keeps to the budget and sees no gold."""
+    fair = job.summary["fairness"]
+    return not fair["exempt"] and not fair["sees_gold"]
+
+
+def _depth(depth: float | None) -> Cell:
+    return Cell(text="none") if depth is None else Cell(text=f"{depth:g}", value=depth)
+
+
+def _between(found: Crossover) -> str:
+    if found.never is None:
+        return NOTHING
+    low, high = ("none" if d is None else f"{d:g}" for d in (found.low, found.high))
+    return f"{low} to {high}"
+
+
+def _share(share: float | None) -> Cell:
+    return Cell(text=NOTHING) if share is None else Cell(text=f"{share:.3f}", value=share)
+
+
+def _lead(value: float, low: float | None, high: float | None, rival: str) -> Cell:
+    cell = shown(Measured(value=value, low=low, high=high), sign="+")
+    return Cell(text=cell.text, under="; ".join(filter(None, (cell.under, rival))), value=value)
+
+
+@register("recipe", "depth/F035")
+class Decay(Recipe):
+    """Decay laws by depth.
+
+    Laws of decay fitted to recall at every depth, with AICc and the error out of sample.
+    """
+
+    source = "Depth, Figure 35 and Table 37"
+    needs = needs("crossover")
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        jobs = jobs_of(sources)
+        source = printed("depth")["table_37"]
+        said = ", ".join(f"{source.row(law)['AIC']} for {law}" for law in source.values)
+        yield from words(jobs)
+        yield Text(
+            "Binomial maximum likelihood on recall by depth. AICc counts depths, so that laws of "
+            "many parameters pay; held out: each depth predicted from the others; extrapolated: "
+            "the deepest third predicted from the rest. The paper fitted three depths, at which no "
+            f"such choice can be made (its {source.source} prints an AIC of {said})."
+        )
+        rows: list[list[Cell | str]] = []
+        for job in jobs:
+            curve = by_depth(job, "recall")
+            if len(curve) < 4 or max(point.mean for point in curve) < 0.1:
+                continue
+            points = [
+                Recalled(depth=float(p.x), recalled=p.mean * p.n, cases=p.n) for p in curve if p.n
+            ]
+            fits = fit_decays(points)
+            rows += [_fit_row(job.arm if place == 0 else "", fit, fits[0])
+                     for place, fit in enumerate(fits)]  # fmt: skip
+        if not rows:
+            raise UserError("no arm has recall at four depths")
+        yield Table(
+            anchor="decay",
+            caption="Laws by arm, the best by AICc first",
+            columns=(
+                "",
+                "law",
+                "parameters",
+                "AICc above best",
+                "error",
+                "held out",
+                "extrapolated",
+            ),
+            rows=rows,
+        )
+
+
+def _fit_row(label: str, fit: DecayFit, best: DecayFit) -> list[Cell | str]:
+    parameters = ", ".join(f"{name} {value:.2f}" for name, value in fit.parameters.items())
+    beyond = fit.extrapolated_error
+    return [
+        label,
+        fit.law.replace("_", " "),
+        parameters,
+        Cell(text=f"{fit.aicc - best.aicc:.1f}", value=fit.aicc - best.aicc),
+        Cell(text=f"{fit.error:.3f}", value=fit.error),
+        Cell(text=f"{fit.held_out_error:.3f}", value=fit.held_out_error),
+        Cell(text=NOTHING if beyond is None else f"{beyond:.3f}", value=beyond),
+    ]

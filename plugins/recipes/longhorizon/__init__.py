@@ -1,0 +1,1 @@
+"""LongHorizon: four-axis decision alignment."""

@@ -1,0 +1,1 @@
+"""Regimes: the improvement loop."""

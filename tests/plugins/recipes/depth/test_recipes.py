@@ -1,0 +1,442 @@
+"""Recipes of the Depth paper: what they print, made anew from the rows of small sweeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from framework import launch
+from framework.analysis.evidence import Job, load
+from framework.errors import UserError
+from framework.records import Row
+from framework.registry import plugins
+from framework.sandbox import available
+from plugins.recipes.depth._decay import LAWS
+from plugins.recipes.depth._knobs import by_setting, jobs_of, setting
+from plugins.recipes.depth.costs import edges_of
+from tests.launching import framework
+from tests.plugins.recipes.pages import Printed, at, depth, mean, tables, values
+
+SMALL = ("n_cases=6", "domain.items=400", "report=false")
+"""Six tasks: a corpus of its own setting, too few for any interval."""
+
+SWEEPS = {
+    "phase": ("domain.rho=0.5,0.9", "arch=bm25,typed_graph", "n_cases=8"),
+    "corpus_size": ("domain.items=300,400", "arch=bm25"),
+    "distractors": ("domain.distractors=0,8", "arch=bm25,typed_graph"),
+    "supersession": ("domain.versions=1,2", "arch=typed_graph"),
+    "scatter": ("domain.scatter=1,2", "arch=typed_graph"),
+    "hops": ("arch=typed_graph", "arch.hops=1,null"),
+    "decay_ablation": ("arch=typed_graph", "arch.decay=0,1"),
+    "pruning": ("arch=typed_graph,typed_graph_pruned", "n_cases=8"),
+    "visibility": ("domain.visibility=0,1", "arch=bm25"),
+    "fidelity": ("domain.fidelity=0.5,1", "arch=typed_graph"),
+    "edge_noise": ("domain.edge_noise=dropped,stale", "arch=typed_graph"),
+    "maintenance": ("domain.fidelity=0.5,1", "arch=bm25,typed_graph_pruned"),
+    "seed_traversal": ("arch=bm25,typed_graph", "n_cases=8"),
+    "budget_surface": ("domain.distractors=0,2", "budget.tokens=500,1000", "arch=dense"),
+    "organisation": ("arch=bm25,typed_graph",),
+    "capture": ("domain.capture=linked,raw", "extractor=none,rules", "arch=typed_graph_pruned"),
+    "agentic": ("reader=commit,agentic", "arch=bm25", "n_cases=8"),
+    "cross_model": ("model=extractive,extractive_noisy", "arch=none,bm25,oracle"),
+    "intervention": ("arch=none,typed_graph",),
+    "crossover": ("arch=none,bm25,typed_graph", "n_cases=16"),
+    "paper_geometry": ("arch=none,bm25,typed_graph", "n_cases=9"),
+    "four_cell": ("domain.spec=full,stripped", "arch=none,oracle", "n_cases=3"),
+}
+"""By experiment: what is left of it here."""
+
+Check = Callable[[list[Job], dict[str, Printed], str], None]
+"""Takes the jobs, the tables of the page by caption, and the page as Markdown."""
+
+
+def near(shown: float, exact: float, digits: int = 2) -> None:
+    assert shown == pytest.approx(exact, abs=0.5001 * 10**-digits)
+
+
+def by_knob(key: str, *axes: str) -> Check:
+    """Every mean of every axis, by arm and value of a setting."""
+
+    def check(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+        for axis in axes:
+            table = pages[f"{axis} by {key}"]
+            for job in jobs:
+                value = setting(job, key)
+                arm = job.arm.partition("(")[0] if key.startswith("arch.") else job.arm
+                column = value if isinstance(value, str) else f"{value:g}"
+                if values(job, axis):
+                    near(table.number(arm, column), mean(job, axis))
+
+    return check
+
+
+def by_depth(
+    caption: str = "{axis} by depth",
+    *axes: str,
+    label: Callable[[Job], str] = lambda job: job.arm,
+    column: str = "{depth}",
+    digits: int = 2,
+) -> Check:
+    """Every mean of every axis, by arm and depth."""
+
+    def check(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+        for axis in axes:
+            table = pages[caption.format(axis=axis)]
+            for job in jobs:
+                for level in {depth(row) for row in job.rows}:
+                    if values(job, axis, at(level)):
+                        shown = table.number(label(job), column.format(depth=level))
+                        near(shown, mean(job, axis, at(level)), digits)
+
+    return check
+
+
+def crossover(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    by_depth("{axis} by depth", "recall", "compliance", "kappa")(jobs, pages, text)
+    by_arm = {job.arm: job for job in jobs}
+    slopes = next(t for caption, t in pages.items() if caption.startswith("Slope of recall"))
+    for arm, job in by_arm.items():
+        found = values(job, "recall")
+        levels = {row.case_id: depth(row) for row in job.rows}
+        fitted = np.polyfit([levels[case] for case in found], list(found.values()), 1)[0]
+        near(slopes.number(arm, "recall a hop"), fitted, 3)
+        ends = mean(job, "recall", at(8)) - mean(job, "recall", at(1))
+        near(slopes.number(arm, "end to end"), ends)
+    leads = next(t for caption, t in pages.items() if caption.startswith("Lead in recall"))
+    for level in range(1, 9):
+        means = {arm: mean(job, "recall", at(level)) for arm, job in by_arm.items()}
+        lead = means["typed_graph"] - max(means["none"], means["bm25"])
+        near(leads.number("typed_graph", f"d = {level}"), lead)
+    method = pages["Depth of crossover in recall"].text("typed_graph", "interval by")
+    assert method.startswith("no interval: 1 cluster")  # 16 tasks of two corpora
+
+
+def decay(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """The error of each law with the parameters that stand beside it."""
+    (table,) = pages.values()
+    by_arm = {job.arm: job for job in jobs}
+    arm = ""
+    for row in table.rows:
+        arm = row[0] or arm
+        levels = sorted({depth(r) for r in by_arm[arm].rows})
+        recalls = np.array([mean(by_arm[arm], "recall", at(level)) for level in levels])
+        parameters = dict(text.split(" ") for text in row[2].split(", "))
+        law = LAWS[row[1].replace(" ", "_")]
+        said = law.recall(np.array(levels, float), **{k: float(v) for k, v in parameters.items()})
+        near(float(row[4]), float(np.sqrt(np.mean((said - recalls) ** 2))), 1)
+    assert len({row[0] for row in table.rows} - {""}) >= 1
+
+
+def phase(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = pages["Recall of typed_graph minus bm25 by drift (rows) and depth (columns)"]
+    by_place = {(job.arm, setting(job, "domain.rho")): job for job in jobs}
+    for rho in (0.5, 0.9):
+        ours, theirs = by_place["typed_graph", rho], by_place["bm25", rho]
+        for level in range(1, 9):
+            gain = mean(ours, "recall", at(level)) - mean(theirs, "recall", at(level))
+            near(table.number(f"rho = {rho}", f"d = {level}"), gain)
+            # Equation 9 with the domain's visibility of .9 and intact edges.
+            predicted = 1 - 0.9**level * rho ** (level * (level + 1) / 2)
+            assert f"predicted {predicted:+.2f}" in table.text(f"rho = {rho}", f"d = {level}")
+
+
+def look_alikes(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    by_knob("domain.distractors", "recall", "distractor_share")(jobs, pages, text)
+    table = pages["recall kept by domain.distractors"]
+    by_place = {(job.arm, setting(job, "domain.distractors")): job for job in jobs}
+    for arm in ("bm25", "typed_graph"):
+        share = mean(by_place[arm, 8], "recall") / mean(by_place[arm, 0], "recall")
+        near(table.number(arm, "8"), share)
+
+
+def surface(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = pages["Recall of dense by budget in tokens and look-alike chains a task"]
+    for job in jobs:
+        tokens, chains = setting(job, "budget.tokens"), setting(job, "domain.distractors")
+        near(table.number(f"{tokens} tokens", f"{chains} chains"), mean(job, "recall"))
+
+
+def printed_table(number: str, axes: dict[str, str]) -> Check:
+    """A table beside a printed one, whose columns are axes."""
+
+    def check(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+        table = next(t for caption, t in pages.items() if caption.startswith(f"{number}."))
+        for job in jobs:
+            for column, axis in axes.items():
+                near(table.number(job.arm, column), mean(job, axis), 3)
+        assert "printed" in table.text("bm25", next(iter(axes)))
+
+    return check
+
+
+def depth_table(number: str, axis: str) -> Check:
+    """A table beside a printed one, by depth and with what the paper calls a slope."""
+
+    def check(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+        table = next(t for caption, t in pages.items() if caption.startswith(f"{number}."))
+        for job in jobs:
+            means = {level: mean(job, axis, at(level)) for level in (1, 2, 3)}
+            for level, exact in means.items():
+                near(table.number(job.arm, f"d={level}"), exact, 3)
+            if "slope" in table.columns:
+                near(table.number(job.arm, "slope"), means[3] - means[1], 3)
+
+    return check
+
+
+def _lost(row: Row) -> float:
+    return float(row.axes["kappa"] is None and row.axes["compliance"] == 0)
+
+
+def _unused(row: Row) -> float:
+    return float(row.axes["kappa"] is not None and row.axes["compliance"] == 0)
+
+
+def failures(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = next(t for caption, t in pages.items() if caption.startswith("Table 34."))
+    for job in jobs:
+        lost, unused = mean(job, _lost), mean(job, _unused)
+        if lost + unused:
+            near(table.number(job.arm, "not retrieved %"), 100 * lost / (lost + unused), 1)
+            near(table.number(job.arm, "retrieved and not used %"),
+                 100 * unused / (lost + unused), 1)  # fmt: skip
+
+
+def failures_drawn(jobs: list[Job], _: dict[str, Printed], text: str) -> None:
+    for job in jobs:
+        told = f"{job.arm} at absolute: {mean(job, _lost):.2f} and {mean(job, _unused):.2f}"
+        assert told in text
+
+
+def ranks(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    """Mean ranks by compliance, ties sharing theirs."""
+    (table,) = pages.values()
+    columns = [values(job, "compliance") for job in jobs]
+    by_case = np.array([[column[case] for column in columns] for case in columns[0]])
+    expected = stats.rankdata(-by_case, axis=1).mean(axis=0)
+    for job, rank in zip(jobs, expected, strict=True):
+        near(table.number(job.arm, "budget absolute"), rank)
+
+
+def forest(jobs: list[Job], _: dict[str, Printed], text: str) -> None:
+    """Every pair of arms on every headline axis that has a better direction and a value."""
+    drawn = [
+        row for row in load(jobs[0].path.parent).sweep["comparisons"] if row["delta"] is not None
+    ]
+    assert f"Forest plot of {len({(r['arm_a'], r['arm_b']) for r in drawn})} paired" in text
+    assert all(f" {row['axis']}" in text for row in drawn if row["axis"] in ("recall", "f1"))
+
+
+def pareto(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = next(t for caption, t in pages.items() if "and cost an answer" in caption)
+
+    def tokens(row: Row) -> float:
+        spent = [row.usage[phase] for phase in ("recall", "answer") if phase in row.usage]
+        return float(sum(usage.tokens_in + usage.tokens_out for usage in spent))
+
+    for job in jobs:
+        near(table.number(job.arm, "success"), mean(job, "compliance"), 3)
+        assert table.text(job.arm, "cost") == f"{mean(job, tokens):,.0f}"
+
+
+def returns(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """Successes per 1,000 tokens of recall and answer."""
+    table = next(t for caption, t in pages.items() if caption.startswith("Figure 32."))
+
+    def tokens(row: Row) -> float:
+        spent = [row.usage[phase] for phase in ("recall", "answer") if phase in row.usage]
+        return float(sum(usage.tokens_in + usage.tokens_out for usage in spent))
+
+    for job in jobs:
+        near(table.number(job.arm, "RoT"), 1000 * mean(job, "compliance") / mean(job, tokens), 3)
+
+
+def scorecard(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = next(t for caption, t in pages.items() if caption.startswith("Comparisons by what"))
+    rows = load(jobs[0].path.parent).sweep["comparisons"]
+    for job in jobs:
+        own = sum(job.arm in (row["arm_a"], row["arm_b"]) for row in rows)
+        assert table.number(job.arm, "all") == own
+        assert sum(float(cell) for cell in next(r for r in table.rows if r[0] == job.arm)[1:-1]) \
+            == own  # fmt: skip
+
+
+def readers(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = pages["Compliance by arm and reader"]
+    orders: dict[str, list[float]] = {}
+    for job in jobs:
+        model = str(job.summary["run"]["model"])
+        orders.setdefault(model, []).append(mean(job, "compliance"))
+        near(table.number(job.arm, model), mean(job, "compliance"))
+    tau = stats.kendalltau(*orders.values()).statistic
+    agreed = next(t for caption, t in pages.items() if caption.startswith("Kendall's tau-b"))
+    near(agreed.number("extractive", "tau-b"), tau)
+
+
+def maintenance(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = pages["Repairs a corpus, and what they earn"]
+    by_place = {(job.arm, setting(job, "domain.fidelity")): job for job in jobs}
+    first, last = (by_place["typed_graph_pruned", q] for q in (0.5, 1))
+    reports = (last.path / "answers.jsonl").read_text().splitlines()
+    edges = json.loads(reports[0])["arch_report"]["edges"]
+    assert edges_of(last) == edges
+    row = next(row for row in table.rows if row[1] == "1")
+    assert row[2] == f"{edges * 0.5:.0f}"
+    gained = (mean(last, "recall") - mean(first, "recall")) / (edges * 0.5)
+    near(float(row[4].split()[0].rstrip("\\*")), 100 * gained, 3)
+    without = pages["recall of arms without edges"]
+    near(without.number("bm25", "0.5"), mean(by_place["bm25", 0.5], "recall"))
+
+
+def lifts(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    table = pages["Lift over no memory by axis"]
+    by_arm = {job.arm: job for job in jobs}
+    told = {row[1].partition(" (")[0]: row for row in table.rows}
+    # Not the headline alone, and nothing that describes the task.
+    assert {"precision", "f1", "map", "recall_at_5", "distractor_share"} <= told.keys()
+    assert "Without a task where both define it: entry_rank" in text
+    assert not {"depth", "achieved_rho", "gold_tokens"} & told.keys()
+    for axis, row in told.items():
+        ours, none = values(by_arm["typed_graph"], axis), values(by_arm["none"], axis)
+        both = ours.keys() & none.keys()
+        lift = sum(ours[case] - none[case] for case in both) / len(both)
+        near(float(row[4].split()[0].rstrip("\\*")), lift, 3)
+        assert row[5] == str(len(both))
+
+
+def four_cells(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    (table,) = pages.values()
+    for job in jobs:
+        spec = "full_spec" if setting(job, "domain.spec") == "full" else "stripped"
+        for column, axis in (("compliance", "compliance"), ("merge ready", "merge_ready")):
+            near(table.number(f"{spec}/{job.arm}", column), mean(job, axis), 3)
+    assert "domain.spec full, stripped" in text
+
+
+def agentic(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    name = "{job.arm}, {reader}"
+    by_depth(
+        "{axis} by depth", "recall", "compliance",
+        label=lambda job: name.format(job=job, reader=job.summary["run"]["reader"]),
+    )(jobs, pages, text)  # fmt: skip
+
+
+CHECKS: dict[str, tuple[str, Check]] = {
+    "depth/F016": ("crossover", crossover),
+    "depth/F035": ("crossover", decay),
+    "depth/F036": ("phase", phase),
+    "depth/F040": ("distractors", look_alikes),
+    "depth/F042": ("corpus_size", by_knob("domain.items", "recall")),
+    "depth/F089": ("supersession", by_knob("domain.versions", "supersession", "recall")),
+    "depth/capture": ("capture", by_knob("domain.capture", "recall", "compliance")),
+    "depth/F046": ("hops", by_knob("arch.hops", "recall")),
+    "depth/decay": ("decay_ablation", by_knob("arch.decay", "recall")),
+    "depth/edge_noise": ("edge_noise", by_knob("domain.edge_noise", "recall")),
+    "depth/visibility": ("visibility", by_knob("domain.visibility", "recall", "entry_rank")),
+    "depth/fidelity": ("fidelity", by_knob("domain.fidelity", "recall")),
+    "depth/scatter": ("scatter", by_knob("domain.scatter", "recall")),
+    "depth/surface": ("budget_surface", surface),
+    "depth/table4": (
+        "organisation",
+        by_depth(
+            "Recall by depth; under each number its 95% interval and what the paper prints",
+            "recall", column="d = {depth}", digits=3,
+        ),
+    ),
+    "depth/pruning": ("pruning", by_depth("{axis} by depth", "recall", "precision")),
+    "depth/agentic": ("agentic", agentic),
+    "depth/cross_model": ("cross_model", readers),
+    "depth/maintenance": ("maintenance", maintenance),
+    "depth/table39": ("seed_traversal", by_depth("{axis} by depth", "recall")),
+    "depth/F017": ("intervention", lifts),
+    "depth/table6": (
+        "paper_geometry",
+        printed_table("Table 6", {"compliance": "compliance", "recall": "recall", "F1": "f1",
+                                  "merge-ready": "merge_ready"}),
+    ),
+    "depth/table7": ("paper_geometry", depth_table("Table 7", "compliance")),
+    "depth/table67": ("paper_geometry", depth_table("Table 67", "recall")),
+    "depth/table34": ("paper_geometry", failures),
+    "depth/figure32": ("paper_geometry", returns),
+    "depth/F023": ("paper_geometry", ranks),
+    "depth/F024": ("paper_geometry", forest),
+    "depth/F027": ("paper_geometry", failures_drawn),
+    "depth/F020": ("paper_geometry", pareto),
+    "depth/table10": ("paper_geometry", scorecard),
+    "depth/F049": ("four_cell", four_cells),
+}  # fmt: skip
+"""By recipe: the experiment that it is of, and what is made anew of its page."""
+
+
+@pytest.fixture(scope="module")
+def sweeps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The sweeps made so far, by experiment."""
+    return {"": tmp_path_factory.mktemp("depth")}
+
+
+def sweep(sweeps: dict[str, Path], name: str) -> Path:
+    if name not in sweeps:
+        sweeps[name] = sweeps[""] / name
+        given = {s.split("=")[0] for s in SWEEPS[name]}
+        small = [o for o in SMALL if o.split("=")[0] not in given]
+        if name == "four_cell":  # another domain
+            small.remove("domain.items=400")
+        place = f"hydra.sweep.dir={sweeps[name]}"
+        argv = ["-m", f"+experiment=depth/{name}", *SWEEPS[name], *small, "baseline=null", place]
+        assert launch.main(argv) == 0
+    return sweeps[name]
+
+
+def test_every_recipe_is_checked_on_its_experiment() -> None:
+    found = (p for p in plugins("recipe") if p.name.startswith("depth/"))
+    depth_recipes = {p.name: p.cls for p in found if p.cls.needs}
+    assert CHECKS.keys() == depth_recipes.keys()
+    for name, (experiment, _) in CHECKS.items():
+        assert depth_recipes[name].needs.endswith(f"+experiment=depth/{experiment}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", CHECKS)
+def test_what_a_recipe_prints_is_what_the_rows_say(
+    recipe: str,
+    sweeps: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name, check = CHECKS[recipe]
+    if name == "four_cell" and available() is not None:
+        pytest.skip(f"no sandbox: {available()}")
+    path = sweep(sweeps, name)
+    done = framework(capsys, "report", "--recipe", recipe, str(path), "--to", str(tmp_path / "p"))
+    assert done.status == 0, done.err
+    text = (tmp_path / "p" / "report.md").read_text()
+    pages = tables(text)
+    jobs = list(load(path).jobs)
+    assert jobs
+    assert all(not row.error for job in jobs for row in job.rows)
+    check(jobs, pages, text)
+    assert "Measured here: domain " in text
+    assert "://" not in (tmp_path / "p" / "report.html").read_text()
+
+
+def test_a_sweep_of_something_else_is_refused_in_one_line(
+    sweeps: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(sweep(sweeps, "maintenance"))
+    target = ["--to", str(tmp_path / "p")]
+
+    def refused(recipe: str) -> str:
+        return framework(capsys, "report", "--recipe", recipe, path, *target).mistake
+
+    assert "measured twice" in refused("depth/visibility")
+    assert "at least two models" in refused("depth/cross_model")
+    assert "vary something else" in refused("depth/F016")
+    assert not (tmp_path / "p").exists()
+    # An axis that no run has is no panel left out in silence.
+    with pytest.raises(UserError, match="no job has the axis distractor_retention"):
+        by_setting(jobs_of([Path(path)]), "domain.fidelity", "distractor_retention")

@@ -1,0 +1,42 @@
+"""The printed values: complete, labelled, and consistent where the papers are."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.recipes._paper_values import printed, printed_number
+
+PAPERS = ("longhorizon", "regimes", "depth")
+
+
+def test_every_table_says_where_it_stands() -> None:
+    standings = {t.standing for paper in PAPERS for t in printed(paper).values()}
+    assert standings == {"reported", "modelled", "vendor"}
+    for paper in PAPERS:
+        for table in printed(paper).values():
+            assert table.source
+            assert table.values, table.name
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rows_have_a_value_for_every_column(paper: str) -> None:
+    for table in printed(paper).values():
+        rows = table.values.values() if isinstance(table.values, dict) else table.values
+        for row in rows:
+            assert not table.columns or len(row) == len(table.columns), (table.name, row)
+
+
+def test_a_row_by_column() -> None:
+    brief = printed("depth")["table_7"].row("Brief")
+    assert brief == {"d=1": "0.950", "d=2": "0.975", "d=3": "0.875", "slope": "-0.075"}
+    assert printed("depth")["table_7"].row("nobody") == {}
+    assert printed_number("-0.075") == -0.075
+    assert printed_number("") is None
+    assert printed_number("LoCoMo LLM-judge") is None
+
+
+def test_printed_slopes_follow_from_printed_depths() -> None:
+    table = printed("depth")["table_7"]
+    for arm in table.values:
+        row = {name: float(text) for name, text in table.row(arm).items()}
+        assert row["d=3"] - row["d=1"] == pytest.approx(row["slope"])
