@@ -272,7 +272,7 @@ class TraceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
-    """What the reader sees. `budget_tokens` is None for an arm that is exempt from the budget."""
+    """What the reader sees. `budget_tokens` is None for an unbudgeted arm."""
 
     items: tuple[Item, ...]
     tokens: int

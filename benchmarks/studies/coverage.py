@@ -337,7 +337,7 @@ def _others() -> Iterator[Scenario]:
 
         return hit
 
-    for name, figure in (("Pearson's r", "pearson"), ("Cohen's kappa", "kappa_above")):
+    for name, figure in (("Pearson's r", "pearson"), ("Cohen's kappa", "cohens_kappa_above")):
         yield _coverage(
             f"{name} of judges (percentile bootstrap over cases)",
             "five steps, two answers a case",

@@ -144,8 +144,9 @@ def read_labels(path: Path) -> dict[str, bool]:
 def compare_labels(verdicts: Sequence[Verdict], labels: Mapping[str, bool]) -> list[dict[str, Any]]:
     """Agreement of the judge with the labels, by question and over all.
 
-    Each holds `question`, `n`, `agree` (share), `judge_yes`, `person_yes` (shares), `kappa`,
-    `alpha`, and `limits` of `agree`, `kappa` and `alpha`, bootstrapped over cases.
+    Each holds `question`, `n`, `agree` (share), `judge_yes`, `person_yes` (shares),
+    `cohens_kappa`, `alpha`, and `limits` of `agree`, `cohens_kappa` and `alpha`, bootstrapped over
+    cases.
     Raises UserError for a label of no verdict of these runs.
     """
     of_id = {verdict.id: verdict for verdict in verdicts}
@@ -172,11 +173,11 @@ def _figures(question: str, pairs: Sequence[tuple[float, float, str]]) -> dict[s
         "agree": 1.0 - figures["mean_absolute_disagreement"],
         "judge_yes": figures["mean_a"],
         "person_yes": figures["mean_b"],
-        "kappa": figures["kappa_above"],
+        "cohens_kappa": figures["cohens_kappa_above"],
         "alpha": figures["alpha"],
         "limits": {
             "agree": None if apart is None else (1.0 - apart[1], 1.0 - apart[0]),
-            "kappa": limits["kappa_above"],
+            "cohens_kappa": limits["cohens_kappa_above"],
             "alpha": limits["alpha"],
         },
     }

@@ -223,12 +223,12 @@ def compare(
             "agreed": agreed,
             "share": agreed / len(those),
             "confusion": confused.most_common(1)[0][0] if confused else "",
-            "kappa": None if regime else kappa(those),
+            "cohens_kappa": None if regime else kappa(those),
             "ac1": None if regime else ac1(those),
-            "limits": {"share": wilson(agreed, len(those)), "kappa": None, "ac1": None},
+            "limits": {"share": wilson(agreed, len(those)), "cohens_kappa": None, "ac1": None},
         }
         if regime is None:
-            row["limits"] |= {"kappa": _limits(those, kappa), "ac1": _limits(those, ac1)}
+            row["limits"] |= {"cohens_kappa": _limits(those, kappa), "ac1": _limits(those, ac1)}
         rows.append(row)
     return rows
 

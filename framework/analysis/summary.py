@@ -117,7 +117,7 @@ def summarize(
         "ledger": ledger(rows),
         "fairness": {
             **room_of_rows(good),
-            "exempt": arch.exempt,
+            "unbudgeted": arch.unbudgeted,
             "budget_at": arch.budget_at,
             "sees_task": arch.sees_task,
             "knows_schema": arch.knows_schema,
@@ -136,6 +136,11 @@ def summarize(
             "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
         },
     }
+
+
+def unbudgeted(fairness: Mapping[str, Any]) -> bool:
+    """Whether an arm has no budget, by its summary's `fairness`; old ones call it `exempt`."""
+    return bool(fairness.get("unbudgeted", fairness.get("exempt")))
 
 
 def _prompts(plan: Plan) -> str:

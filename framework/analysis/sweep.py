@@ -9,7 +9,14 @@ from itertools import combinations
 from typing import Any, Final
 
 from framework.analysis.cost import differences
-from framework.analysis.summary import SETTING, amounts, as_mappings, axis_meta, setting_of
+from framework.analysis.summary import (
+    SETTING,
+    amounts,
+    as_mappings,
+    axis_meta,
+    setting_of,
+    unbudgeted,
+)
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest
@@ -247,7 +254,7 @@ def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     for summary in summaries:
         fair = summary["fairness"]
         tokens = fair.get("mean_view_tokens_could_fill")
-        if not fair["exempt"] and tokens is not None:
+        if not unbudgeted(fair) and tokens is not None:
             run = summary["run"]
             by_budget[run["budget"]].append((run["arch"], tokens, fair["budget_tokens"]))
     for budget, arms in sorted(by_budget.items()):

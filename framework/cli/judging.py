@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from framework.statistics.style import Guess
 
 _LIMITS = "in brackets 95% limits, bootstrapped over cases"
-_LIMITS_OVER_FAILURES = "in brackets 95% limits: Wilson's, and of kappa and AC1 over failures"
+_LIMITS_OVER_FAILURES = (
+    "in brackets 95% limits: Wilson's, and of cohens_kappa and AC1 over failures"
+)
 _SHOWN = 24
 """Directions shown at most; the rest is in --json."""
 
@@ -247,8 +249,8 @@ def _agreement_table(result: Mapping[str, Any]) -> Table:
             "mean b": row["mean_b"],
             "mean |a-b|": _bounded(row, "mean_absolute_disagreement"),
             "r": _bounded(row, "pearson"),
-            "kappa > .5": _bounded(row, "kappa_above"),
-            "kappa >= .5": _bounded(row, "kappa_at_least"),
+            "cohens_kappa > .5": _bounded(row, "cohens_kappa_above"),
+            "cohens_kappa >= .5": _bounded(row, "cohens_kappa_at_least"),
             "alpha": _bounded(row, "alpha"),
         }
         for row in result["agreement"]

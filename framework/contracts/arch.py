@@ -38,7 +38,7 @@ class Query:
 class ArchContext:
     """What an arm gets when it is opened on one history.
 
-    `budget_tokens` is None for an exempt arm. `fields` is empty unless the arm declares
+    `budget_tokens` is None for an unbudgeted arm. `fields` is empty unless the arm declares
     `knows_schema`, `embedder` None unless it declares `uses_embedder`. `seed` and `draw` feed the
     arm's own randomness: nothing else may, but `Query.seed`.
     """
@@ -56,9 +56,10 @@ class Arch(ABC, Generic[S]):
 
     Declarations are printed beside every result, so a reader sees what an arm was told.
     `budget_at`: where the arm itself uses the budget (packing enforces it on every arm but an
-    `exempt` one). Events reach an arm without edges unless it declares `gold_edges`; to one that
-    declares `uses_extractor` they come with the kinds and edges that the run's extractor read from
-    their text, in place of the given ones, where `extractor` is not `none`.
+    `unbudgeted` one, once named `exempt`). Events reach an arm without edges unless it declares
+    `gold_edges`; to one that declares `uses_extractor` they come with the kinds and edges that the
+    run's extractor read from their text, in place of the given ones, where `extractor` is not
+    `none`.
     """
 
     name: ClassVar[str]
@@ -70,9 +71,14 @@ class Arch(ABC, Generic[S]):
     uses_embedder: ClassVar[bool] = False
     uses_extractor: ClassVar[bool] = False
     sees_gold: ClassVar[bool] = False
-    exempt: ClassVar[bool] = False
+    unbudgeted: ClassVar[bool] = False
     query: ClassVar[Literal["task", "none"]] = "task"
     Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "exempt" in vars(cls):  # the name before it was `unbudgeted`
+            cls.unbudgeted = vars(cls)["exempt"]
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         self.settings = settings

@@ -114,8 +114,8 @@ class Pipeline:
 
     @property
     def limit(self) -> int | None:
-        """The view's budget in tokens; None for an exempt arm."""
-        return None if self.arch.exempt else self.budget_tokens
+        """The view's budget in tokens; None for an unbudgeted arm."""
+        return None if self.arch.unbudgeted else self.budget_tokens
 
     @property
     def _asks_to_ingest(self) -> bool:
@@ -338,7 +338,7 @@ class Pipeline:
 
     async def _recall(self, memory: Memory, query: Query, k: int | None) -> Sequence[Item]:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
-        # An exempt arm gives everything: a cutoff would make another arm of it.
+        # An unbudgeted arm gives everything: a cutoff would make another arm of it.
         most = 2**31 if self.limit is None else (self.limit if k is None else k)
         items: Sequence[Item] = list(await settled(memory.arch.recall(query, most)))[:most]
         if self.traces_sources and self.seams.of_items:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.analysis.cost import RETURN
+from framework.analysis.summary import unbudgeted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
 DAGGER: Final = "†"
 
 
-def told(fairness: Mapping[str, Any]) -> str:
-    """What an arm was told beyond the events and the query, in words."""
+def declared_inputs(fairness: Mapping[str, Any]) -> str:
+    """What an arm declares to be given beyond the events and the query, in words."""
     words = [
         name.replace("_", " ")
-        for name in ("sees_task", "knows_schema", "gold_edges", "sees_gold", "exempt")
+        for name in ("sees_task", "knows_schema", "gold_edges", "sees_gold")
         if fairness.get(name)
     ]
+    if unbudgeted(fairness):
+        words.append("unbudgeted")
     if fairness.get("query") == "none":
         words.append("no query")
     words += [f"{part} {fairness[part]}" for part in ("embedder", "extractor") if part in fairness]

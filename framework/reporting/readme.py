@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from framework.analysis.summary import unbudgeted
 from framework.errors import UserError
-from framework.reporting.format import DAGGER, short, told
+from framework.reporting.format import DAGGER, declared_inputs, short
 
 
 def sweep_table(summary: Mapping[str, Any], budget: str | None = None) -> str:
@@ -35,19 +36,19 @@ def _one(jobs: Sequence[Mapping[str, Any]]) -> str:
     run = jobs[0]["run"]
     axes = [a for a in jobs[0]["headline"] if any(a in job["axes"] for job in jobs)]
     tokens = next(
-        (j["fairness"]["budget_tokens"] for j in jobs if not j["fairness"]["exempt"]), None
+        (j["fairness"]["budget_tokens"] for j in jobs if not unbudgeted(j["fairness"])), None
     )
     title = (
         f"**{run['domain']}, budget {run['budget']} ({tokens} tokens), {run['n_cases']} cases, "
         f"reader {run['reader']}, model {run['model']} ({run['model_kind']})**"
     )
-    head = ["arm", *axes, "view tokens", "told"]
+    head = ["arm", *axes, "view tokens", "declared inputs"]
     lines = [_line(head), _line(["---"] * len(head))]
     for job in jobs:
         cells = [_cell(job["axes"].get(axis)) for axis in axes]
         view = job["fairness"].get("mean_view_tokens")
         size = "" if view is None else f"{view:.0f}"
-        lines.append(_line([job["run"]["arch"], *cells, size, told(job["fairness"])]))
+        lines.append(_line([job["run"]["arch"], *cells, size, declared_inputs(job["fairness"])]))
     return "\n".join([title, "", *lines])
 
 

@@ -19,13 +19,13 @@ from framework.reporting.comparisons import (
 from framework.reporting.format import (
     DAGGER,
     amount,
+    declared_inputs,
     entry_cell,
     interval,
     limits,
     nowhere,
     number,
     terminal,
-    told,
     warned,
 )
 
@@ -162,7 +162,7 @@ _TITLED: Final = ("domain", "n_cases", "reader", "model")
 
 
 def arms_table(jobs: Sequence[Mapping[str, Any]], also: str = "") -> Table:
-    """Arms of one setting: headline axes with intervals, view tokens, what an arm was told.
+    """Arms of one setting: headline axes with intervals, view tokens, declared inputs.
 
     also : what else the title says, beginning with a space.
     """
@@ -178,12 +178,12 @@ def arms_table(jobs: Sequence[Mapping[str, Any]], also: str = "") -> Table:
     for axis in headline:
         table.add_column(axis.replace("_", " "), justify="center")
     table.add_column("view tokens", justify="right")
-    table.add_column("told")
+    table.add_column("declared inputs")
     for job in jobs:
         cells = [entry_cell(job["axes"].get(axis)) for axis in headline]
         tokens = job["fairness"].get("mean_view_tokens")
         view = "" if tokens is None else f"{tokens:.0f}"
-        table.add_row(job["run"]["arch"], *cells, view, told(job["fairness"]))
+        table.add_row(job["run"]["arch"], *cells, view, declared_inputs(job["fairness"]))
     return table
 
 

@@ -37,8 +37,8 @@ class Agreement:
     mean_a, mean_b : mean value of each.
     mean_absolute_disagreement : in the unit of the values.
     pearson : None where a judge gave one value to all.
-    kappa_above, kappa_at_least : Cohen's kappa of the values binarised at > .5 and at >= .5, which
-        differ where a judge says .5; None where both gave one and the same label to all.
+    cohens_kappa_above, cohens_kappa_at_least : Cohen's kappa of the values binarised at > .5 and at
+        >= .5, which differ where a judge says .5; None where both gave one label to all.
     alpha : Krippendorff's alpha for interval values; None where all values are the same.
     """
 
@@ -47,8 +47,8 @@ class Agreement:
     mean_b: float
     mean_absolute_disagreement: float
     pearson: float | None
-    kappa_above: float | None
-    kappa_at_least: float | None
+    cohens_kappa_above: float | None
+    cohens_kappa_at_least: float | None
     alpha: float | None
 
 
@@ -75,8 +75,10 @@ def agreement(a: Sequence[float], b: Sequence[float]) -> Agreement:
         mean_b=float(np.mean(b)),
         mean_absolute_disagreement=mean_absolute_disagreement(a, b),
         pearson=pearson(a, b),
-        kappa_above=cohens_kappa([v > THRESHOLD for v in a], [v > THRESHOLD for v in b]),
-        kappa_at_least=cohens_kappa([v >= THRESHOLD for v in a], [v >= THRESHOLD for v in b]),
+        cohens_kappa_above=cohens_kappa([v > THRESHOLD for v in a], [v > THRESHOLD for v in b]),
+        cohens_kappa_at_least=cohens_kappa(
+            [v >= THRESHOLD for v in a], [v >= THRESHOLD for v in b]
+        ),
         alpha=krippendorffs_alpha([a, b]),
     )
 

@@ -20,8 +20,8 @@ __all__ = ["FIGURES", "agreement_limits"]
 FIGURES: Final = (
     "mean_absolute_disagreement",
     "pearson",
-    "kappa_above",
-    "kappa_at_least",
+    "cohens_kappa_above",
+    "cohens_kappa_at_least",
     "alpha",
 )
 _LEAST_DEFINED: Final = 0.95

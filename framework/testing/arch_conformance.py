@@ -184,7 +184,7 @@ def open_arch(
 ) -> Arch[Any]:
     """An instance with a history taken in, told what it declares and nothing else."""
     context = ArchContext(
-        budget_tokens=None if arch.exempt else budget_tokens,
+        budget_tokens=None if arch.unbudgeted else budget_tokens,
         client=RuleClient() if arch.needs_model else NoClient(),
         fields=FIELDS if arch.knows_schema else cast(Any, _Hidden("the schema")),
         embedder=WordsEmbedder(NoSettings())
@@ -230,7 +230,7 @@ def check_arch(arch: type[Arch[Any]], settings: Any) -> None:
 
 _FLAGS: Final = (
     "needs_model", "sees_task", "knows_schema", "gold_edges", "uses_embedder", "uses_extractor",
-    "sees_gold", "exempt",
+    "sees_gold", "unbudgeted",
 )  # fmt: skip
 
 
@@ -240,7 +240,9 @@ def check_declarations(arch: type[Arch[Any]], settings: Any) -> None:
     assert arch.query in ("task", "none"), f"query is {arch.query!r}"
     for name in _FLAGS:
         assert isinstance(getattr(arch, name), bool), f"{name} is not True or False"
-    assert not (arch.exempt and arch.budget_at != "none"), "an exempt arch has no budget to use"
+    assert not (arch.unbudgeted and arch.budget_at != "none"), (
+        "an unbudgeted arch has no budget to use"
+    )
     assert isinstance(settings, arch.Settings), f"settings are not {arch.Settings.__name__}"
     assert (arch.__doc__ or "").strip(), "a docstring says what the arch is and where it is from"
 

@@ -12,13 +12,13 @@ from plugins.archs._items import event_item, recency
 
 @register("arch", "full_context")
 class FullContext(Arch[NoSettings]):
-    """The whole history in order of arrival, exempt from the budget.
+    """The whole history in order of arrival, without a budget.
 
-    What a reader makes of everything: the reference for what any memory loses. Being exempt, it
+    What a reader makes of everything: the reference for what any memory loses. Being unbudgeted, it
     does not compete with arms that keep to a budget.
     """
 
-    exempt = True
+    unbudgeted = True
     query = "none"
 
     def ingest(self, events: Iterable[Event]) -> None:

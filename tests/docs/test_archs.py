@@ -17,7 +17,7 @@ WORDS = {
     "sees_task": "sees task",
     "knows_schema": "knows schema",
     "sees_gold": "sees gold",
-    "exempt": "exempt",
+    "unbudgeted": "unbudgeted",
     "uses_extractor": "extractor",
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Group
+from framework.analysis.summary import unbudgeted
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, count, number_cell, p_cell, yes_no
 from framework.reporting.sections.overview import titled
@@ -18,7 +19,7 @@ _DECLARED: Final[Mapping[str, str]] = {
     "sees_gold": "sees gold",
     "needs_model": "asks a model",
     "budget_at": "uses the budget at",
-    "exempt": "exempt from it",
+    "unbudgeted": "unbudgeted",
     "embedder": "embedder",
     "extractor": "extractor",
 }
@@ -57,15 +58,18 @@ def fairness(evidence: Evidence) -> Iterator[Block]:
 
 
 def capabilities(evidence: Evidence) -> Iterator[Block]:
-    """What each arm declares of itself: what it is told, and what it needs."""
-    yield Heading("What arms are told", "capabilities")
-    arms = {job.arm: job.summary["fairness"] for job in evidence.jobs}
-    shown = [key for key in _DECLARED if any(key in told for told in arms.values())]
+    """What each arm declares of itself: its inputs, and what it needs."""
+    yield Heading("Declared inputs", "capabilities")
+    arms = {
+        job.arm: {**job.summary["fairness"], "unbudgeted": unbudgeted(job.summary["fairness"])}
+        for job in evidence.jobs
+    }
+    shown = [key for key in _DECLARED if any(key in given for given in arms.values())]
     yield Table(
         anchor="capabilities-table",
         caption="By the arms' own declarations; a difference between two arms may be one of these.",
         columns=["arm", *(_DECLARED[key] for key in shown)],
-        rows=[[arm, *(_declared(told.get(key)) for key in shown)] for arm, told in arms.items()],
+        rows=[[arm, *(_declared(given.get(key)) for key in shown)] for arm, given in arms.items()],
     )
 
 
@@ -173,7 +177,7 @@ def _room(group: Group) -> Table:
                 [
                     arm,
                     budget,
-                    "exempt" if fair["exempt"] else count(fair.get("budget_tokens")),
+                    "unbudgeted" if unbudgeted(fair) else count(fair.get("budget_tokens")),
                     number_cell(fair.get("mean_view_tokens"), 1),
                     count(fair.get("max_view_tokens")),
                     UNDEFINED if could is None else Cell(text=f"{could:.0%}", value=float(could)),

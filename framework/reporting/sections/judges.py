@@ -58,7 +58,7 @@ def blocks(found: Sequence[Pair]) -> Iterator[Block]:
             continue
         for row in compared["agreement"]:
             numbers = ("mean_a", "mean_b", "mean_absolute_disagreement", "pearson",
-                       "kappa_at_least", "alpha")  # fmt: skip
+                       "cohens_kappa_at_least", "alpha")  # fmt: skip
             rows.append(
                 [row["axis"], f"{a}, {b}", count(row["n"]), *(number_cell(row[k]) for k in numbers)]
             )
@@ -74,7 +74,7 @@ def blocks(found: Sequence[Pair]) -> Iterator[Block]:
             )
     if rows:
         yield Text(
-            "How far the judges agree on the same answers. Kappa is Cohen's of values at or above "
+            "How far the judges agree on the same answers. cohens_kappa is of values at or above "
             ".5, alpha Krippendorff's for interval values."
         )
         yield Table(
@@ -82,7 +82,7 @@ def blocks(found: Sequence[Pair]) -> Iterator[Block]:
             caption="Agreement of values.",
             columns=[
                 *("axis", "judges", "n", "mean of first", "of second", "mean |difference|"),
-                *("Pearson", "kappa", "alpha"),
+                *("Pearson", "cohens_kappa", "alpha"),
             ],
             rows=rows,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.analysis.evidence import Evidence, Group, Job
+from framework.analysis.summary import unbudgeted
 from framework.reporting.blocks import (
     Block,
     Cell,
@@ -16,7 +17,7 @@ from framework.reporting.blocks import (
     Text,
 )
 from framework.reporting.cells import count, entry_cell
-from framework.reporting.format import DAGGER, nowhere, told, warned
+from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
 
 LABELS = (
     "Findings are what no model had a hand in: retention, surface ceiling, cost without a model.",
@@ -91,7 +92,7 @@ def _paragraph(evidence: Evidence) -> str:
     sizes = {
         job.budget: job.summary["fairness"].get("budget_tokens")
         for job in evidence.jobs
-        if not job.summary["fairness"]["exempt"]
+        if not unbudgeted(job.summary["fairness"])
     }
     named = ", ".join(
         f"{budget} ({sizes[budget]} tokens)" if sizes.get(budget) else budget for budget in budgets
@@ -119,7 +120,7 @@ def _table(group: Group, budget: str, anchor: str) -> Table:
             job.arm,
             *(entry_cell(job.summary["axes"].get(axis)) for axis in axes),
             count(job.summary["fairness"].get("mean_view_tokens")),
-            told(job.summary["fairness"]),
+            declared_inputs(job.summary["fairness"]),
         ]
         for job in jobs
     ]
@@ -129,7 +130,7 @@ def _table(group: Group, budget: str, anchor: str) -> Table:
             f"{group.run['domain']}, budget {budget}, {group.run['n_cases']} cases"
             f"{', ' + group.differs if group.differs else ''}. Means with 95% intervals."
         ),
-        columns=["arm", *axes, "view tokens", "told"],
+        columns=["arm", *axes, "view tokens", "declared inputs"],
         rows=rows,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from framework.analysis.evidence import Job
+from framework.analysis.summary import unbudgeted
 from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.registry import register
@@ -144,7 +145,7 @@ def _has_edges(job: Job) -> bool:
 def _is_fair(job: Job) -> bool:
     """Whether it keeps to the budget and sees no gold."""
     fair = job.summary["fairness"]
-    return not fair["exempt"] and not fair["sees_gold"]
+    return not unbudgeted(fair) and not fair["sees_gold"]
 
 
 def _depth(depth: float | None) -> Cell:

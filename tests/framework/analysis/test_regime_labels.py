@@ -78,18 +78,18 @@ def test_agreement_by_regime_and_over_all() -> None:
     truncation = rows["budget-truncation"]
     assert (truncation["n"], truncation["agreed"]) == (4, 3)
     assert truncation["confusion"] == "budget-truncation as assemble-internal"
-    assert truncation["kappa"] is truncation["ac1"] is None
+    assert truncation["cohens_kappa"] is truncation["ac1"] is None
     everything = rows["all"]
     assert (everything["n"], everything["agreed"]) == (15, 14)
     # By hand: 14/15 observed, (4 x 3 + 11 x 12) / 225 by chance.
-    assert everything["kappa"] == pytest.approx((14 / 15 - 144 / 225) / (1 - 144 / 225))
+    assert everything["cohens_kappa"] == pytest.approx((14 / 15 - 144 / 225) / (1 - 144 / 225))
     # Shares 7/30 and 23/30 of four labels: 2 x 7/30 x 23/30 / 3 by chance.
     chance = 2 * 7 / 30 * 23 / 30 / 3
     assert everything["ac1"] == pytest.approx((14 / 15 - chance) / (1 - chance))
-    for figure in ("share", "kappa", "ac1"):
+    for figure in ("share", "cohens_kappa", "ac1"):
         low, high = everything["limits"][figure]
         assert low < everything[figure] <= high
-    assert truncation["limits"]["kappa"] is None
+    assert truncation["limits"]["cohens_kappa"] is None
     with pytest.raises(UserError, match="1 ids of no failure here, as other"):
         compare(FAILED, {"other": "unclassified"}, 4)
 

@@ -123,7 +123,7 @@ def test_fairness_is_of_the_rows_that_could_fill_the_budget() -> None:
     assert {"sees_task", "knows_schema", "gold_edges", "sees_gold", "query"} <= fairness.keys()
 
 
-def test_an_exempt_arm_has_no_budget_to_fill() -> None:
+def test_an_unbudgeted_arm_has_no_budget_to_fill() -> None:
     fairness = summary([row("a", 1.0, budget_tokens=None, view_tokens=900)])["fairness"]
     assert (fairness["could_fill"], fairness["mean_view_tokens_could_fill"]) == (None, None)
 

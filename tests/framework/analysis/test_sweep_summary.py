@@ -37,7 +37,7 @@ def job(
         "digest": arm,
     }
     fairness = {
-        "exempt": False,
+        "unbudgeted": False,
         "budget_tokens": 1000,
         "mean_view_tokens_could_fill": None,
         **{k: v for k, v in changed.items() if k not in run},
@@ -190,10 +190,10 @@ def test_arms_that_could_fill_the_budget_and_differ_by_more_than_a_percent_are_f
         assert "mean view of y is 989.0 tokens" in combine(*jobs)["fairness_flags"][0]
 
 
-def test_an_exempt_arm_is_not_flagged() -> None:
+def test_an_unbudgeted_arm_is_not_flagged() -> None:
     jobs = [
         job("x", {"eda": ALL}, mean_view_tokens_could_fill=1000),
-        job("y", {"eda": ALL}, mean_view_tokens_could_fill=9000, exempt=True),
+        job("y", {"eda": ALL}, mean_view_tokens_could_fill=9000, unbudgeted=True),
     ]
     assert combine(*jobs)["fairness_flags"] == []
 

@@ -49,8 +49,8 @@ def test_the_recorded_judge_split(capsys: pytest.CaptureFixture[str], data_dir: 
         (crr, "pearson", 0.959),
         (rcs, "mean_absolute_disagreement", 0.131),
         (rcs, "pearson", 0.5475),
-        (rcs, "kappa_above", 0.174),
-        (rcs, "kappa_at_least", 0.569),
+        (rcs, "cohens_kappa_above", 0.174),
+        (rcs, "cohens_kappa_at_least", 0.569),
     ):
         assert row[key] == pytest.approx(expected, abs=5e-4), key
     # .54748: .547 to three digits, .5475 to four, .55 as printed by the paper.
@@ -180,7 +180,7 @@ def test_a_sheet_is_blind_and_reads_back(
     assert found["all"]["n"] == 30
     assert found["all"]["person_yes"] == 1.0
     assert found["all"]["agree"] == pytest.approx(found["all"]["judge_yes"])
-    assert found["all"]["kappa"] == 0.0, "one label for all is no agreement beyond chance"
+    assert found["all"]["cohens_kappa"] == 0.0, "one label for all is no agreement beyond chance"
     assert set(found["all"]["limits"].values()) == {None}, "fewer than 10 cases"
     # A person who says what the judge said agrees in all.
     said = {}
@@ -207,7 +207,7 @@ def test_agreement_with_people_has_limits_over_cases() -> None:
         verdicts, {v.id: v.met != (i % 10 == 0) for i, v in enumerate(verdicts)}
     )
     assert found["agree"] == pytest.approx(0.9)
-    for name in ("agree", "kappa", "alpha"):
+    for name in ("agree", "cohens_kappa", "alpha"):
         low, high = found["limits"][name]
         assert low < found[name] < high
 

@@ -179,7 +179,7 @@ def test_repeats_and_draws_are_rows_of_their_own() -> None:
     assert len(keys) == 2 * 2 * 3
 
 
-def test_a_cutoff_does_not_cut_an_exempt_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cutoff_does_not_cut_an_unbudgeted_arm(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = trivial_plan(n_cases=1, arch={"plugin": "spy"})
     path = pipeline_of(plan)
     (case,) = path.domain.cases(1, 7)
@@ -195,6 +195,6 @@ def test_a_cutoff_does_not_cut_an_exempt_arm(monkeypatch: pytest.MonkeyPatch) ->
         return [most for kind, *_, most in Spy.seen if kind == "query"]
 
     assert asked() == [3]
-    monkeypatch.setattr(Spy, "exempt", True)
+    monkeypatch.setattr(Spy, "unbudgeted", True)
     (most,) = asked()
     assert most > 10**9

@@ -73,7 +73,7 @@ def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -
         "headline": ["p_ret", "kappa"],
         "axes": axes,
         "strata": {name: axes_of_rows(own, 7) for name, own in groups.items()},
-        "fairness": {"budget_tokens": 100, "exempt": False, "mean_view_tokens": 90.0},
+        "fairness": {"budget_tokens": 100, "unbudgeted": False, "mean_view_tokens": 90.0},
         "ledger": {"total": {"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.0}},
     }
     return Job(path=path, summary=summary, manifest={}, rows=rows)

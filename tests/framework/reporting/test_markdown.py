@@ -27,7 +27,7 @@ def job(domain: str, budget: str, arch: str, mean: float) -> dict[str, Any]:
         "axes": {"recall": axis},
         "fairness": {
             **told,
-            "exempt": False,
+            "unbudgeted": False,
             "query": "task",
             "budget_at": "none",
             "budget_tokens": 100,

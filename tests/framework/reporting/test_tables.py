@@ -10,12 +10,12 @@ from framework.analysis.summary import SETTING
 from framework.engine.run import execute
 from framework.reporting.comparisons import in_order
 from framework.reporting.format import (
+    declared_inputs,
     interval,
     number,
     p_value,
     signed,
     terminal,
-    told,
     warned,
 )
 from framework.reporting.tables import print_run, run_table
@@ -38,12 +38,15 @@ def test_numbers_and_what_is_not_there() -> None:
     assert interval({"ci_low": None, "ci_high": None}) == "-"
 
 
-def test_what_an_arm_was_told() -> None:
-    assert told({}) == ""
-    assert told({"sees_task": True, "gold_edges": True, "query": "none"}) == (
+def test_declared_inputs_of_an_arm() -> None:
+    assert declared_inputs({}) == ""
+    assert declared_inputs({"sees_task": True, "gold_edges": True, "query": "none"}) == (
         "sees task, gold edges, no query"
     )
-    assert told({"exempt": True, "sees_gold": True, "query": "task"}) == "sees gold, exempt"
+    assert (
+        declared_inputs({"exempt": True, "sees_gold": True, "query": "task"})
+        == "sees gold, unbudgeted"
+    )
 
 
 def test_a_run_shows_errors_and_what_is_an_instrument_check(

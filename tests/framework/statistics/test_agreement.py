@@ -106,10 +106,10 @@ def test_laws(pairs: list[tuple[float, float]]) -> None:
         back.mean_absolute_disagreement,
         back.alpha,
     )
-    assert there.kappa_above == back.kappa_above
+    assert there.cohens_kappa_above == back.cohens_kappa_above
     same = agreement(a, a)
     assert same.mean_absolute_disagreement == 0
-    assert {same.kappa_above, same.kappa_at_least, same.alpha} <= {1.0, None}
+    assert {same.cohens_kappa_above, same.cohens_kappa_at_least, same.alpha} <= {1.0, None}
     assert same.pearson in (None, pytest.approx(1.0))
     assert there.alpha is None or there.alpha <= 1.0
 
@@ -136,5 +136,5 @@ def test_the_recorded_judge_split(data_dir: Path) -> None:
     assert found["CRR"].pearson == pytest.approx(0.959, abs=5e-4)
     assert found["RCS"].mean_absolute_disagreement == pytest.approx(0.131, abs=5e-4)
     assert found["RCS"].pearson == pytest.approx(0.5475, abs=5e-5)
-    assert found["RCS"].kappa_above == pytest.approx(0.174, abs=5e-4)
-    assert found["RCS"].kappa_at_least == pytest.approx(0.569, abs=5e-4)
+    assert found["RCS"].cohens_kappa_above == pytest.approx(0.174, abs=5e-4)
+    assert found["RCS"].cohens_kappa_at_least == pytest.approx(0.569, abs=5e-4)

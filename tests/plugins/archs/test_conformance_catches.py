@@ -162,3 +162,13 @@ def test_a_wrong_declaration_is_found(name: str, value: object, law: str) -> Non
     broken = type("Broken", (Good,), {"__doc__": "Broken.", name: value})
     with pytest.raises(AssertionError, match=law):
         check_arch(broken, NoSettings())
+
+
+def test_an_arch_that_says_exempt_is_unbudgeted() -> None:
+    """The attribute's name before: archs of other packages may still have it."""
+
+    class OfBefore(Good):
+        exempt = True
+
+    assert OfBefore.unbudgeted
+    assert not Good.unbudgeted

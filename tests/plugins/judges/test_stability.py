@@ -99,7 +99,9 @@ def test_a_steady_judge_agrees_with_itself_under_paraphrase_and_swapped_order(
         assert row["mean_absolute_disagreement"] == 0
         assert row["n"] > 0
     rcs = found["rcs", "paraphrased"]
-    assert (rcs["pearson"], rcs["kappa_above"], rcs["alpha"]) == pytest.approx((1.0, 1.0, 1.0))
+    assert (rcs["pearson"], rcs["cohens_kappa_above"], rcs["alpha"]) == pytest.approx(
+        (1.0, 1.0, 1.0)
+    )
     assert served.counts.calls > 0
 
 
@@ -110,6 +112,6 @@ def test_a_judge_that_changes_its_mind_with_the_wording_is_found_out(
     found = agreements(capsys, served)
     unsteady, steady = found["rcs", "paraphrased"], found["rcs", "reversed"]
     assert unsteady["mean_absolute_disagreement"] > 0.1
-    assert unsteady["kappa_above"] < 0.8
+    assert unsteady["cohens_kappa_above"] < 0.8
     assert unsteady["limits"]["mean_absolute_disagreement"][0] > 0
     assert steady["mean_absolute_disagreement"] == 0

@@ -51,7 +51,7 @@ def _summary(strata: list[str]) -> dict[str, object]:
         "headline": ["frp", "kappa"],
         "strata": dict.fromkeys(strata, axes),
         "ledger": {"total": {"tokens_in": 7, "cost_usd": 0.5}},
-        "fairness": {"budget_tokens": None, "exempt": True, "could_fill": 0.25},
+        "fairness": {"budget_tokens": None, "unbudgeted": True, "could_fill": 0.25},
         "errors": {"n": 1, "kinds": {}},
         "gate": {"name": "open", "passed": None, "reason": "", "findings": []},
     }
