@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from framework.contracts import Domain, Outcome, Patch, Regime, Target, Taxonomy
 from framework.contracts.improve import Seam
@@ -13,9 +13,6 @@ from framework.errors import DataError
 from framework.records import Case, Row
 from framework.registry import NoSettings, register
 from plugins.targets.retrieval import library_of, outcome_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 UNREADABLE: Final = "unreadable"
 """The sign of a query that can't be parsed."""
@@ -125,119 +122,71 @@ def differences(given: str, expected: str) -> tuple[str, ...]:
     table are one. Raises nothing: an expected query that can't be parsed has no differences but
     `unreadable`.
     """
-    one, other = _parsed(given), _parsed(expected)
+    one, other = _parts(given), _parts(expected)
     if one is None or other is None:
         return (UNREADABLE,)
-    parts = (
-        ("tables", _tables),
-        ("columns", _columns),
-        ("joins", _joins),
-        ("aggregates", _aggregates),
-        ("filters", _filters),
-        ("order", _order),
-    )
-    return tuple(name for name, part in parts if part(one) != part(other))
+    return tuple(name for name, part in one.items() if part != other[name])
 
 
-def _parsed(sql: str) -> Any:
+def _parts(sql: str) -> dict[str, Any] | None:
+    """What a query reads, joins, computes and filters, by the word for it; None: unreadable."""
     import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
         tree = sqlglot.parse_one(sql, read="sqlite")
     except (SqlglotError, RecursionError):
         return None
-    return tree if isinstance(tree, sqlglot.exp.Query) else None
+    if not isinstance(tree, exp.Query):
+        return None
 
+    def joins_a_subquery(column: exp.Column) -> bool:
+        """Whether it is one side of an equation of two columns."""
+        parent = column.parent
+        return isinstance(parent, exp.EQ) and all(
+            isinstance(side, exp.Column) for side in (parent.this, parent.expression)
+        )
 
-def _tables(tree: exp.Expression) -> frozenset[str]:
-    from sqlglot import exp
+    def joined_on(join: exp.Join) -> str:
+        """Names of the columns that a join is over, each once."""
+        names = {identifier.name.casefold() for identifier in join.args.get("using") or ()}
+        on = join.args.get("on")
+        names |= (
+            {column.name.casefold() for column in on.find_all(exp.Column)}
+            if on is not None
+            else set()
+        )
+        return ",".join(sorted(names))
 
-    return frozenset(table.name.casefold() for table in tree.find_all(exp.Table))
+    def conjuncts(condition: Any) -> Iterator[Any]:
+        parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
+        return (part for part in parts if not part.find(exp.Exists))
 
+    def text(part: Any) -> str:
+        """A part without tables, aliases and case."""
+        bare = part.copy()
+        for column in list(bare.find_all(exp.Column)):
+            column.set("table", None)
+        return str(bare.sql(dialect="sqlite", normalize_functions="upper")).casefold()
 
-def _columns(tree: exp.Expression) -> frozenset[str]:
-    """Columns that are selected, computed or filtered by: not those that tables are joined on."""
-    from sqlglot import exp
-
-    return frozenset(
-        column.name.casefold()
-        for column in tree.find_all(exp.Column)
-        if column.find_ancestor(exp.Join) is None and not _links(column)
-    )
-
-
-def _links(column: exp.Expression) -> bool:
-    """Whether it is one side of an equation of two columns: the join of a subquery."""
-    from sqlglot import exp
-
-    parent = column.parent
-    return isinstance(parent, exp.EQ) and all(
-        isinstance(side, exp.Column) for side in (parent.this, parent.expression)
-    )
-
-
-def _joins(tree: exp.Expression) -> Counter[str]:
-    from sqlglot import exp
-
-    found = Counter(
-        f"{(join.side or 'inner').lower()} {','.join(sorted(_joined_on(join)))}"
-        for join in tree.find_all(exp.Join)
-    )
-    found.update("exists" for _ in tree.find_all(exp.Exists))
-    return found
-
-
-def _joined_on(join: exp.Expression) -> Iterator[str]:
-    """Names of the columns that a join is over, each once."""
-    from sqlglot import exp
-
-    using = {identifier.name.casefold() for identifier in join.args.get("using") or ()}
-    on = join.args.get("on")
-    columns = on.find_all(exp.Column) if on is not None else ()
-    yield from using | {column.name.casefold() for column in columns}
-
-
-def _aggregates(tree: exp.Expression) -> Counter[str]:
-    from sqlglot import exp
-
-    found = Counter(_said(call) for call in tree.find_all(exp.AggFunc))
-    found.update(
-        "distinct" for d in tree.find_all(exp.Distinct) if isinstance(d.parent, exp.Select)
-    )
-    for group in tree.find_all(exp.Group):
-        found.update(f"group {_said(by)}" for by in group.expressions)
-    return found
-
-
-def _filters(tree: exp.Expression) -> Counter[str]:
-    from sqlglot import exp
-
-    found: Counter[str] = Counter()
-    for clause in (*tree.find_all(exp.Where), *tree.find_all(exp.Having)):
-        found.update(_said(part) for part in _conjuncts(clause.this))
-    return found
-
-
-def _conjuncts(condition: Any) -> Iterable[Any]:
-    from sqlglot import exp
-
-    parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
-    return [part for part in parts if not part.find(exp.Exists)]
-
-
-def _order(tree: exp.Expression) -> list[str]:
-    from sqlglot import exp
-
-    found = [_said(by) for order in tree.find_all(exp.Order) for by in order.expressions]
-    return found + [_said(limit) for limit in tree.find_all(exp.Limit)]
-
-
-def _said(part: Any) -> str:
-    """A part as text without tables, aliases and case."""
-    from sqlglot import exp
-
-    bare = part.copy()
-    for column in list(bare.find_all(exp.Column)):
-        column.set("table", None)
-    return str(bare.sql(dialect="sqlite", normalize_functions="upper")).casefold()
+    joins = [f"{(j.side or 'inner').lower()} {joined_on(j)}" for j in tree.find_all(exp.Join)]
+    aggregates = [text(call) for call in tree.find_all(exp.AggFunc)]
+    distinct = [d for d in tree.find_all(exp.Distinct) if isinstance(d.parent, exp.Select)]
+    groups = [by for group in tree.find_all(exp.Group) for by in group.expressions]
+    conditions = [*tree.find_all(exp.Where), *tree.find_all(exp.Having)]
+    order = [by for order in tree.find_all(exp.Order) for by in order.expressions]
+    return {
+        "tables": {table.name.casefold() for table in tree.find_all(exp.Table)},
+        "columns": {
+            column.name.casefold()
+            for column in tree.find_all(exp.Column)
+            if column.find_ancestor(exp.Join) is None and not joins_a_subquery(column)
+        },
+        "joins": Counter([*joins, *("exists" for _ in tree.find_all(exp.Exists))]),
+        "aggregates": Counter(
+            [*aggregates, *("distinct" for _ in distinct), *(f"group {text(by)}" for by in groups)]
+        ),
+        "filters": Counter(text(part) for where in conditions for part in conjuncts(where.this)),
+        "order": [text(part) for part in (*order, *tree.find_all(exp.Limit))],
+    }
