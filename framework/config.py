@@ -11,11 +11,13 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from framework.errors import UserError
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.registry import Plugin, canonical, find, identity_of, nearest, settings_of
+from framework.store.directory import load_state
 from framework.text.canonical import digest
 
 GROUPS: Final = (
@@ -249,6 +251,14 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
         parts=parts,
         prompts=PromptSet(top.prompt_set or ""),
     )
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan of a run directory, from its journal. Raises UserError where there is none."""
+    started = load_state(path).started
+    if started is None:
+        raise UserError(f"{path}: its journal does not begin with run.started")
+    return plan(started["config"], started["overrides"])
 
 
 def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str]) -> Component:

@@ -25,6 +25,9 @@ _NOT_TAKEN: Final = ("config_path", "config_name", "experimental_rerun")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
+    from framework.cli.log import log_to_stderr
+
+    log_to_stderr()
     try:
         return _main(given)
     except UserError as error:
@@ -49,11 +52,13 @@ def _main(argv: list[str]) -> int:
         return _show_by_hydra(argv, overrides if args.cfg or args.info else [])
     resume = _value_of("resume", overrides)
     if resume not in (None, "", "null"):
+        from framework.cli.ending import Ending, show
         from framework.engine.resume import resume as go_on
 
         if _value_of("dry_run", overrides) not in (None, "false"):
             raise UserError("dry_run is of a run that has not begun; leave out resume")
-        return go_on(Path(str(resume)), [o for o in overrides if not o.startswith("resume=")])
+        left = [o for o in overrides if not o.startswith("resume=")]
+        return show(go_on(Path(str(resume)), left, Ending()))
     return _start(overrides, bool(args.multirun))
 
 
@@ -93,16 +98,19 @@ def _start(overrides: list[str], multirun: bool) -> int:
     with composer(), one_domain():
         config = compose_raw(without_sweeps(overrides) if multirun else overrides)
         if config.get("dry_run") is True:
-            from framework.cli.estimate import show
+            from framework.cli.estimate import show as show_estimate
 
-            return show([*overrides, *(["-m"] if multirun else [])])
+            return show_estimate([*overrides, *(["-m"] if multirun else [])])
+        from framework.cli.ending import Ending, show
+
         if not (multirun or is_sweep(config)):
             from framework.engine.job import run_single
 
-            return run_single(plan_of(config), directory_of(config, "run"))
+            return show(run_single(plan_of(config), directory_of(config, "run"), Ending()))
         from framework.engine.sweep import start_sweep
 
-        return start_sweep(grid(overrides, config), overrides, directory_of(config, "sweep"))
+        jobs, directory = grid(overrides, config), directory_of(config, "sweep")
+        return show(start_sweep(jobs, overrides, directory, Ending()))
 
 
 def _show_by_hydra(argv: list[str], overrides: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Rows as plain data and as Parquet: measured columns first, timing columns apart.
+"""Rows as plain data and as columns: measured columns first, timing columns apart.
 
 A measured column is the same, bit for bit, in a run and in its repetition; timing columns, whose
 names start with `timing_`, and `paid_usd` are not.
@@ -7,8 +7,7 @@ names start with `timing_`, and `paid_usd` are not.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from framework.records import Row, Usage
@@ -66,31 +65,12 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def measured(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The measured columns of rows, sorted by key: what resume and replay must give again."""
-    return [_flat(row, timing=False) for row in in_order(rows)]
+    return [flat(row, timing=False) for row in in_order(rows)]
 
 
 def measured_digest(rows: Iterable[Row]) -> str:
     """Digest of `measured`: equal for a run and its repetition."""
     return digest(measured(rows))
-
-
-def write_parquet(rows: Sequence[Row], path: Path) -> None:
-    """Write rows, sorted by key, one column a value; absent values are null."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    flat = [_flat(row, timing=True) for row in in_order(rows)]
-    columns: dict[str, Any] = {}
-    names = sorted({name for row in flat for name in row}, key=lambda n: _rank(n, flat))
-    for name in names:
-        values = [row.get(name) for row in flat]
-        # Typed by hand: lists that are all empty tell no type.
-        columns[name] = pa.array(values, pa.list_(pa.string())) if name == "reasons" else values
-    table = pa.table(columns)
-    described = {b"decisionbench.measured": ",".join(n for n in names if is_measured(n)).encode()}
-    draft = path.with_suffix(".draft")
-    pq.write_table(table.replace_schema_metadata(described), draft, compression="zstd")
-    draft.replace(path)
 
 
 def is_measured(column: str) -> bool:
@@ -107,22 +87,18 @@ def is_taken(name: str) -> bool:
     )
 
 
-def _rank(name: str, flat: Sequence[Mapping[str, Any]]) -> tuple[int, int, str]:
-    order = {key: i for i, key in enumerate(flat[0])} if flat else {}
-    return (0 if is_measured(name) else 1, order.get(name, len(order)), name)
-
-
-def _flat(row: Row, *, timing: bool) -> dict[str, Any]:
-    flat: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
-    flat["reasons"] = list(row.reasons)
-    flat.update({f"tag_{name}": value for name, value in sorted(row.tags.items())})
-    flat.update({n: None if v is None else float(v) for n, v in sorted(row.axes.items())})
+def flat(row: Row, *, timing: bool) -> dict[str, Any]:
+    """The columns of one row; those of `timing` are not measured."""
+    columns: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    columns["reasons"] = list(row.reasons)
+    columns.update({f"tag_{name}": value for name, value in sorted(row.tags.items())})
+    columns.update({n: None if v is None else float(v) for n, v in sorted(row.axes.items())})
     for phase, usage in sorted(row.usage.items()):
-        flat.update({f"{phase}_{name}": getattr(usage, name) for name in _USAGE_MEASURED})
-    flat["cost_usd"] = sum(usage.cost_usd for usage in row.usage.values())
+        columns.update({f"{phase}_{name}": getattr(usage, name) for name in _USAGE_MEASURED})
+    columns["cost_usd"] = sum(usage.cost_usd for usage in row.usage.values())
     if timing:
-        flat["paid_usd"] = sum(usage.paid_usd for usage in row.usage.values())
+        columns["paid_usd"] = sum(usage.paid_usd for usage in row.usage.values())
         for phase, usage in sorted(row.usage.items()):
-            flat[f"timing_{phase}_model_s"] = usage.seconds
-        flat.update({f"timing_{name}": value for name, value in sorted(row.timing.items())})
-    return flat
+            columns[f"timing_{phase}_model_s"] = usage.seconds
+        columns.update({f"timing_{name}": value for name, value in sorted(row.timing.items())})
+    return columns

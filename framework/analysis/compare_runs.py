@@ -10,11 +10,11 @@ from typing import Any
 
 from framework.analysis.summary import SETTING, axes_of_rows, ledger, room_of_rows, setting_of
 from framework.analysis.sweep import sweep_summary
-from framework.config import Plan
+from framework.config import Plan, load_plan
 from framework.errors import UserError
 from framework.records import Row
 from framework.store import MANIFEST
-from framework.store.directory import load_plan, load_state, read_summary
+from framework.store.directory import load_state, read_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from framework.config import load_plan
 from framework.contracts import Domain
 from framework.contracts.improve import (
     CASE_EVALUATED,
@@ -26,7 +27,6 @@ from framework.errors import DataError, UserError
 from framework.records import Case
 from framework.registry import nearest
 from framework.store import JOURNAL, read
-from framework.store.directory import load_plan
 from framework.text.canonical import digest
 
 COLUMNS: Final = (

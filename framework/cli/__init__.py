@@ -18,6 +18,9 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""
+    from framework.cli.log import log_to_stderr
+
+    log_to_stderr()
     try:
         _refuse_moved(sys.argv[1:] if argv is None else argv)
         args = _parsed(argv)

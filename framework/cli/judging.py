@@ -28,6 +28,7 @@ _SHOWN = 24
 
 def rescore(args: argparse.Namespace) -> int:
     """Judge stored answers anew into a new directory."""
+    from framework.cli.ending import Ending, show
     from framework.engine.rescore import rescore as judge_anew
 
     axes = _words(args.axes)
@@ -36,7 +37,8 @@ def rescore(args: argparse.Namespace) -> int:
             raise UserError(f"rescore: {word!r} is no override: judge=NAME or the like expected")
     if not args.overrides and not axes:
         raise UserError("rescore: say what judges anew, as judge=llm, or which axes, by --axes")
-    return judge_anew(Path(args.run), args.overrides, axes, Path(args.out) if args.out else None)
+    out = Path(args.out) if args.out else None
+    return show(judge_anew(Path(args.run), args.overrides, axes, out, Ending()))
 
 
 def judges(args: argparse.Namespace) -> int:

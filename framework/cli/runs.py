@@ -80,11 +80,12 @@ def verify(args: argparse.Namespace) -> int:
 
 def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
-    from framework.config import with_operational
+    from framework.cli.progress import Progress
+    from framework.config import load_plan, with_operational
     from framework.engine.loops import keeps_events, replay_events
-    from framework.engine.progress import Progress
+    from framework.engine.manifest import changed_since
     from framework.engine.run import check_same, execute, one_domain
-    from framework.store.directory import changed_since, load_plan, load_state
+    from framework.store.directory import load_state
 
     path = Path(args.run)
     before = load_state(path)
@@ -103,7 +104,7 @@ def replay(args: argparse.Namespace) -> int:
         if changed:
             print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)
         again = Path(scratch) / "replay"
-        execute(plan, again, progress=Progress.auto())
+        execute(plan, again, listener=Progress())
         after = load_state(again)
     old = {row.key: line for row, line in _keyed(before.rows)}
     new = {row.key: line for row, line in _keyed(after.rows)}

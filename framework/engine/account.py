@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
 import secrets
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +20,8 @@ from framework.store.directory import SWEEP_PLAN, load_state
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""
+
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -42,7 +44,7 @@ def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spendin
         spent = spending.total()
         spending.close()
         if spent.calls or spent.lost_calls:
-            print(told(spent, "sweep" if sweep else "run"), file=sys.stderr)
+            _log.info(told(spent, "sweep" if sweep else "run"))
 
 
 def told(spent: Spent, whose: str) -> str:
@@ -70,15 +72,12 @@ def served_of(
 
 
 def check_prices(plan: Plan, models: list[Served[Any]]) -> None:
-    """Raise UserError where dollars are capped but a model has no price; say so where they aren't.
-
-    Sent to stderr, as it is no result.
-    """
+    """Raise UserError for a model without a price where dollars are capped; else log it."""
     for name in sorted({m.settings.name for m in models if m.price is None}):
         missing = f"{name} has no price in conf/prices.yaml"
         if plan.top.max_cost_usd is not None:
             raise UserError(f"max_cost_usd: {missing}; add one, or cap tokens by max_tokens_total")
-        print(f"{missing}: its tokens are counted, its dollars are not", file=sys.stderr)
+        _log.warning("%s: its tokens are counted, its dollars are not", missing)
 
 
 def _known(top: Path) -> str | None:

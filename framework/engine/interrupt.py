@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from framework.pipeline.concurrency import Drainable
+
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -25,7 +27,7 @@ def draining(work: Drainable) -> Iterator[Callable[[], bool]]:
         count += 1
         work.draining = True
         if count == 1:
-            print("interrupted: finishing what is under way; again to stop now", file=sys.stderr)
+            _log.warning("interrupted: finishing what is under way; again to stop now")
         elif task is not None:
             task.cancel()
 

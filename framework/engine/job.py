@@ -1,22 +1,22 @@
-"""One job: its gate's baseline, the run itself, its upload, and the exit status that follows."""
+"""One job: what can be found wrong with it, its gate's baseline, and the run itself."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.prereg import check_locked
-from framework.config import ARM_GROUPS, PREREG, Plan
+from framework.config import ARM_GROUPS, PREREG, Plan, load_plan
 from framework.contracts import Gate
 from framework.engine.account import account
 from framework.engine.compose import compose_plan, key_of, options
-from framework.engine.progress import Progress
+from framework.engine.listener import Listener
+from framework.engine.manifest import manifest
 from framework.engine.run import (
     Outcome,
     axes_of,
@@ -26,20 +26,15 @@ from framework.engine.run import (
     execute,
     open_domain,
 )
-from framework.errors import TrackingError, UserError
+from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.store import MANIFEST
-from framework.store.directory import (
-    RunDirectory,
-    check_new,
-    load_plan,
-    load_state,
-    manifest,
-)
+from framework.store.directory import RunDirectory, check_new, load_state
 
 RUNS: Final = Path("runs")
-OK, FAILED, GATE_FAILED = 0, 1, 3
 _FLOOR: Final = "none"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,41 +50,11 @@ class Baselines:
         return [plan for plan in (self.baseline, self.floor) if isinstance(plan, Plan)]
 
 
-def run_single(plan: Plan, directory: Path | None) -> int:
-    """Check, run and show one plan; the last line on stdout is `run: DIRECTORY`."""
+def run_single(plan: Plan, directory: Path | None, listener: Listener) -> Outcome:
+    """Check and run one plan, by default into a directory named by `run_name` or the time."""
     path = directory or RUNS / run_name(plan)
     check_new(path)
-    baselines = check_job(plan)
-    return show_run(run_job(plan, path, baselines, sweep=None))
-
-
-def show_run(outcome: Outcome) -> int:
-    """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
-    from framework.analysis.loops import read_loop
-    from framework.reporting.loops import print_loop
-    from framework.reporting.tables import print_run
-    from framework.store.directory import HTML
-
-    def show() -> None:
-        if outcome.summary is not None:
-            print_run(outcome.summary)
-            if (loop := read_loop(outcome.directory)) is not None:
-                print_loop(loop)
-                if (outcome.directory / HTML).is_file():
-                    print(f"report: {outcome.directory / HTML}")
-        print(f"run: {outcome.directory}")
-
-    to_reader(show)
-    return status_of(outcome)
-
-
-def to_reader(show: Callable[[], None]) -> None:
-    """Print to stdout; that its reader has left, as `head` does, is no error of anyone's."""
-    try:
-        show()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return run_job(plan, path, check_job(plan), None, listener)
 
 
 def check_job(plan: Plan) -> Baselines:
@@ -132,43 +97,25 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
             )
 
 
-def run_job(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) -> Outcome:
-    """Run a plan, its baselines first where they are not there yet, and upload it.
+def run_job(
+    plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None, listener: Listener
+) -> Outcome:
+    """Run a plan, its baselines first where they are not there yet.
 
-    An improvement loop that is no part of a sweep ends with a report, as a sweep does. What was
-    stopped or interrupted is told on stderr, with the way to go on.
+    What was stopped or interrupted is logged, with the way to go on.
     """
     resumable = sweep or directory
     try:
         with account(plan, directory, sweep):
-            outcome = _run(plan, directory, baselines, sweep)
+            outcome = _run(plan, directory, baselines, sweep, listener)
     except KeyboardInterrupt:
-        print(f"interrupted; {_again(resumable)}", file=sys.stderr)
+        _log.warning("interrupted; %s", _again(resumable))
         raise
     if outcome.stopped:
-        print(f"stopped: {outcome.stopped}; {_again(resumable)}", file=sys.stderr)
+        _log.warning("stopped: %s; %s", outcome.stopped, _again(resumable))
     else:
-        if sweep is None and plan.top.report and _is_loop(directory):
-            write_page(directory)
-        upload(plan, directory, sweep)
+        listener.run_ended(plan, directory, sweep)
     return outcome
-
-
-def _is_loop(directory: Path) -> bool:
-    from framework.analysis.loops import read_loop
-
-    return read_loop(directory) is not None
-
-
-def write_page(path: Path) -> None:
-    """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
-    try:
-        from framework.reporting.page import write_report
-
-        write_report(path)
-    except Exception as error:  # a page or picture must not take the results with it
-        told = f"{type(error).__name__}: {error}"
-        print(f"report: {told}; `python -m framework report {path}` tries again", file=sys.stderr)
 
 
 def _again(path: Path) -> str:
@@ -176,8 +123,9 @@ def _again(path: Path) -> str:
     return f"go on with resume={path}" if path.exists() else "start it again"
 
 
-def _run(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) -> Outcome:
-    progress = Progress.auto()
+def _run(
+    plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None, listener: Listener
+) -> Outcome:
     if directory.exists() and check_same(plan, directory).finished is not None:
         return execute(plan, directory)
     found: list[Path | None] = []
@@ -186,33 +134,13 @@ def _run(plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None) 
             if against.rows_digest == plan.rows_digest:
                 against = directory
             else:
-                outcome = _find_or_run(against, directory.parent, sweep, progress)
+                outcome = _find_or_run(against, directory.parent, sweep, listener)
                 if outcome.stopped:
                     return replace(outcome, directory=directory)
                 against = outcome.directory
         found.append(against)
     baseline, floor = found
-    return execute(plan, directory, baseline=baseline, baseline_none=floor, progress=progress)
-
-
-def upload(plan: Plan, directory: Path, sweep: Path | None) -> None:
-    """Upload a finished run; when the server is away, say so and leave it for `sync`."""
-    tracker = plan.parts["tracking"].create()
-    try:
-        tracker.upload_run(directory, sweep)
-    except TrackingError as error:
-        print(
-            f"tracking: {error}; the run is on disk, `python -m framework sync {directory}` "
-            "uploads it later",
-            file=sys.stderr,
-        )
-
-
-def status_of(outcome: Outcome) -> int:
-    """The exit status of one job."""
-    if outcome.summary is None:
-        return FAILED
-    return GATE_FAILED if outcome.summary["gate"]["passed"] is False else OK
+    return execute(plan, directory, baseline=baseline, baseline_none=floor, listener=listener)
 
 
 def run_name(plan: Plan) -> str:
@@ -230,7 +158,7 @@ def _with_arch(plan: Plan, arch: str) -> Plan:
     return compose_plan([*kept, f"arch={arch}", "gate.baseline=null"])
 
 
-def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progress) -> Outcome:
+def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, listener: Listener) -> Outcome:
     """A run of these rows beside the others, made by this very code; else run it now.
 
     One that is unfinished is gone on with where nobody else is writing it.
@@ -250,10 +178,10 @@ def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, progress: Progres
             return Outcome(directory=found, summary=None)
         if manifest_["identity"] == plan.digest and not RunDirectory.is_held(found):
             directory = found
-    outcome = execute(plan, directory, progress=progress)
+    outcome = execute(plan, directory, listener=listener)
     if outcome.stopped:
         return replace(outcome, stopped=f"gate.baseline {directory}: {outcome.stopped}")
-    upload(plan, directory, sweep)
+    listener.run_ended(plan, directory, sweep)
     return outcome
 
 

@@ -9,10 +9,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from framework.config import Plan
+from framework.config import Plan, load_plan
 from framework.engine.compose import compose_plan
 from framework.engine.job import check_job
 from framework.engine.run import (
+    begin,
     build_pipeline,
     check_same,
     data_of,
@@ -24,7 +25,7 @@ from framework.engine.stored import Unasked
 from framework.errors import UserError
 from framework.registry import NoSettings
 from framework.store import JOURNAL, JournalEvent, read
-from framework.store.directory import RunDirectory, is_note, load_plan
+from framework.store.directory import is_note
 from framework.text.canonical import digest
 
 
@@ -97,11 +98,12 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
             taken.append(event)
     if last is None or last.seq != at:
         raise UserError(f"--at {at}: {path} has no such event")
-    RunDirectory.create(
-        directory,
+    origin = {"run": path.name, "seq": at, "hash": last.hash, "events": len(taken)}
+    begin(
         plan,
+        directory,
         data_of(open_domain(plan)),
-        forked_from={"run": path.name, "seq": at, "hash": last.hash, "events": len(taken)},
+        origin={"forked_from": origin},
         notes=[(event.type, event.payload) for event in taken],
     ).close()
     return plan

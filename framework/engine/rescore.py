@@ -8,25 +8,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.config import Plan
+from framework.config import Plan, load_plan
 from framework.engine.account import account, check_prices, new_account, served_of
 from framework.engine.compose import compose_plan, composer, key_of
-from framework.engine.job import FAILED, OK, Baselines, show_run, upload
-from framework.engine.progress import Progress
+from framework.engine.job import Baselines
+from framework.engine.listener import Listener
 from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
 from framework.engine.stored import Origin
-from framework.engine.sweep import Job, finish_sweep, job_directories
+from framework.engine.sweep import Job, SweepOutcome, finish_sweep, job_directories
 from framework.errors import UserError
 from framework.registry import nearest
-from framework.store.directory import SWEEP_PLAN, check_new, drafted, load_plan, load_state
-
-__all__ = ["go_on_with_sweep", "rescore"]
+from framework.store.directory import SWEEP_PLAN, check_new, drafted, load_state
 
 _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 
 
-def rescore(old: Path, overrides: Sequence[str], axes: Sequence[str], new: Path | None) -> int:
-    """Judge a run or sweep anew under `overrides` into a new directory; return the exit status.
+def rescore(
+    old: Path, overrides: Sequence[str], axes: Sequence[str], new: Path | None, listener: Listener
+) -> Outcome | SweepOutcome:
+    """Judge a run or sweep anew under `overrides` into a new directory.
 
     axes : the axis plugins to score; empty for all. new : the directory, by default beside the old
     one, named after it and the judge. Raises UserError for an override that would change more than
@@ -41,7 +41,7 @@ def rescore(old: Path, overrides: Sequence[str], axes: Sequence[str], new: Path 
         check_new(path)
         _check_judge(plans[0])
         if olds == [old]:
-            return show_run(_run(plans[0], old, path, axes, None))
+            return _run(plans[0], old, path, axes, None, listener)
         jobs = [Job(overrides=p.overrides, plan=p, baselines=Baselines()) for p in plans]
         origin: dict[str, Any] = {
             "axes": list(axes),
@@ -61,10 +61,10 @@ def rescore(old: Path, overrides: Sequence[str], axes: Sequence[str], new: Path 
         }
         with drafted(path) as draft:
             (draft / SWEEP_PLAN).write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
-        return _sweep(path, jobs, origin)
+        return _sweep(path, jobs, origin, listener)
 
 
-def go_on_with_sweep(path: Path, stored: Mapping[str, Any]) -> int:
+def go_on_with_sweep(path: Path, stored: Mapping[str, Any], listener: Listener) -> SweepOutcome:
     """Finish a rescored sweep that was cut off. Call inside `composer`."""
     jobs = []
     for known in stored["jobs"]:
@@ -72,7 +72,7 @@ def go_on_with_sweep(path: Path, stored: Mapping[str, Any]) -> int:
         if plan.digest != known["identity"]:
             raise UserError(f"resume={path}: the configuration of {known['name']} has changed")
         jobs.append(Job(overrides=plan.overrides, plan=plan, baselines=Baselines()))
-    return _sweep(path, jobs, stored["rescored_from"])
+    return _sweep(path, jobs, stored["rescored_from"], listener)
 
 
 def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
@@ -121,26 +121,32 @@ def _check_judge(plan: Plan) -> None:
         check_prices(plan, served_of(judge.model, None))
 
 
-def _run(plan: Plan, old: Path, new: Path, axes: Sequence[str], sweep: Path | None) -> Outcome:
+def _run(
+    plan: Plan,
+    old: Path,
+    new: Path,
+    axes: Sequence[str],
+    sweep: Path | None,
+    listener: Listener,
+) -> Outcome:
     origin = Origin.of(old, new, axes or axes_of(plan))
     with account(plan, new, sweep):
-        outcome = execute(plan, new, origin=origin, progress=Progress.auto())
+        outcome = execute(plan, new, origin=origin, listener=listener)
     if outcome.summary is not None:
-        upload(plan, new, sweep)
+        listener.run_ended(plan, new, sweep)
     return outcome
 
 
-def _sweep(path: Path, jobs: Sequence[Job], origin: Mapping[str, Any]) -> int:
-    status = OK
+def _sweep(
+    path: Path, jobs: Sequence[Job], origin: Mapping[str, Any], listener: Listener
+) -> SweepOutcome:
+    runs: list[Outcome] = []
     for job in jobs:
         old = Path(os.path.normpath(path / origin["runs"][job.plan.name]))
-        outcome = _run(job.plan, old, path / job.plan.name, origin["axes"], path)
-        if outcome.summary is None:
-            status = FAILED
-        if outcome.ends_sweep:
+        runs.append(_run(job.plan, old, path / job.plan.name, origin["axes"], path, listener))
+        if runs[-1].ends_sweep:
             break
-    finish_sweep(path, jobs)
-    return status
+    return finish_sweep(path, jobs, runs)
 
 
 def _safe(label: str) -> str:

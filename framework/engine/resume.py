@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from framework.config import load_plan
 from framework.engine.compose import compose_plan, composer
-from framework.engine.job import Baselines, check_job, check_operational, run_job, show_run
+from framework.engine.job import Baselines, check_job, check_operational, run_job
+from framework.engine.listener import Listener
 from framework.engine.rescore import go_on_with_sweep
-from framework.engine.run import check_same, one_domain
+from framework.engine.run import Outcome, check_same, one_domain
 from framework.engine.stored import Origin
-from framework.engine.sweep import SWEEP_PLAN, load_jobs, run_sweep
+from framework.engine.sweep import SWEEP_PLAN, SweepOutcome, load_jobs, run_sweep
 from framework.errors import UserError
-from framework.store.directory import load_plan, load_state
+from framework.store.directory import load_state
 
 
-def resume(path: Path, overrides: Sequence[str]) -> int:
-    """Finish what `path` holds and return the exit status. Raises UserError for other changes."""
+def resume(path: Path, overrides: Sequence[str], listener: Listener) -> Outcome | SweepOutcome:
+    """Finish what `path` holds. Raises UserError for other than operational overrides."""
     if not path.is_dir():
         raise UserError(f"resume={path}: no such directory")
     with composer(), one_domain():
@@ -27,8 +29,8 @@ def resume(path: Path, overrides: Sequence[str]) -> int:
             if rescored is not None:
                 if overrides:
                     raise UserError(f"resume={path}: a rescored sweep is gone on with as it is")
-                return go_on_with_sweep(path, rescored)
-            return run_sweep(path, load_jobs(path, overrides))
+                return go_on_with_sweep(path, rescored, listener)
+            return run_sweep(path, load_jobs(path, overrides), listener)
         stored = load_plan(path)
         if compose_plan(stored.overrides).digest != stored.digest:
             raise UserError(f"resume={path}: the configuration files are not what they were")
@@ -38,8 +40,8 @@ def resume(path: Path, overrides: Sequence[str]) -> int:
         sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
         if Origin.read(load_state(path).started) is not None:
             # Stored answers are judged: the reader's model is not needed, nor is there a gate.
-            return show_run(run_job(plan, path, Baselines(), sweep))
-        return show_run(run_job(plan, path, check_job(plan), sweep))
+            return run_job(plan, path, Baselines(), sweep, listener)
+        return run_job(plan, path, check_job(plan), sweep, listener)
 
 
 def _rescored_sweep(path: Path) -> dict[str, Any] | None:

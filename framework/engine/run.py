@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -26,23 +26,26 @@ from framework.contracts import (
 from framework.engine.account import check_prices, served_of
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import draining
-from framework.engine.progress import Progress
+from framework.engine.listener import Listener
+from framework.engine.manifest import changed_since, manifest
 from framework.engine.stored import Origin, StoredAnswers, Unasked
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
 from framework.pipeline.path import Pipeline
+from framework.records import EMPTY
 from framework.registry import NoSettings, find, settings_of
 from framework.store import Clock, utc_now
 from framework.store.directory import (
     RunDirectory,
     State,
-    changed_since,
     load_state,
     read_summary,
     repair_head,
 )
 from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,7 @@ def execute(
     baseline: Path | None = None,
     baseline_none: Path | None = None,
     origin: Origin | None = None,
-    progress: Progress | None = None,
+    listener: Listener | None = None,
     clock: Clock = utc_now,
 ) -> Outcome:
     """Run a plan into `directory`; a directory that is there already is gone on with.
@@ -122,21 +125,20 @@ def execute(
             return Outcome(directory=directory, summary=read_summary(directory))
         changed = changed_since(directory, plan)
         if changed:
-            print(
-                f"{directory}: changed since it was begun: {', '.join(changed)}; "
-                "rows from before and after may not belong together",
-                file=sys.stderr,
-            )
+            _log.warning(
+                "%s: changed since it was begun: %s; rows from before and after may not belong "
+                "together", directory, ", ".join(changed),
+            )  # fmt: skip
         run = RunDirectory.reopen(directory, changed)
         origin = Origin.read(state.started)
     else:
         spending = current()
-        run = RunDirectory.create(
-            directory,
+        run = begin(
             plan,
+            directory,
             data_of(domain),
             spending.scope if spending else None,
-            origin.plain() if origin else None,
+            {"rescored_from": origin.plain()} if origin else {},
             clock=clock,
         )
     try:
@@ -153,7 +155,7 @@ def execute(
             source, model = StoredAnswers(origin, directory), Unasked(NoSettings())
         pipeline = build_pipeline(plan, domain, model)
         try:
-            asyncio.run(_drive(plan, pipeline, domain, run, source, progress or Progress.quiet()))
+            asyncio.run(_drive(plan, pipeline, domain, run, source, listener or Listener()))
         except (TooManyErrors, StopRun) as error:
             ends = isinstance(error, StopRun)
             run.note("run.stopped", {"reason": str(error), "retry": not ends})
@@ -172,6 +174,33 @@ def execute(
         return Outcome(directory=directory, summary=summary)
     finally:
         run.close()
+
+
+def begin(
+    plan: Plan,
+    directory: Path,
+    data: Mapping[str, Any],
+    account: str | None = None,
+    origin: Mapping[str, Any] = EMPTY,
+    notes: Iterable[tuple[str, Mapping[str, Any]]] = (),
+    clock: Clock = utc_now,
+) -> RunDirectory:
+    """A run directory of `plan`, begun.
+
+    `account` names what the run spends on, None where it spends nothing. `origin` tells, under
+    `rescored_from`, where its answers come from, or, under `forked_from`, whose events it begins
+    with, which are `notes`.
+    """
+    started = {
+        "config": plan.config,
+        "overrides": list(plan.overrides),
+        "identity": plan.digest,
+        "data": data,
+        **({"account": account} if account else {}),
+        **origin,
+    }
+    content = {**manifest(plan, data), **origin}
+    return RunDirectory.create(directory, started, content, notes, clock)
 
 
 def open_protocol(plan: Plan, **journal: Any) -> RunProtocol[Any]:
@@ -304,7 +333,7 @@ async def _drive(
     domain: Domain[Any],
     run: RunDirectory,
     source: Source,
-    progress: Progress,
+    listener: Listener,
 ) -> None:
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
@@ -314,7 +343,7 @@ async def _drive(
     cases = domain.cases(plan.top.n_cases, plan.top.seed)
     too_many: TooManyErrors | None = None
     with (
-        progress.run(plan.label("arch"), plan.label("budget"), expected, len(done)) as step,
+        listener.rows_of(plan, expected, len(done)) as step,
         draining(pipeline) as interrupted,
     ):
         try:

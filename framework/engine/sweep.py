@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,29 +20,14 @@ from framework.analysis.sweep import sweep_summary
 from framework.config import Plan
 from framework.engine.account import new_account
 from framework.engine.compose import compose_plan, key_of
-from framework.engine.job import (
-    FAILED,
-    GATE_FAILED,
-    OK,
-    RUNS,
-    Baselines,
-    check_job,
-    check_operational,
-    run_job,
-    status_of,
-    to_reader,
-    write_page,
-)
-from framework.errors import DataError, TrackingError, UserError
+from framework.engine.job import RUNS, Baselines, check_job, check_operational, run_job
+from framework.engine.listener import Listener
+from framework.engine.run import Outcome
+from framework.errors import DataError, UserError
 from framework.registry import nearest
 from framework.store import JOURNAL
-from framework.store.directory import (
-    COMPARISON,
-    SWEEP,
-    drafted,
-    load_state,
-    read_summary,
-)
+from framework.store.atomic import replacing, write_json
+from framework.store.directory import COMPARISON, SWEEP, drafted, load_state, read_summary
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
 from framework.text.canonical import digest
 
@@ -57,9 +41,26 @@ class Job:
     baselines: Baselines
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepOutcome:
+    """What came of a sweep: its directory, the first job's plan, and the runs made now.
+
+    summary, loops : the content of sweep.json and of the loops' file; None where there is none.
+    """
+
+    directory: Path
+    plan: Plan
+    runs: tuple[Outcome, ...]
+    summary: Mapping[str, Any] | None
+    loops: Mapping[str, Any] | None
+
+
 def start_sweep(
-    jobs: Sequence[Sequence[str]], overrides: Sequence[str], directory: Path | None
-) -> int:
+    jobs: Sequence[Sequence[str]],
+    overrides: Sequence[str],
+    directory: Path | None,
+    listener: Listener,
+) -> SweepOutcome:
     """Validate every job, then run them all. Call inside `composer`.
 
     `overrides` are those of the command line, for the record.
@@ -71,7 +72,7 @@ def start_sweep(
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
     path = directory or RUNS / name
     _create(path, overrides, planned)
-    return run_sweep(path, planned)
+    return run_sweep(path, planned, listener)
 
 
 def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
@@ -100,8 +101,8 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
     return planned
 
 
-def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
-    """Run the jobs that are not finished, write the comparison, and return the exit status.
+def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener) -> SweepOutcome:
+    """Run the jobs that are not finished and write the comparison.
 
     A job that others are judged against goes first, so that no arm is run twice.
     """
@@ -110,46 +111,25 @@ def run_sweep(path: Path, jobs: Sequence[Job]) -> int:
     def order(job: Job) -> tuple[bool, bool]:
         return job.plan.rows_digest not in against, bool(job.baselines.plans)
 
-    status = OK
+    runs: list[Outcome] = []
     for job in sorted(jobs, key=order):
-        outcome = run_job(job.plan, path / job.plan.name, job.baselines, sweep=path)
-        status = _worse(status, status_of(outcome))
-        if outcome.ends_sweep:
+        runs.append(run_job(job.plan, path / job.plan.name, job.baselines, path, listener))
+        if runs[-1].ends_sweep:
             break
-    finish_sweep(path, jobs)
-    return status
+    return finish_sweep(path, jobs, runs)
 
 
-def finish_sweep(path: Path, jobs: Sequence[Job]) -> None:
-    """End a sweep: write what its finished jobs give, upload it, and print it.
-
-    The one ending of every sweep, run or rescored. Whatever else is made of a whole sweep is
-    written here, after sweep.json and before the upload.
-    """
-    from framework.reporting.loops import print_loops
-    from framework.reporting.tables import print_sweep
-
+def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> SweepOutcome:
+    """Write what a sweep's finished jobs give: the one ending of every sweep, run or rescored."""
     summary = compare_jobs(path, jobs)
     loops = _loops(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
         if loops is not None:
-            _write(path / LOOP, loops)
-        if jobs[0].plan.top.report:
-            write_page(path)
-        try:
-            jobs[0].plan.parts["tracking"].create().upload_sweep(path)
-        except TrackingError as error:
-            print(f"tracking: {error}; `python -m framework sync {path}`", file=sys.stderr)
-
-    def show() -> None:
-        if summary is not None:
-            print_sweep(summary)
-            if loops is not None:
-                print_loops(loops)
-        print(f"sweep: {path}")
-
-    to_reader(show)
+            write_json(path / LOOP, loops)
+    return SweepOutcome(
+        directory=path, plan=jobs[0].plan, runs=tuple(runs), summary=summary, loops=loops
+    )
 
 
 def _loops(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
@@ -250,21 +230,15 @@ def _compared(
 
 def write_sweep(path: Path, summary: dict[str, Any]) -> None:
     """Write sweep.json and comparison.csv, each in one step."""
-    _write(path / SWEEP, summary)
+    write_json(path / SWEEP, summary)
     rows: list[dict[str, Any]] = summary["comparisons"]
-    draft = path / (COMPARISON + ".draft")
-    with draft.open("w", encoding="utf-8", newline="") as file:
+    with (
+        replacing(path / COMPARISON) as draft,
+        draft.open("w", encoding="utf-8", newline="") as file,
+    ):
         writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["arm_a", "arm_b"])
         writer.writeheader()
         writer.writerows(rows)
-    draft.replace(path / COMPARISON)
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    draft = path.with_name(path.name + ".draft")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
 
 
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
@@ -324,8 +298,3 @@ def _create(path: Path, overrides: Sequence[str], planned: Sequence[Job]) -> Non
     }
     with drafted(path) as draft:
         (draft / SWEEP_PLAN).write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
-
-
-def _worse(a: int, b: int) -> int:
-    order = (OK, GATE_FAILED, FAILED)
-    return max(a, b, key=order.index)

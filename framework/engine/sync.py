@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from framework.config import load_plan
 from framework.contracts import Tracker
 from framework.engine.sweep import all_directories
 from framework.errors import UserError
-from framework.store.directory import SWEEP, SWEEP_PLAN, load_plan, load_state
+from framework.store.directory import SWEEP, SWEEP_PLAN, load_state
 
 NOWHERE: Final = "none"
 """The tracker that uploads nothing."""

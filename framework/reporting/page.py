@@ -24,6 +24,7 @@ from framework.reporting.sections import (
     robustness,
 )
 from framework.reporting.sections.provenance import provenance
+from framework.store.atomic import write_text
 from framework.store.directory import FIGURES, HTML, MARKDOWN
 
 _MOST_DRAWN: Final = 4
@@ -40,9 +41,7 @@ def write_report(path: Path) -> Path:
     made = page(evidence, writer)
     writer.remove_stale()
     for name, text in ((MARKDOWN, to_markdown(made)), (HTML, to_html(made))):
-        draft = path / f"{name}.draft"
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path / name)
+        write_text(path / name, text)
     return path / HTML
 
 

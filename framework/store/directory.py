@@ -10,25 +10,20 @@ import fcntl
 import glob
 import json
 import os
-import platform
 import secrets
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from framework.config import Plan, plan
 from framework.errors import DataError, UserError
-from framework.models.prices import prices_digest
 from framework.records import Row
-from framework.rows import from_plain, to_plain, write_parquet
+from framework.rows import from_plain, to_plain
 from framework.store import (
     JOURNAL,
     MANIFEST,
@@ -39,8 +34,9 @@ from framework.store import (
     stamp_head,
     utc_now,
 )
-from framework.text.canonical import canonical_bytes, digest, digest_file
-from framework.text.tokens import TOKENIZER
+from framework.store.atomic import as_json, write_json
+from framework.store.parquet import write_parquet
+from framework.text.canonical import canonical_bytes
 
 ANSWERS: Final = "answers.jsonl"
 CONFIG: Final = "config.yaml"
@@ -55,10 +51,6 @@ MARKDOWN: Final = "report.md"
 FIGURES: Final = "figures"
 UNSEALED: Final = ("tracking.json", "report.*", "figures/*", "baseline/*")
 """Names that may come or change after the seal: copies and pictures of what is sealed."""
-_PACKAGES: Final = (
-    "hydra-core", "omegaconf", "anthropic", "openai", "rank-bm25", "faiss-cpu", "mlflow", "scipy",
-    "numpy", "pyarrow",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,40 +87,23 @@ class RunDirectory:
     def create(
         cls,
         path: Path,
-        plan_: Plan,
-        data: Mapping[str, Any],
-        account: str | None = None,
-        rescored_from: Mapping[str, Any] | None = None,
-        forked_from: Mapping[str, Any] | None = None,
+        started: Mapping[str, Any],
+        manifest: Mapping[str, Any],
         notes: Iterable[tuple[str, Mapping[str, Any]]] = (),
         clock: Clock = utc_now,
     ) -> RunDirectory:
         """Make the directory with its configuration, manifest and journal, in one step.
 
-        `account` names what the run spends on, None where it spends nothing; `rescored_from` tells
-        where its answers come from, None where they are its own; `forked_from` whose events the
-        run begins with, which are `notes`.
-        Raises UserError when it exists already or can't be written.
+        `started` is what the journal begins with, the configuration among it as `config`; `notes`
+        are events of another run that this one begins with. Raises UserError when the directory
+        exists already or can't be written.
         """
-        origins = {"rescored_from": rescored_from, "forked_from": forked_from}
-        origin = {key: dict(value) for key, value in origins.items() if value}
         with drafted(path) as draft:
-            (draft / CONFIG).write_text(_yaml(plan_.config), encoding="utf-8")
-            content = {**manifest(plan_, data), **origin}
-            (draft / MANIFEST).write_text(_pretty(content), encoding="utf-8")
+            (draft / CONFIG).write_text(_yaml(started["config"]), encoding="utf-8")
+            (draft / MANIFEST).write_text(as_json(manifest), encoding="utf-8")
             (draft / ANSWERS).touch()
             with Journal.create(draft / JOURNAL, clock=clock) as journal:
-                journal.append(
-                    "run.started",
-                    {
-                        "config": plan_.config,
-                        "overrides": list(plan_.overrides),
-                        "identity": plan_.digest,
-                        "data": data,
-                        **({"account": account} if account else {}),
-                        **origin,
-                    },
-                )
+                journal.append("run.started", dict(started))
                 for type_, payload in notes:
                     journal.append(type_, dict(payload))
         return cls(path, Journal.open(path / JOURNAL, clock=clock), load_state(path))
@@ -181,13 +156,13 @@ class RunDirectory:
 
     def write(self, name: str, content: Mapping[str, Any]) -> None:
         """Write a JSON file of the protocol's own into the directory, in one step."""
-        _replace(self.path / name, _pretty(content))
+        write_json(self.path / name, content)
 
     def finish(self, summary: Mapping[str, Any]) -> str:
         """Write rows and summary, seal the directory, and return the head hash."""
         self._answers.close()
         write_parquet(self._rows, self.path / ROWS)
-        _replace(self.path / SUMMARY, _pretty(summary))
+        write_json(self.path / SUMMARY, summary)
         event = seal(self._journal, {"rows": len(self._rows)}, exclude=UNSEALED)
         self._journal.close()
         return event.hash
@@ -272,14 +247,6 @@ def load_state(path: Path) -> State:
     )
 
 
-def load_plan(path: Path) -> Plan:
-    """The plan of a run directory, from its journal."""
-    started = load_state(path).started
-    if started is None:
-        raise UserError(f"{path}: its journal does not begin with run.started")
-    return plan(started["config"], started["overrides"])
-
-
 def repair_head(path: Path, state: State) -> None:
     """Stamp the head hash of a run that was killed between its last event and the stamp."""
     if state.finished is not None:
@@ -297,75 +264,5 @@ def read_summary(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def manifest(plan_: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Versions, digests, seeds and the command line of a run."""
-    return {
-        "identity": plan_.digest,
-        "rows_identity": plan_.rows_digest,
-        "seed": plan_.top.seed,
-        "argv": list(plan_.overrides),
-        "tokenizer": TOKENIZER,
-        "prices": prices_digest(),
-        "prompts": plan_.prompt_digests,
-        "data": dict(data),
-        "plugins": {
-            group: {
-                "name": part.plugin.name,
-                "code": digest_file(_source(part.plugin.cls)),
-            }
-            for group, part in sorted(plan_.used.items())
-        },
-        "framework": _framework_digest(),
-        "versions": {
-            "python": platform.python_version(),
-            "decisionbench": _version("decisionbench"),
-            **{name: _version(name) for name in _PACKAGES},
-        },
-    }
-
-
-def changed_since(path: Path, plan_: Plan) -> list[str]:
-    """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
-    began = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    now = manifest(plan_, {})
-    changed = [
-        f"{group}={plugin['name']}"
-        for group, plugin in now["plugins"].items()
-        if plugin != began["plugins"].get(group)
-    ]
-    changed += [key for key in ("framework", "tokenizer") if now[key] != began[key]]
-    return changed + [
-        f"{name} {began['versions'].get(name)} -> {new}"
-        for name, new in now["versions"].items()
-        if began["versions"].get(name) != new
-    ]
-
-
-def _framework_digest() -> str:
-    root = Path(__file__).resolve().parents[1]
-    return digest({str(p.relative_to(root)): digest_file(p) for p in sorted(root.rglob("*.py"))})
-
-
-def _source(cls: type[Any]) -> str:
-    return str(sys.modules[cls.__module__].__file__)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
 def _yaml(config: Mapping[str, Any]) -> str:
     return str(yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True))
-
-
-def _pretty(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(path.name + ".draft")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)

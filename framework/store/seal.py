@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
+from framework.store.atomic import write_json
 from framework.store.chain import Verdict, verify_to_last
 from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
@@ -108,9 +109,7 @@ def stamp_head(run_dir: str | Path, head_hash: str) -> None:
     if manifest.get(HEAD_HASH) == head_hash:
         return
     manifest[HEAD_HASH] = head_hash
-    draft = path.with_name(MANIFEST + ".draft")
-    draft.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_json(path, manifest)
 
 
 def verify_files(run_dir: str | Path, event: JournalEvent) -> FileChanges:

@@ -24,8 +24,8 @@ from framework.rows import (
     measured,
     measured_digest,
     to_plain,
-    write_parquet,
 )
+from framework.store.parquet import write_parquet
 from framework.text.canonical import canonical_json
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from framework.config import load_plan
 from framework.pipeline.path import Pipeline
 from framework.records import Case
-from framework.store.directory import load_plan, load_state
+from framework.store.directory import load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 GATED = (*HOTPOT, "gate.axes=[mrr,both_facts]")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.engine import job as job_module
+from framework.cli.ending import Ending
 from framework.engine import sweep as sweep_module
 from framework.engine.sweep import job_directories
 from framework.pipeline.path import Pipeline
@@ -140,8 +140,8 @@ def test_a_sweep_killed_between_jobs(
     given = ("-m", *HOTPOT, "arch=bm25,none")
     run(capsys, *given, "hydra.sweep.dir=whole")
     for place, n in (("before", 1), ("between", 2), ("uploading", 1)):
-        module = sweep_module if place != "uploading" else job_module
-        name = "run_job" if place != "uploading" else "upload"
+        module: Any = sweep_module if place != "uploading" else Ending
+        name = "run_job" if place != "uploading" else "run_ended"
         with monkeypatch.context() as patch:
             original, calls = getattr(module, name), iter(range(1, 100))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from framework.config import load_plan
 from framework.engine import run as run_module
 from framework.engine.run import check, execute
 from framework.errors import UserError
@@ -20,7 +21,6 @@ from framework.store.directory import (
     ROWS,
     SUMMARY,
     RunDirectory,
-    load_plan,
     load_state,
     read_summary,
 )

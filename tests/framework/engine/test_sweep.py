@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from framework.config import load_plan
 from framework.contracts import Tracker
 from framework.engine.sweep import job_directories
 from framework.errors import TrackingError
 from framework.records import Answer
 from framework.rows import measured_digest
 from framework.store import verify_run
-from framework.store.directory import load_plan, load_state
+from framework.store.directory import load_state
 from framework.text.canonical import digest_file
 from plugins.readers.commit import Commit
 from plugins.tracking.none import NoTracking

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from framework.engine.job import upload
+from framework.cli.ending import Ending
+from framework.cli.log import log_to_stderr
 from framework.errors import TrackingError, UserError
 from framework.registry import find, settings_of
 from plugins.tracking import _address as address
@@ -156,7 +157,8 @@ def test_the_run_ends_well_without_its_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = finished_run(tmp_path / "run", f"http://127.0.0.1:{_free_port()}")
-    upload(plan, tmp_path / "run", None)
+    log_to_stderr()
+    Ending().run_ended(plan, tmp_path / "run", None)
     said = capsys.readouterr().err
     assert "nobody answers" in said
     assert f"python -m framework sync {tmp_path / 'run'}" in said

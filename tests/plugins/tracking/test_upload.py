@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from framework.config import load_plan
 from framework.errors import TrackingError, UserError
 from framework.reporting.page import write_report
 from framework.store import JOURNAL, MANIFEST, read, verify_run
@@ -20,7 +21,6 @@ from framework.store.directory import (
     SUMMARY,
     SWEEP,
     SWEEP_PLAN,
-    load_plan,
     load_state,
     read_summary,
 )

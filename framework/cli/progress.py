@@ -8,42 +8,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from framework.config import Plan
+from framework.engine.listener import Listener
 from framework.models.spending import current
 from framework.records import Row
 
 
-class Progress:
-    """One line a run: cases done, rate, spend, time left. Quiet where stderr is no terminal."""
-
-    def __init__(self, shown: bool) -> None:
-        self._shown = shown
-
-    @classmethod
-    def auto(cls) -> Progress:
-        """Shown when stderr is a terminal."""
-        return cls(sys.stderr.isatty())
-
-    @classmethod
-    def quiet(cls) -> Progress:
-        """Never shown."""
-        return cls(False)
+class Progress(Listener):
+    """One line a run: cases done, rate, spend, time left. Nothing where stderr is no terminal."""
 
     @contextmanager
-    def run(
-        self, arm: str, budget: str, total: int | None, done: int
+    def rows_of(
+        self, plan: Plan, expected: int | None, done: int
     ) -> Iterator[Callable[[Row], None]]:
-        """A function to be called with each row."""
-        if not self._shown:
+        if not sys.stderr.isatty():
             yield lambda row: None
             return
         from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
-            Progress,
             TextColumn,
             TimeRemainingColumn,
         )
+        from rich.progress import Progress as Bar
 
         columns = (
             TextColumn("{task.description}"),
@@ -55,9 +43,10 @@ class Progress:
             TextColumn("{task.fields[errors]}"),
         )
         console = Console(stderr=True)
-        with Progress(*columns, console=console, transient=True) as bar:
+        words = f"{plan.label('arch')} {plan.label('budget')}"
+        with Bar(*columns, console=console, transient=True) as bar:
             empty: dict[str, Any] = {"errors": "", "rate": "", "spent": ""}
-            task = bar.add_task(f"{arm} {budget}", total=total, completed=done, **empty)
+            task = bar.add_task(words, total=expected, completed=done, **empty)
             errors, n, begun = 0, 0, time.monotonic()
 
             def step(row: Row) -> None:

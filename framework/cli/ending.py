@@ -1,0 +1,120 @@
+"""How runs and sweeps end for people: the page, the upload, what is printed, the exit status."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from framework.analysis.loops import read_loop
+from framework.cli.progress import Progress
+from framework.config import Plan
+from framework.engine.run import Outcome
+from framework.engine.sweep import SweepOutcome
+from framework.errors import TrackingError
+from framework.store.directory import HTML
+
+OK, FAILED, GATE_FAILED = 0, 1, 3
+_ORDER: Final = (OK, GATE_FAILED, FAILED)
+
+_log = logging.getLogger(__name__)
+
+
+class Ending(Progress):
+    """Shows progress, and uploads each run as it ends.
+
+    An improvement loop that is no part of a sweep ends with a report, as a sweep does.
+    """
+
+    def run_ended(self, plan: Plan, directory: Path, sweep: Path | None) -> None:
+        if sweep is None and plan.top.report and read_loop(directory) is not None:
+            write_page(directory)
+        tracker = plan.parts["tracking"].create()
+        try:
+            tracker.upload_run(directory, sweep)
+        except TrackingError as error:
+            _log.warning(
+                "tracking: %s; the run is on disk, `python -m framework sync %s` uploads it later",
+                error, directory,
+            )  # fmt: skip
+
+
+def show(outcome: Outcome | SweepOutcome) -> int:
+    """Print what came of a run or sweep, its directory last; return the exit status."""
+    return show_run(outcome) if isinstance(outcome, Outcome) else show_sweep(outcome)
+
+
+def show_run(outcome: Outcome) -> int:
+    """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
+    from framework.reporting.loops import print_loop
+    from framework.reporting.tables import print_run
+
+    def print_all() -> None:
+        if outcome.summary is not None:
+            print_run(outcome.summary)
+            if (loop := read_loop(outcome.directory)) is not None:
+                print_loop(loop)
+                if (outcome.directory / HTML).is_file():
+                    print(f"report: {outcome.directory / HTML}")
+        print(f"run: {outcome.directory}")
+
+    to_reader(print_all)
+    return status_of(outcome)
+
+
+def show_sweep(outcome: SweepOutcome) -> int:
+    """Write a sweep's page, upload it and print it, `sweep: DIRECTORY` last; return the status.
+
+    The one ending of every sweep, run or rescored.
+    """
+    from framework.reporting.loops import print_loops
+    from framework.reporting.tables import print_sweep
+
+    path, plan = outcome.directory, outcome.plan
+    if outcome.summary is not None:
+        if plan.top.report:
+            write_page(path)
+        try:
+            plan.parts["tracking"].create().upload_sweep(path)
+        except TrackingError as error:
+            _log.warning("tracking: %s; `python -m framework sync %s`", error, path)
+
+    def print_all() -> None:
+        if outcome.summary is not None:
+            print_sweep(outcome.summary)
+            if outcome.loops is not None:
+                print_loops(outcome.loops)
+        print(f"sweep: {path}")
+
+    to_reader(print_all)
+    return max((status_of(run) for run in outcome.runs), key=_ORDER.index, default=OK)
+
+
+def status_of(outcome: Outcome) -> int:
+    """The exit status of one job."""
+    if outcome.summary is None:
+        return FAILED
+    return GATE_FAILED if outcome.summary["gate"]["passed"] is False else OK
+
+
+def write_page(path: Path) -> None:
+    """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
+    try:
+        from framework.reporting.page import write_report
+
+        write_report(path)
+    except Exception as error:  # a page or picture must not take the results with it
+        told = f"{type(error).__name__}: {error}"
+        _log.warning("report: %s; `python -m framework report %s` tries again", told, path)
+
+
+def to_reader(show_all: Callable[[], None]) -> None:
+    """Print to stdout; that its reader has left, as `head` does, is no error of anyone's."""
+    try:
+        show_all()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

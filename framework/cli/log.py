@@ -1,0 +1,22 @@
+"""Where the product's own words go: the log `framework`, as bare lines on stderr."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+
+class _Stderr(logging.Handler):
+    """Writes to whatever stderr is at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
+def log_to_stderr() -> None:
+    """Send what is logged to stderr, and nowhere else; again changes nothing."""
+    log = logging.getLogger("framework")
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    if not any(isinstance(handler, _Stderr) for handler in log.handlers):
+        log.addHandler(_Stderr())

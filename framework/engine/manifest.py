@@ -1,0 +1,82 @@
+"""What a run is made of: versions, digests, seeds; and what of it has changed since."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from framework.config import Plan
+from framework.models.prices import prices_digest
+from framework.store import MANIFEST
+from framework.text.canonical import digest, digest_file
+from framework.text.tokens import TOKENIZER
+
+_PACKAGES: Final = (
+    "hydra-core", "omegaconf", "anthropic", "openai", "rank-bm25", "faiss-cpu", "mlflow", "scipy",
+    "numpy", "pyarrow",
+)  # fmt: skip
+
+
+def manifest(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Versions, digests, seeds and the command line of a run."""
+    return {
+        "identity": plan.digest,
+        "rows_identity": plan.rows_digest,
+        "seed": plan.top.seed,
+        "argv": list(plan.overrides),
+        "tokenizer": TOKENIZER,
+        "prices": prices_digest(),
+        "prompts": plan.prompt_digests,
+        "data": dict(data),
+        "plugins": {
+            group: {
+                "name": part.plugin.name,
+                "code": digest_file(_source(part.plugin.cls)),
+            }
+            for group, part in sorted(plan.used.items())
+        },
+        "framework": _framework_digest(),
+        "versions": {
+            "python": platform.python_version(),
+            "decisionbench": _version("decisionbench"),
+            **{name: _version(name) for name in _PACKAGES},
+        },
+    }
+
+
+def changed_since(path: Path, plan: Plan) -> list[str]:
+    """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
+    began = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    now = manifest(plan, {})
+    changed = [
+        f"{group}={plugin['name']}"
+        for group, plugin in now["plugins"].items()
+        if plugin != began["plugins"].get(group)
+    ]
+    changed += [key for key in ("framework", "tokenizer") if now[key] != began[key]]
+    return changed + [
+        f"{name} {began['versions'].get(name)} -> {new}"
+        for name, new in now["versions"].items()
+        if began["versions"].get(name) != new
+    ]
+
+
+def _framework_digest() -> str:
+    root = Path(__file__).resolve().parents[1]
+    return digest({str(p.relative_to(root)): digest_file(p) for p in sorted(root.rglob("*.py"))})
+
+
+def _source(cls: type[Any]) -> str:
+    return str(sys.modules[cls.__module__].__file__)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
