@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from framework.contracts import Operation, Profile, Prompt
+from framework.contracts import Operation, Prompt
 from framework.models.client import Ledger, ModelClient, booked
 from framework.models.spending import Spending, spent_on
 from framework.testing.server import ModelServer
@@ -42,9 +42,6 @@ class Ask(Operation[int, str]):
 
     def parse(self, text: str, request: int) -> str:
         return str(self.json_object(text)["answer"])
-
-    def offline(self, request: int, profile: Profile) -> str:
-        return "yes"
 
 
 def serve() -> None:

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 
 from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
-from framework.operations.reading.clauses import CLAUSES
 from framework.pipeline.path import Pipeline, Seams
 from framework.records import Case
 from framework.registry import find, plugins, settings_of
+from plugins.models.rule_based.clauses import known_clauses
 
 CASES = 500
 SEED = 90_210
@@ -97,7 +97,7 @@ async def main() -> None:
         print("  ".join(f"{group} {value:.3f}" for group, value in groups.items()))
         heads = " ".join(f"{group[-9:]:>9}" for group in groups)
         print(f"{'':44}{'change':>8}{'fixed':>7}{'broken':>7}  {heads}")
-        for clause in CLAUSES:
+        for clause in known_clauses():
             if clause.operation == operation:
                 after = await measured(path, cases, column, clause.text)
                 print(line(clause.key, base, after))

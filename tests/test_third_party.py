@@ -51,6 +51,7 @@ def test_what_is_installed_is_a_namespace_with_its_options(installed: Path) -> N
         ("arch", "sample_headlines", "newest_first: bool = True"),
         ("domain", "sample_guests", "notes: int = 6"),
         ("operation", "sample_headline", ""),
+        ("rule", "sample_headline", ""),
     ],
 )
 def test_its_plugins_are_listed(

@@ -29,9 +29,10 @@ from framework.contracts.improve import (
 )
 from framework.contracts.judge import Judge, Verdict
 from framework.contracts.measure import Axis, Scored
-from framework.contracts.model import Client, Model, Operation, Profile, Prompt, Reply, Req, Res
+from framework.contracts.model import Client, Model, Operation, Prompt, Reply, Req, Res
 from framework.contracts.operator import Operator
 from framework.contracts.reading import Budget, Reader
+from framework.contracts.rule import PLAIN, Profile, Rule, answer_by_rule
 from framework.contracts.run import (
     Gate,
     GateOutcome,
@@ -43,6 +44,7 @@ from framework.contracts.run import (
 )
 
 __all__ = [
+    "PLAIN",
     "PROVIDED",
     "REPORTED",
     "Arch",
@@ -81,6 +83,7 @@ __all__ = [
     "Route",
     "Routing",
     "RowKey",
+    "Rule",
     "RunProtocol",
     "Scored",
     "Sizes",
@@ -88,5 +91,6 @@ __all__ = [
     "Taxonomy",
     "Tracker",
     "Verdict",
+    "answer_by_rule",
     "settled",
 ]

@@ -34,28 +34,11 @@ class Prompt:
         return f"{self.system}\n\n{self.user}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """How the rule-based model reads (validity.md section 1). Never given to a language model.
-
-    schema : knows the task card's field labels and aliases.
-    blind : knows no label: generic label-value and date extraction.
-    noisy : as schema, but misses a statement or confuses its value at the given rates, decided by
-        a hash of the statement and `seed`, so that the same text is always read the same way.
-    """
-
-    style: Literal["schema", "blind", "noisy"] = "schema"
-    miss_rate: float = 0.0
-    confuse_rate: float = 0.0
-    seed: int = 0
-    gullible: bool = False
-
-
 class Operation(ABC, Generic[Req, Res]):
-    """A typed question to a model. An LLM renders and parses; the rule-based model computes.
+    """A typed question to a model: a prompt, and how the answer is read.
 
-    `offline` works from the request alone. The model only dispatches, so third parties add
-    operations without touching one.
+    A rule-based model answers by the rule of the same name (`framework.contracts.Rule`). Models
+    only dispatch, so third parties add operations and rules without touching one.
     """
 
     name: ClassVar[str]
@@ -75,10 +58,6 @@ class Operation(ABC, Generic[Req, Res]):
     @abstractmethod
     def parse(self, text: str, request: Req) -> Res:
         """The response in a model's text. Raises ValueError when it can't be read as one."""
-
-    @abstractmethod
-    def offline(self, request: Req, profile: Profile) -> Res:
-        """The rule-based response, deterministic in its arguments."""
 
     def render(self, response: Res) -> str:
         """The response as text: counted as output tokens when the rule-based model answered."""

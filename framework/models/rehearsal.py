@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
-from framework.contracts import Operation, Profile, Prompt
+from framework.contracts import Operation, Prompt, answer_by_rule
 from framework.text.canonical import canonical_json, digest
 
 Req = TypeVar("Req")
@@ -28,7 +28,6 @@ class Rehearsal:
     def __init__(self) -> None:
         self.answers: dict[str, str] = {}
         self._asked: set[str] = set()
-        self._profile = Profile()
 
     def ask(
         self,
@@ -41,7 +40,7 @@ class Rehearsal:
 
         What a request says besides its prompt, as the schema of the answer, counts as well.
         """
-        text = operation.render(operation.offline(request, self._profile))
+        text = operation.render(answer_by_rule(operation, request))
         self.answers[prompt_key(prompt.system, prompt.user)] = text
         form = {k: body[k] for k in ("tools", "response_format", "output_config") if k in body}
         asked = prompt.system + prompt.user + (canonical_json(form) if form else "")

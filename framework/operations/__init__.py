@@ -1,3 +1,3 @@
-"""Typed questions to a model, one file each: an LLM renders and parses, rules compute offline."""
+"""Typed questions to a model, one file each: request, response, prompt, schema, parse."""
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from framework.records import ABSTAIN, FactField, TaskCard
 
-__all__ = ["card_text", "decisions_text", "documents_text", "fields_text"]
-
 
 def card_text(task: TaskCard) -> str:
     """Instruction, decisions and answer form."""

@@ -5,18 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-__all__ = [
-    "expect_keys",
-    "nullable_texts",
-    "number_or_none",
-    "objects",
-    "text",
-    "text_map",
-    "texts",
-    "truth",
-    "whole_within",
-]
-
 
 def expect_keys(data: Mapping[str, Any], keys: Sequence[str]) -> None:
     """Raise ValueError unless `data` has exactly these keys."""

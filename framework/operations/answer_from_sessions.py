@@ -6,24 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
-from framework.operations.reading.clauses import clauses_in
-from framework.operations.reading.matching import Question
-from framework.operations.reading.noise import mishap
-from framework.operations.reading.recollect import recollect
-from framework.operations.reading.turns import date_of, statements_of
 from framework.records import ABSTAIN, Answer, TaskCard
 from framework.registry import register
-
-__all__ = [
-    "QUESTION_DATE",
-    "AnswerFromSessions",
-    "AnswerFromSessionsRequest",
-    "AnswerFromSessionsResponse",
-]
 
 QUESTION_DATE: Final = "question_date"
 """Key of `TaskCard.material` under which the day of the question stands."""
@@ -56,11 +43,7 @@ class AnswerFromSessions(
     PromptedOperation[AnswerFromSessionsRequest, AnswerFromSessionsResponse],
     AnsweringOperation[AnswerFromSessionsRequest, AnswerFromSessionsResponse],
 ):
-    """Answer a question from dated turns of several sessions, as the instruction says.
-
-    The rule-based answer is a lexical baseline (see `reading.recollect`) that follows the clauses
-    of a closed grammar in the instruction and no other text of it (`reading.clauses`).
-    """
+    """Answer a question from dated turns of several sessions, as the instruction says."""
 
     slots = frozenset({"instruction", "record", "question", "question_date"})
 
@@ -94,15 +77,4 @@ class AnswerFromSessions(
             answer=_json.text(data, "answer"),
             evidence=_json.texts(data, "evidence"),
             abstains=_json.truth(data, "abstains"),
-        )
-
-    def offline(
-        self, request: AnswerFromSessionsRequest, profile: Profile
-    ) -> AnswerFromSessionsResponse:
-        question = Question(text=request.question, asked_on=date_of(request.question_date))
-        force = clauses_in(request.instruction, self.name).in_force(request.question)
-        read = [s for s in statements_of(request.view) if mishap(s.text, profile) != "miss"]
-        found = recollect(question, read, force)
-        return AnswerFromSessionsResponse(
-            answer=found.answer, evidence=found.evidence, abstains=found.abstains
         )

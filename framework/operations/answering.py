@@ -10,8 +10,6 @@ from framework.errors import UserError
 from framework.records import Answer, TaskCard
 from framework.registry import find, nearest, plugins
 
-__all__ = ["UNDETERMINED", "AnsweringOperation", "answering"]
-
 UNDETERMINED: Final = "UNDETERMINED"
 """The decision of an answer whose view settles none: neither a decision nor a referral."""
 

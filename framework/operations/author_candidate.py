@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from framework.contracts import Assignment, Profile
+from framework.contracts import Assignment
 from framework.contracts.improve import Tried
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
-from framework.text.canonical import canonical_json, digest
+from framework.text.canonical import canonical_json
 
-__all__ = ["AuthorCandidate"]
-
-_WORD: Final = re.compile(r"[^\W\d_]{4,}")
 _UNTOLD: Final = "not told"
 _NAMED: Final = {"name", "text"}
 
 
 @register("operation", "author_candidate")
 class AuthorCandidate(PromptedOperation[Assignment, str]):
-    """Draft one edit: the text as the author gave it, which only the loop's static gate reads.
-
-    The rule-based draft is the untried patch of the target's library whose words and note share
-    most with the failed questions, the first of equals; empty when all were tried. A language model
-    is never shown the library.
-    """
+    """Draft one edit: the text as the author gave it, which only the loop's static gate reads."""
 
     slots = frozenset(
         {"regime", "failures", "seams", "signals", "fragments", "tried", "code", "code_key"}
@@ -76,18 +67,6 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
     def render(self, response: str) -> str:
         return response
 
-    def offline(self, request: Assignment, profile: Profile) -> str:
-        tried = {digest([t.seam, t.payload]) for t in request.tried}
-        asked = _words(" ".join(f.question for f in request.failures))
-        best, shared = "", -1
-        for patch in request.library:
-            if patch.seam in request.seams and digest([patch.seam, patch.payload]) not in tried:
-                draft = canonical_json({"seam": patch.seam, **patch.payload, "why": patch.id})
-                common = len(asked & _words(f"{draft} {patch.note}"))
-                if common > shared:
-                    best, shared = draft, common
-        return best
-
 
 def _said(tried: Tried) -> str:
     """An earlier draft on one line."""
@@ -101,7 +80,3 @@ def _given(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _given(part) for key, part in value.items() if part is not None}
     return [_given(part) for part in value] if isinstance(value, list) else value
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.casefold() for word in _WORD.findall(text))

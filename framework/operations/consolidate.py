@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from framework.contracts import Profile
 from framework.operations import _json
-from framework.operations._lexical import corrects, words_of
 from framework.operations.prompted import PromptedOperation
-from framework.operations.reading.noise import mishap
-from framework.operations.reading.text import Statement, statements
 from framework.registry import register
-
-__all__ = ["Change", "Consolidate", "ConsolidateRequest", "ConsolidateResponse"]
 
 Action = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 _ACTIONS: Final = get_args(Action)
-_ALIKE: Final = 0.3
-"""Share of common words from which a correction is held to be of a memory."""
-_ENDS: Final = re.compile(
-    r"\b(?:withdrawn|rescinded|revoked|cancell?ed|retracted|void(?:ed)?|no longer)\b", re.IGNORECASE
-)
-_REPLACES: Final = re.compile(r"\b(?:instead|replaced by|is now|not)\b|:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +46,7 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
     """Extract what a document says and ADD, UPDATE, DELETE or leave (NOOP) memories by it.
 
     The source asks twice, to extract and to update, and looks for like memories fact by fact; here
-    it is one call a document (Chhikara et al., "Mem0", 2025, section 2.1). The rule-based answer
-    takes every sentence for a fact, by its words alone: one whose words a memory has all of is no
-    news; one worded as a correction replaces the memory it shares most words with, or deletes it
-    where it withdraws and states nothing in its place; any other is added.
+    it is one call a document (Chhikara et al., "Mem0", 2025, section 2.1).
     """
 
     slots = frozenset({"memories", "document"})
@@ -83,15 +67,6 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
             raise ValueError(f"two changes of one memory: {sorted(touched)}")
         return ConsolidateResponse(changes=tuple(changes))
 
-    def offline(self, request: ConsolidateRequest, profile: Profile) -> ConsolidateResponse:
-        told = [
-            statement
-            for statement in statements(request.document)
-            if words_of(statement.text)
-            and mishap(f"{self.name}: {statement.text}", profile) != "miss"
-        ]
-        return ConsolidateResponse(changes=tuple(_changes(told, request.memories)))
-
 
 def _checked(entry: Mapping[str, object], memories: int) -> Change:
     action, number, text = entry["action"], entry["number"], _json.text(entry, "text").strip()
@@ -103,38 +78,3 @@ def _checked(entry: Mapping[str, object], memories: int) -> Change:
     if (action in ("ADD", "UPDATE")) != bool(text):
         raise ValueError(f"text: {'missing' if not text else 'not wanted'} for {action}")
     return Change(action=action, number=number, text=text)  # type: ignore[arg-type]
-
-
-def _changes(told: Sequence[Statement], memories: Sequence[str]) -> Iterator[Change]:
-    known = [frozenset(words_of(memory)) for memory in memories]
-    said: set[frozenset[str]] = set()
-    changed: set[int] = set()
-    for statement in told:
-        words = frozenset(words_of(statement.text))
-        same = next((i for i, memory in enumerate(known) if words <= memory), None)
-        if same is not None:
-            yield Change(action="NOOP", number=same + 1)
-            continue
-        if words in said:
-            continue
-        said.add(words)
-        corrected = None
-        if corrects(statement.text):
-            alike = [
-                (len(words & memory) / len(words | memory), -i)
-                for i, memory in enumerate(known)
-                if i not in changed
-            ]
-            share, place = max(alike, default=(0.0, 0))
-            corrected = -place if share >= _ALIKE else None
-        text = statement.text
-        if statement.date and corrects(text):
-            text = f"{statement.date}: {text}"
-        if corrected is None:
-            yield Change(action="ADD", text=text)
-            continue
-        changed.add(corrected)
-        if _ENDS.search(text) and not _REPLACES.search(statement.text):
-            yield Change(action="DELETE", number=corrected + 1)
-        else:
-            yield Change(action="UPDATE", number=corrected + 1, text=text)

@@ -28,16 +28,6 @@ from framework.errors import DataError, UserError
 from framework.registry import nearest, plugins
 from framework.text.canonical import digest
 
-__all__ = [
-    "NO_SET",
-    "SETS",
-    "SHIPPED",
-    "PromptFiles",
-    "PromptSet",
-    "PromptedOperation",
-    "load",
-]
-
 SHIPPED: Final = Path(__file__).resolve().parents[2] / "conf" / "prompts"
 """The default prompts of the shipped operations."""
 SETS: Final = SHIPPED / "sets"

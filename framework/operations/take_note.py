@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from framework.contracts import Profile
 from framework.operations import _json
-from framework.operations._lexical import words_of
 from framework.operations.prompted import PromptedOperation
-from framework.operations.reading.noise import mishap
 from framework.registry import register
-from framework.text.sentences import sentences
-
-__all__ = ["Note", "Revision", "TakeNote", "TakeNoteRequest", "TakeNoteResponse"]
-
-_KEYWORDS: Final = 8
-_SHARED: Final = 2
-"""Keywords of a document that a note must hold for the rules to link the two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +48,7 @@ class TakeNoteResponse:
 class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
     """Note construction, link generation and memory evolution in one call.
 
-    The source makes a call for each (Xu et al., "A-MEM", 2025, sections 3.1-3.3). The rule-based
-    answer is lexical: the most frequent words that are no function words, the first sentence, a
-    link to every note that holds two of these words or more, and to the context of a linked note it
-    adds the words that both hold.
+    The source makes a call for each (Xu et al., "A-MEM", 2025, sections 3.1-3.3).
     """
 
     slots = frozenset({"notes", "document"})
@@ -90,31 +75,6 @@ class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
             keywords=_json.texts(data, "keywords"),
             context=_json.text(data, "context"),
             links=tuple(dict.fromkeys(_number(link, len(request.notes)) for link in links)),
-            revised=tuple(revised),
-        )
-
-    def offline(self, request: TakeNoteRequest, profile: Profile) -> TakeNoteResponse:
-        told = [
-            sentence
-            for sentence in sentences(request.document)
-            if mishap(f"{self.name}: {sentence}", profile) != "miss"
-        ]
-        counts = Counter(word for sentence in told for word in words_of(sentence))
-        keywords = tuple(word for word, _ in counts.most_common(_KEYWORDS))
-        links, revised = [], []
-        for number, note in enumerate(request.notes, 1):
-            held = frozenset(words_of(f"{note.text} {note.context}"))
-            shared = [word for word in keywords if word in held]
-            if len(shared) >= _SHARED:
-                links.append(number)
-                new = [word for word in shared if word not in words_of(note.context)]
-                if new:
-                    context = f"{note.context} {' '.join(new)}"
-                    revised.append(Revision(number=number, context=context.strip()))
-        return TakeNoteResponse(
-            keywords=keywords,
-            context=told[0] if told else "",
-            links=tuple(links),
             revised=tuple(revised),
         )
 

@@ -7,18 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.contracts import Profile
 from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
-from framework.operations.querying.compose import compose
-from framework.operations.querying.schema import read_schema
-from framework.operations.reading.clauses import clauses_in
-from framework.operations.reading.noise import mishap
 from framework.records import Answer, TaskCard
 from framework.registry import register
-
-__all__ = ["SCHEMA", "WriteSQL", "WriteSQLRequest", "WriteSQLResponse"]
 
 SCHEMA: Final = "schema"
 """Key of `TaskCard.material` under which the statements that made the tables stand."""
@@ -48,11 +41,7 @@ class WriteSQL(
     PromptedOperation[WriteSQLRequest, WriteSQLResponse],
     AnsweringOperation[WriteSQLRequest, WriteSQLResponse],
 ):
-    """Write one query for sqlite that answers a question.
-
-    The rule-based query is put together from the words of the question (`querying.compose`); it
-    follows the clauses of a closed grammar in the instruction and no other text of it.
-    """
+    """Write one query for sqlite that answers a question."""
 
     slots = frozenset({"instruction", "schema", "record", "question"})
 
@@ -80,11 +69,3 @@ class WriteSQL(
         _json.expect_keys(data, ("sql",))
         sql = _FENCE.sub("", _json.text(data, "sql")).strip()
         return WriteSQLResponse(sql=sql.removesuffix(";").strip())
-
-    def offline(self, request: WriteSQLRequest, profile: Profile) -> WriteSQLResponse:
-        # An example is two lines, so that what is missed is an entry and not a line of it.
-        entries = re.split(r"\n(?!SQL: )", request.view)
-        view = "\n".join(entry for entry in entries if mishap(entry, profile) != "miss")
-        force = clauses_in(request.instruction, self.name).in_force(request.question)
-        schema = read_schema(request.schema)
-        return WriteSQLResponse(sql=compose(request.question, schema, view, force))

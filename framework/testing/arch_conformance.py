@@ -24,7 +24,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from framework.contracts import Arch, ArchContext, Embedder, Operation, Profile, Query
+from framework.contracts import Arch, ArchContext, Embedder, Operation, Query, answer_by_rule
 from framework.records import Event, FactField, Gold, GoldItem, Item, Span, TaskCard
 from framework.registry import NoSettings
 
@@ -114,7 +114,7 @@ class RuleClient:
         """The rule-based response; the prompt is rendered too, so that a bad request shows."""
         self.calls += 1
         operation.prompt(request)
-        return operation.offline(request, Profile())
+        return answer_by_rule(operation, request)
 
 
 class NoClient:

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from framework.contracts import Operation, Profile, Reader
+from framework.contracts import Operation, Profile, Reader, answer_by_rule
 from framework.pipeline.pack import pack
 from framework.records import ABSTAIN, Answer, Item, MemoryView, TaskCard
 from framework.testing.arch_conformance import BUDGET, TASK, freeze, history, settle
@@ -36,7 +36,7 @@ PROFILES: Final = (
     Profile(),
     Profile(style="blind"),
     Profile(style="noisy", miss_rate=0.5, confuse_rate=0.5, seed=1),
-    Profile(gullible=True),
+    Profile(follows_injections=True),
 )
 
 
@@ -49,7 +49,7 @@ class ProfileClient:
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The rule-based response; the prompt is rendered too, so that a bad request shows."""
         operation.prompt(request)
-        return operation.offline(request, self.profile)
+        return answer_by_rule(operation, request, self.profile)
 
 
 def views() -> tuple[MemoryView, ...]:

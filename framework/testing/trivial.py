@@ -20,7 +20,6 @@ from framework.contracts import (
     Domain,
     Model,
     Operation,
-    Profile,
     Provenance,
     Query,
     Reader,
@@ -29,6 +28,7 @@ from framework.contracts import (
     Res,
     Scored,
     Tracker,
+    answer_by_rule,
 )
 from framework.records import (
     Answer,
@@ -179,12 +179,12 @@ class TrivialReader(Reader[TrivialReaderSettings]):
 
 @register("model", "trivial")
 class TrivialModel(Model[Any]):
-    """Computes every operation offline."""
+    """Answers every operation by its rule."""
 
     kind = "rule-based"
 
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
-        response = operation.offline(request, Profile())
+        response = answer_by_rule(operation, request)
         return Reply(response=response, text=operation.render(response))
 
 

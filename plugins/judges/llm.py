@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Final, Literal, TypeVar
 from framework.contracts import Client, Judge, Model, Operation, Req, Res, Verdict
 from framework.errors import UserError
 from framework.models.client import ModelClient
-from framework.operations.audit import Audit, AuditRequest, Finding
+from framework.operations.audit import Audit, AuditRequest
 from framework.operations.entail import Entail, EntailRequest
 from framework.operations.equivalent import Equivalent, EquivalentRequest
 from framework.operations.prompted import PromptSet
+from framework.operations.verdicts import Finding
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import Plugin, find, identity_of, register, settings_of
 from framework.text.canonical import digest

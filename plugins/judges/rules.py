@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
-from framework.contracts import Client, Judge, Profile, Verdict
-from framework.operations.audit import AuditRequest, audited
-from framework.operations.entail import entailed
+from framework.contracts import Client, Judge, Verdict, answer_by_rule
+from framework.operations.audit import Audit, AuditRequest
+from framework.operations.entail import Entail, EntailRequest
 from framework.operations.equivalent import Equivalent, EquivalentRequest
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings, register
-
-_EQUIVALENT: Final = Equivalent()
 
 
 @register("judge", "rules")
@@ -20,8 +18,8 @@ class Rules(Judge[NoSettings]):
     """Entailment by phrases within one sentence, audit by regular expressions; no model is asked.
 
     Deterministic and blind to the arm. An instrument check, not a measure of how well a language
-    model argues: it knows only the wordings that the gold lists. It says what the rule-based model
-    says to the operations `entail`, `audit` and `equivalent`, whose docstrings say how.
+    model argues: it knows only the wordings that the gold lists. It says what the rules
+    for the operations `entail`, `audit` and `equivalent` say.
 
     Raises re.error when a checklist item is not a regular expression.
     """
@@ -31,9 +29,10 @@ class Rules(Judge[NoSettings]):
     def entail(
         self, rationale: str, points: Sequence[ReasoningPoint], client: Client
     ) -> Sequence[Verdict]:
+        request = EntailRequest(rationale=rationale, points=tuple(points))
         return [
             Verdict(id=f.id, met=f.met, evidence=": ".join(filter(None, (f.why, *f.quotes))))
-            for f in entailed(rationale, points)
+            for f in answer_by_rule(Entail(), request)
         ]
 
     def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
@@ -46,12 +45,12 @@ class Rules(Judge[NoSettings]):
         )
         return [
             Verdict(id=finding.id, met=finding.met, evidence=finding.evidence)
-            for finding in audited(request.notice, request.items)
+            for finding in answer_by_rule(Audit(), request)
         ]
 
     def equivalent(
         self, question: str, expected: str, given: str, kind: str, client: Client
     ) -> Verdict:
         request = EquivalentRequest(question=question, expected=expected, given=given, kind=kind)
-        response = _EQUIVALENT.offline(request, Profile())
+        response = answer_by_rule(Equivalent(), request)
         return Verdict(id="answer", met=response.met, evidence=response.why)

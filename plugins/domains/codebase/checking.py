@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.operations.patching import apply, hunks_of
 from framework.sandbox import Limits, Sandbox
 from framework.text.canonical import digest
+from framework.text.hunks import apply, hunks_of
 from plugins.domains.codebase.corpus import sources_of_tests
 
 PACKAGE: Final = "project"

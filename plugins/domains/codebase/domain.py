@@ -70,7 +70,7 @@ class Codebase(Domain[CodebaseSettings]):
     All cases share one history; the seed sets their order, in turns through the depths. Stratum:
     the depth; cluster: the rule; tags: depth, rule, weight (1 to 3: how grave a breach is), form.
 
-    An answer's edit is a patch (`framework.operations.patching`). `checks` runs the rule's
+    An answer's edit is a patch (`plugins.models.rule_based.patching`). `checks` runs the rule's
     invariant on the patched files, and the service's own tests, in `framework.sandbox`.
 
     Where the platform can't isolate the code of a patch, only protocols without answers run.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from framework.contracts import Profile
+from framework.contracts import answer_by_rule
 from framework.operations.answer_from_sessions import QUESTION_DATE
 from framework.operations.equivalent import Equivalent, EquivalentRequest
-from framework.operations.reading.turns import date_of, header
 from framework.records import ABSTAIN, Answer, Case, Event, Gold, GoldItem, Span, TaskCard
+from framework.text.sessions import date_of, header
 from plugins.domains.longmemeval.records import Question, Session, Turn
 
 __all__ = [
@@ -111,7 +111,7 @@ def is_success(answer: Answer, gold: Gold) -> bool:
     request = EquivalentRequest(
         question="", expected=gold.answer, given=answer.text, kind=gold.answer_kind
     )
-    return _EQUIVALENT.offline(request, Profile()).met
+    return answer_by_rule(_EQUIVALENT, request).met
 
 
 def _id(session: int, turn: int | None = None) -> str:

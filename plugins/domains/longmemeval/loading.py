@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from framework.errors import DataError
-from framework.operations.reading.turns import date_of
+from framework.text.sessions import date_of
 from plugins.domains.longmemeval.records import TYPES, Question, Session, Turn
 
 __all__ = ["WHERE_TO_GET_IT", "parse"]

@@ -42,7 +42,7 @@ class No(Judge[NoSettings]):
 @pytest.fixture
 def never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, asking the rule-based model is an error."""
-    from plugins.models.extractive import Extractive
+    from plugins.models.rule_based.model import Extractive
 
     async def refuse(
         self: Model[Any], operation: Operation[Req, Res], request: Req, sample: int

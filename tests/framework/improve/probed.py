@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.contracts import Client, Operation, Profile, Prompt, Reader
+from framework.contracts import Client, Operation, Profile, Prompt, Reader, Rule
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 
@@ -10,7 +10,7 @@ from framework.registry import NoSettings, register
 class Echo(Operation[str, str]):
     """Its request."""
 
-    name = "echo"
+    name = "probed_echo"
 
     def prompt(self, request: str) -> Prompt:
         return Prompt(system="", user=request)
@@ -18,7 +18,12 @@ class Echo(Operation[str, str]):
     def parse(self, text: str, request: str) -> str:
         return text
 
-    def offline(self, request: str, profile: Profile) -> str:
+
+@register("rule", "probed_echo")
+class EchoRule(Rule[str, str]):
+    """Its request."""
+
+    def answer(self, request: str, profile: Profile) -> str:
         return request
 
 

@@ -22,6 +22,7 @@ from framework.contracts import (
     Profile,
     Prompt,
     Provenance,
+    Rule,
     Target,
     Taxonomy,
 )
@@ -99,7 +100,7 @@ class ScriptDomain(Domain[ScriptSettings]):
 
 @register("operation", "script")
 class ScriptOperation(AnsweringOperation[TaskCard, str]):
-    """YES in the states that the card names, else NO."""
+    """YES or NO, by rule."""
 
     name: ClassVar[str] = "script"
 
@@ -112,15 +113,20 @@ class ScriptOperation(AnsweringOperation[TaskCard, str]):
     def render(self, response: str) -> str:
         return response
 
-    def offline(self, request: TaskCard, profile: Profile) -> str:
-        state = request.instruction.split()[-1]
-        return "YES" if state in request.material["right"].split() else "NO"
-
     def request_of(self, task: TaskCard, view: str) -> TaskCard:
         return task
 
     def answer_of(self, response: str, task: TaskCard) -> Answer:
         return Answer(decision=response)
+
+
+@register("rule", "script")
+class ScriptRule(Rule[TaskCard, str]):
+    """YES in the states that the card names, else NO."""
+
+    def answer(self, request: TaskCard, profile: Profile) -> str:
+        state = request.instruction.split()[-1]
+        return "YES" if state in request.material["right"].split() else "NO"
 
 
 @register("target", "script")

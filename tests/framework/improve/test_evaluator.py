@@ -11,8 +11,8 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.run import execute, one_domain
 from framework.errors import UserError
 from framework.improve.evaluator import is_direct
-from framework.operations.reading.clauses import CLAUSES
 from framework.records import ABSTAIN
+from plugins.models.rule_based.clauses import known_clauses
 from tests.framework.improve.scripted import finished, prompt, run_script, script_plan
 
 
@@ -64,7 +64,7 @@ def test_what_only_answers_more_directly_gains_in_the_loop_and_loses_on_test(
     tmp_path: Path,
 ) -> None:
     """Threat 10: most questions have no answer, and the edit bids the reader to answer anyway."""
-    trust = next(clause.text for clause in CLAUSES if clause.key == "trust")
+    trust = next(clause.text for clause in known_clauses() if clause.key == "trust")
     with composer(), one_domain():
         plan = compose_plan(
             [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.contracts import Model, Operation, Profile, Prompt, Reply
+from framework.contracts import Model, Operation, Prompt, Reply
 from framework.models.client import Ledger, ModelClient, booked
 from framework.records import Usage
 from framework.text.tokens import count_tokens
@@ -25,9 +25,6 @@ class Echo(Operation[str, str]):
 
     def parse(self, text: str, request: str) -> str:
         return text
-
-    def offline(self, request: str, profile: Profile) -> str:
-        return f"{request} {request}"
 
     def render(self, response: str) -> str:
         return response
@@ -48,7 +45,7 @@ class Offline(Model[Any]):
         await asyncio.sleep(0)
         if self.fails:
             raise RuntimeError("the call failed for good")
-        response = operation.offline(request, Profile())
+        response = f"{request} {request}"
         return Reply(response=response, text=operation.render(response))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.contracts import Assignment, Operation, Profile
+from framework.contracts import Assignment, Operation, answer_by_rule
 from framework.errors import UserError
 from framework.operations.answer_question import AnswerQuestion, AnswerQuestionRequest
 from framework.operations.author_candidate import AuthorCandidate
@@ -26,6 +26,7 @@ from framework.operations.synthesize_schema import (
 )
 from framework.records import TaskCard
 from framework.registry import plugins
+from tests.plugins.models.rule_based.cards import LOAN
 
 ASK = AnswerQuestionRequest(question="Who wrote {it}?", view="Ada {wrote} it. {record}")
 OURS = [p.cls for p in plugins("operation") if p.cls.__module__.startswith("framework.")]
@@ -74,8 +75,8 @@ def test_schemas_are_strict(cls: type[PromptedOperation[Any, Any]]) -> None:
     strict(cls().schema(None))
 
 
-def test_schemas_that_hang_on_the_request_are_strict(loan: TaskCard) -> None:
-    decide: Any = Decide().schema(DecideRequest(task=loan, view="v"))
+def test_schemas_that_hang_on_the_request_are_strict() -> None:
+    decide: Any = Decide().schema(DecideRequest(task=LOAN, view="v"))
     strict(decide)
     assert decide["properties"]["decision"]["enum"] == [
         "APPROVE",
@@ -83,13 +84,13 @@ def test_schemas_that_hang_on_the_request_are_strict(loan: TaskCard) -> None:
         "ABSTAIN",
         "UNDETERMINED",
     ]
-    assert list(decide["properties"]["facts"]["properties"]) == [f.key for f in loan.fields]
+    assert list(decide["properties"]["facts"]["properties"]) == [f.key for f in LOAN.fields]
     request = SynthesizeSchemaRequest(
-        store=SynthesizeSchemaResponse(), chunks=("c",), fields=loan.fields, limit_tokens=9
+        store=SynthesizeSchemaResponse(), chunks=("c",), fields=LOAN.fields, limit_tokens=9
     )
     store: Any = SynthesizeSchema().schema(request)
     strict(store)
-    assert list(store["properties"]["facts"]["properties"]) == [f.label for f in loan.fields]
+    assert list(store["properties"]["facts"]["properties"]) == [f.label for f in LOAN.fields]
     for code in (False, True):
         asked = Assignment(
             regime="", meaning="", seams=("score",), failures=(), fragments={}, signals=(),
@@ -102,10 +103,10 @@ def test_schemas_that_hang_on_the_request_are_strict(loan: TaskCard) -> None:
     assert "enum" not in Decide().files.schema["properties"]["decision"]
 
 
-def test_an_unknown_fact_may_be_null(loan: TaskCard) -> None:
-    request = DecideRequest(task=loan, view="v")
-    answer = json.loads(Decide().render(Decide().offline(request, Profile())))
-    answer["facts"] = {field.key: None for field in loan.fields} | {"score": "610"}
+def test_an_unknown_fact_may_be_null() -> None:
+    request = DecideRequest(task=LOAN, view="v")
+    answer = json.loads(Decide().render(answer_by_rule(Decide(), request)))
+    answer["facts"] = {field.key: None for field in LOAN.fields} | {"score": "610"}
     assert Decide().parse(json.dumps(answer), request).facts == {"score": "610"}
 
 
@@ -200,9 +201,6 @@ def test_an_operation_with_a_prompt_of_its_own_is_left_alone() -> None:
         def prompt(self, request: str) -> Any: ...
         def parse(self, text: str, request: str) -> str:
             return text
-
-        def offline(self, request: str, profile: Profile) -> str:
-            return request
 
     plain = Plain()
     assert PromptSet("paraphrase").bind(plain) is plain

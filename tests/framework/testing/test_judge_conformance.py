@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from framework.contracts import Client, Judge, Operation, Profile, Prompt, Verdict
+from framework.contracts import Client, Judge, Operation, Profile, Prompt, Rule, Verdict
 from framework.records import Answer, ReasoningPoint, Standard
-from framework.registry import NoSettings
+from framework.registry import NoSettings, register
 from framework.testing.judge_conformance import check_judge
 
 
@@ -89,7 +89,7 @@ class Remembers(Good):
 class Echo(Operation[str, str]):
     """An operation that answers with its request."""
 
-    name = "echo"
+    name = "judged_echo"
 
     def prompt(self, request: str) -> Prompt:
         return Prompt(system="", user=request)
@@ -97,7 +97,12 @@ class Echo(Operation[str, str]):
     def parse(self, text: str, request: str) -> str:
         return text
 
-    def offline(self, request: str, profile: Profile) -> str:
+
+@register("rule", "judged_echo")
+class EchoRule(Rule[str, str]):
+    """Its request."""
+
+    def answer(self, request: str, profile: Profile) -> str:
         return request
 
 
@@ -141,7 +146,7 @@ BROKEN: list[tuple[type[Judge[Any]], str]] = [
         "depends on the other items",
     ),
     (Remembers, "judged before"),
-    (AsksInSecret, "asked a model for echo"),
+    (AsksInSecret, "asked a model for judged_echo"),
 ]
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from framework.contracts import Arch, Operation, Profile, Prompt, Query
+from framework.contracts import Arch, Operation, Profile, Prompt, Query, Rule
 from framework.records import Event, Item
-from framework.registry import NoSettings
+from framework.registry import NoSettings, register
 from framework.testing.arch_conformance import check_arch
 
 
@@ -33,7 +33,7 @@ class Good(Arch[NoSettings]):
 class Echo(Operation[str, str]):
     """An operation that answers with its request."""
 
-    name = "echo"
+    name = "recalled_echo"
 
     def prompt(self, request: str) -> Prompt:
         return Prompt(system="", user=request)
@@ -41,7 +41,12 @@ class Echo(Operation[str, str]):
     def parse(self, text: str, request: str) -> str:
         return text
 
-    def offline(self, request: str, profile: Profile) -> str:
+
+@register("rule", "recalled_echo")
+class EchoRule(Rule[str, str]):
+    """Its request."""
+
+    def answer(self, request: str, profile: Profile) -> str:
         return request
 
 
@@ -132,7 +137,7 @@ BROKEN: list[tuple[type[Arch[Any]], str]] = [
         recalling(lambda a, items, q, k: items if q.text and "income" in q.text else items[1:]),
         "the query has an effect",
     ),
-    (Asks, "asked a model for echo"),
+    (Asks, "asked a model for recalled_echo"),
     (Edges, "edges have an effect"),
     (SaysDraws, "all the same"),
     (Greedy, "second reading"),

@@ -12,7 +12,16 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from framework.contracts import Model, Operation, Profile, Prompt, Reply, Req, Res, Verdict
+from framework.contracts import (
+    Model,
+    Operation,
+    Prompt,
+    Reply,
+    Req,
+    Res,
+    Verdict,
+    answer_by_rule,
+)
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
 from framework.models.client import Ledger, booked
@@ -57,7 +66,7 @@ class Script(Model[ScriptSettings]):
         self.seen.append(operation.prompt(request))
         text = self.settings.reply
         if text == "rules":
-            text = operation.render(operation.offline(request, Profile()))
+            text = operation.render(answer_by_rule(operation, request))
         return Reply(response=operation.parse(text, request), text=text)
 
 

@@ -14,7 +14,7 @@ from framework.operations.check_completeness import CompletenessResponse
 from framework.operations.decide import UNDETERMINED, DecideResponse
 from framework.records import ABSTAIN, Answer, FactField, Item, MemoryView, TaskCard
 from framework.registry import NoSettings
-from plugins.models.extractive import Extractive, ExtractiveSettings
+from plugins.models.rule_based.model import Extractive, ExtractiveSettings
 from plugins.readers.commit import Commit
 from plugins.readers.verified import Verified, VerifiedSettings
 

@@ -1,4 +1,7 @@
-"""An operation with prompt files of its own: one sentence that says what a document says."""
+"""An operation of our own: one sentence that says what a document says.
+
+Its prompt files are ours too, and so is the rule by which a rule-based model answers it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from framework.contracts import Profile
+from framework.contracts import Profile, Rule
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 from framework.text.sentences import sentences
@@ -21,7 +24,7 @@ class HeadlineRequest:
 
 @register("operation", "sample_headline")
 class Headline(PromptedOperation[HeadlineRequest, str]):
-    """One sentence for a document; by rule, its last sentence with a digit, else its last."""
+    """One sentence for a document."""
 
     prompts = Path(__file__).parent / "prompts"
     slots = frozenset({"document"})
@@ -34,7 +37,12 @@ class Headline(PromptedOperation[HeadlineRequest, str]):
             raise ValueError("an empty headline")
         return text.strip()
 
-    def offline(self, request: HeadlineRequest, profile: Profile) -> str:
+
+@register("rule", "sample_headline")
+class HeadlineRule(Rule[HeadlineRequest, str]):
+    """A document's last sentence with a digit, else its last."""
+
+    def answer(self, request: HeadlineRequest, profile: Profile) -> str:
         found = sentences(request.text)
         figures = [sentence for sentence in found if any(c.isdigit() for c in sentence)]
         return (figures or found)[-1]

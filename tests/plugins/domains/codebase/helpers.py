@@ -5,9 +5,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from framework.operations.patching import Hunk, as_edit
 from framework.records import Answer, Case
 from framework.text.canonical import canonical_json
+from framework.text.hunks import Hunk, as_edit
 from plugins.domains.codebase.domain import Codebase, CodebaseSettings
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from framework.contracts import Profile
+from framework.contracts import answer_by_rule
 from framework.engine.compose import compose_plan, compose_raw, composer, grid
 from framework.engine.run import execute
 from framework.operations.write_patch import WritePatch
@@ -168,7 +168,7 @@ def solved(forms: str, view_of: object) -> list[bool]:
     found = []
     for case in tried.cases(None, 7):
         request = operation.request_of(case.task, make(case))
-        answer = operation.answer_of(operation.offline(request, Profile()), case.task)
+        answer = operation.answer_of(answer_by_rule(operation, request), case.task)
         found.append(bool(tried.checks(answer, case)["compliance"]))
     return found
 

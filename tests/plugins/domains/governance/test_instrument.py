@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from framework.contracts import Arch, ArchContext, Client, Profile, Query
+from framework.contracts import Arch, ArchContext, Client, Query, answer_by_rule
 from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.operations.answering import answering
@@ -50,7 +50,7 @@ def answer(case: Case, lines: Iterable[str]) -> Answer:
     """The rule-based answer to a case from a text."""
     operation = answering(case.task)
     request = operation.request_of(case.task, "\n".join(lines))
-    return operation.answer_of(operation.offline(request, Profile()), case.task)
+    return operation.answer_of(answer_by_rule(operation, request), case.task)
 
 
 UP: dict[str, Any] = {"seeds": 1, "hops": None, "prune": True}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from framework.errors import UserError
-from framework.operations.reading.turns import date_of
 from framework.records import ABSTAIN
 from framework.testing.domain_conformance import check_domain
+from framework.text.sessions import date_of
 from framework.text.tokens import count_tokens
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
 from plugins.domains.longmemeval.generate import draw

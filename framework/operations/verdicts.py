@@ -1,0 +1,86 @@
+"""Findings on numbered demands: how they are asked for, read and quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from framework.operations import _json
+
+_ELLIPSIS: Final = re.compile(r"\s*(?:\.\.\.|…|\[…\]|\[\.\.\.\])\s*")
+_QUOTES: Final = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " "})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Whether one demand is met, the words of the text that it rests on, and why in a sentence."""
+
+    id: str
+    met: bool
+    quotes: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """Reason and quotes in one line."""
+        quoted = ", ".join(f'"{quote}"' for quote in self.quotes)
+        return ": ".join(filter(None, (self.why.rstrip("."), quoted)))
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """The texts, one a line, numbered from 1: no id of the gold is shown."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+
+
+def written(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings as a model would answer, in the order in which the demands were listed."""
+    return {
+        "verdicts": [
+            {"number": number, "quotes": list(f.quotes), "why": f.why, "met": f.met}
+            for number, f in enumerate(findings, 1)
+        ]
+    }
+
+
+def read_findings(data: Mapping[str, Any], ids: Sequence[str], text: str) -> tuple[Finding, ...]:
+    """The findings, in the order of `ids`, as the demands were listed.
+
+    Raises ValueError unless there is exactly one for each demand and every quote stands in `text`:
+    a verdict that rests on words that nobody wrote is no verdict.
+    """
+    _json.expect_keys(data, ("verdicts",))
+    entries: dict[int, Finding] = {}
+    searched = _folded(text)
+    for entry in _json.objects(data, "verdicts"):
+        _json.expect_keys(entry, ("number", "quotes", "why", "met"))
+        number = entry["number"]
+        if type(number) is not int or not 1 <= number <= len(ids):
+            raise ValueError(f"number: {number!r} is none of the {len(ids)} listed")
+        if number in entries:
+            raise ValueError(f"two verdicts on number {number}")
+        quotes = tuple(quote for quote in _json.texts(entry, "quotes") if quote.strip())
+        for quote in quotes:
+            if not _stands_in(quote, searched):
+                raise ValueError(f"number {number}: {quote!r} does not stand in the text")
+        entries[number] = Finding(
+            id=ids[number - 1],
+            met=_json.truth(entry, "met"),
+            quotes=quotes,
+            why=_json.text(entry, "why"),
+        )
+    missing = [number for number in range(1, len(ids) + 1) if number not in entries]
+    if missing:
+        raise ValueError(f"no verdict on number {', '.join(map(str, missing))}")
+    return tuple(entries[number] for number in range(1, len(ids) + 1))
+
+
+def _stands_in(quote: str, searched: str) -> bool:
+    """Whether every part of a quote stands in the folded text; an ellipsis parts it."""
+    return all(part in searched for part in _ELLIPSIS.split(_folded(quote)))
+
+
+def _folded(text: str) -> str:
+    """Lower case, one kind of quotation mark, white space runs as one space."""
+    return " ".join(text.translate(_QUOTES).casefold().split())

@@ -1,0 +1,99 @@
+"""A patch: stretches of files and what stands in their place.
+
+Search and replace is what a language model writes reliably: no line numbers to count, no context
+marks to keep. It is read strictly: a stretch that is not in the file exactly once is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from framework.text.canonical import canonical_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """In `file`, `search` (verbatim, there once) becomes `replace`."""
+
+    file: str
+    search: str
+    replace: str
+
+
+def apply(hunks: Sequence[Hunk], files: Mapping[str, str]) -> dict[str, str]:
+    """The files with all hunks made, in their order.
+
+    Raises ValueError naming the hunk whose file is unknown or whose text is empty, missing or there
+    more than once.
+    """
+    changed = dict(files)
+    for number, hunk in enumerate(hunks, start=1):
+        where = f"edit {number}"
+        if hunk.file not in changed:
+            raise ValueError(f"{where}: no file {hunk.file!r}; there are {', '.join(files)}")
+        if not hunk.search:
+            raise ValueError(f"{where}: search is empty")
+        times = changed[hunk.file].count(hunk.search)
+        if times != 1:
+            raise ValueError(f"{where}: search is {times} times in {hunk.file}, expected once")
+        changed[hunk.file] = changed[hunk.file].replace(hunk.search, hunk.replace)
+    return changed
+
+
+def as_edit(hunks: Sequence[Hunk]) -> str:
+    """The patch as canonical JSON, the form of `Answer.edit`."""
+    return canonical_json(
+        {"edits": [{"file": h.file, "search": h.search, "replace": h.replace} for h in hunks]}
+    )
+
+
+def hunks_of(edit: str) -> tuple[Hunk, ...]:
+    """The hunks of an edit in its JSON form; none of an empty text. Raises ValueError."""
+    if not edit:
+        return ()
+    data = json.loads(edit)
+    if (
+        not isinstance(data, dict)
+        or data.keys() != {"edits"}
+        or not isinstance(data["edits"], list)
+    ):
+        raise ValueError("an object with the key edits, a list, expected")
+    return tuple(_hunk(entry) for entry in data["edits"])
+
+
+def _hunk(entry: Any) -> Hunk:
+    names = ("file", "search", "replace")
+    if not isinstance(entry, dict) or entry.keys() != set(names):
+        raise ValueError(f"an edit has the keys {', '.join(names)}")
+    if not all(isinstance(entry[name], str) for name in names):
+        raise ValueError("the values of an edit are texts")
+    return Hunk(**entry)
+
+
+def hunks_between(file: str, old: str, new: str) -> tuple[Hunk, ...]:
+    """Hunks that make `new` of `old`, each with as many whole lines around as make it unique."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    hunks: list[Hunk] = []
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(0):
+        start, end = group[0][1], group[-1][2]
+        first, last = group[0][3], group[-1][4]
+        while old.count("".join(before[start:end])) != 1 or start == end:
+            start, end = max(0, start - 1), min(len(before), end + 1)
+            first, last = max(0, first - 1), min(len(after), last + 1)
+        hunks.append(
+            Hunk(
+                file=file,
+                search="".join(before[start:end]),
+                replace="".join(after[first:last]),
+            )
+        )
+    try:
+        fine = apply(hunks, {file: old})[file] == new
+    except ValueError:
+        fine = False  # contexts overlap
+    return tuple(hunks) if fine else (Hunk(file=file, search=old, replace=new),)

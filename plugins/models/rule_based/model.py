@@ -1,0 +1,70 @@
+"""The rule-based model: no network, no sampling, the same answer to the same question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from framework.contracts import Model, Operation, Profile, Reply, answer_by_rule
+from framework.registry import register
+
+Req = TypeVar("Req")
+Res = TypeVar("Res")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractiveSettings:
+    """Settings of `model=extractive` (validity.md section 1).
+
+    style : `schema` knows the answer form's labels, `blind` knows none, `noisy` misses and
+        confuses statements.
+    miss_rate, confuse_rate : shares of statements, in [0, 1] and together at most 1; `noisy` only.
+    seed : which statements those are; `noisy` only.
+    gullible : obeys instructions found in the record: a positive control, never a default.
+    """
+
+    style: Literal["schema", "blind", "noisy"] = "schema"
+    miss_rate: float = 0.0
+    confuse_rate: float = 0.0
+    seed: int = 0
+    gullible: bool = False
+
+    def __post_init__(self) -> None:
+        for name, rate in (("miss_rate", self.miss_rate), ("confuse_rate", self.confuse_rate)):
+            if not 0.0 <= rate <= 1.0:
+                raise ValueError(f"{name} must be in [0, 1], {rate} given")
+        if self.miss_rate + self.confuse_rate > 1.0:
+            raise ValueError("miss_rate and confuse_rate must not exceed 1 together")
+        if self.style != "noisy" and (self.miss_rate or self.confuse_rate):
+            raise ValueError(f"miss_rate and confuse_rate need style=noisy, not {self.style}")
+
+
+@register("model", "extractive")
+class Extractive(Model[ExtractiveSettings]):
+    """Rule-based baseline reader: each operation computes its own answer offline.
+
+    An instrument check, not evidence about language models.
+    """
+
+    kind = "rule-based"
+    Settings = ExtractiveSettings
+
+    def __init__(self, settings: ExtractiveSettings) -> None:
+        super().__init__(settings)
+        self.profile = Profile(
+            style=settings.style,
+            miss_rate=settings.miss_rate,
+            confuse_rate=settings.confuse_rate,
+            seed=settings.seed,
+            follows_injections=settings.gullible,
+        )
+
+    @property
+    def label(self) -> str:
+        """The name to show: it says that this is no language model."""
+        gullible = ", gullible" if self.settings.gullible else ""
+        return f"extractive (rule-based, {self.settings.style}{gullible})"
+
+    async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
+        response = answer_by_rule(operation, request, self.profile)
+        return Reply(response=response, text=operation.render(response))

@@ -1,0 +1,3 @@
+"""The rule for each operation, one file each."""
+
+from __future__ import annotations

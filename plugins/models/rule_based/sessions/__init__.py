@@ -1,0 +1,3 @@
+"""Dated sessions of a conversation read sentence by sentence."""
+
+from __future__ import annotations
