@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from framework.errors import UserError
 from framework.operations.prompted import NO_SET, PromptSet
-from framework.registry import Plugin, canonical, find, identity_of, nearest, settings_of
+from framework.registry import Plugin, canonical, find, identity_of, names, nearest, settings_of
 from framework.store.directory import load_state
 from framework.text.canonical import digest
 
@@ -58,7 +58,8 @@ class TopLevel:
     resume: str | None = field(default=None, metadata={"operational": True})
     baseline: str | None = field(default=None, metadata={"operational": True})
     smallest_effect: float | None = field(default=None, metadata={"operational": True})
-    compat: Literal["longhorizon"] | None = field(default=None, metadata={"operational": True})
+    published_convention: str | None = field(default=None, metadata={"operational": True})
+    compat: str | None = field(default=None, metadata={"operational": True})
     report: bool = field(default=True, metadata={"operational": True})
     run_name: str | None = field(default=None, metadata={"operational": True})
     max_errors: float = field(default=0.1, metadata={"operational": True})
@@ -80,6 +81,10 @@ class TopLevel:
             raise ValueError(
                 f"smallest_effect: {effect} given, between 0 and 1 expected (null for none)"
             )
+        for key in ("published_convention", "compat"):
+            given = getattr(self, key)
+            if given is not None and given not in (known := names("convention")):
+                raise ValueError(f"{key}: no convention {given!r}{nearest(given, known)}")
         for key, cap in (
             ("max_cost_usd", self.max_cost_usd),
             ("max_tokens_total", self.max_tokens_total),
@@ -89,6 +94,11 @@ class TopLevel:
         name = self.run_name
         if name is not None and (not name.strip(". ") or "/" in name):
             raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")
+
+    @property
+    def convention(self) -> str | None:
+        """The published convention that was asked for, also by the setting's former name."""
+        return self.published_convention or self.compat
 
 
 _TOP: Final = Plugin(group="run", name="top level", cls=TopLevel, settings=TopLevel)

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from framework.reporting.markdown import put_between_markers
 from framework.statistics.agreement_limits import agreement_limits
 from framework.statistics.depth import depth_slope
-from framework.statistics.independent import two_proportions
 from framework.statistics.intervals import mean_interval
 from framework.statistics.mediation import mediation
 from framework.statistics.omnibus import cochran_q, friedman
@@ -319,11 +318,6 @@ def _others() -> Iterator[Scenario]:
         found = mediation(*columns, seed=0, resamples=RESAMPLES)
         return _covers((found.indirect_low, found.indirect_high), 0.2)
 
-    def newcombe(rng: Rng, n: int) -> bool | None:
-        a, b = int(rng.binomial(n, 0.8)), int(rng.binomial(n, 0.6))
-        found = two_proportions(a, n, b, n)
-        return _covers((found.low, found.high), 0.2)
-
     def agreed(figure: str, truth: float) -> Callable[[Rng, int], bool | None]:
         # Half of the cases are judged alike, of the other half's answers three in five by chance.
         def hit(rng: Rng, n: int) -> bool | None:
@@ -349,7 +343,6 @@ def _others() -> Iterator[Scenario]:
         "depth slope (percentile bootstrap)", "0/1 at three depths, n in all", slope, claims=False
     )
     yield _coverage("indirect effect (percentile bootstrap)", "normal, .5 x .4", indirect)
-    yield _coverage("difference of independent rates (Newcombe)", "rates .8 and .6", newcombe)
 
 
 def _sizes() -> Iterator[Scenario]:

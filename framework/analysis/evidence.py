@@ -132,11 +132,6 @@ class Group:
         return all(any(self.entry(j.arm, j.budget, axis) for j in self.jobs) for axis in axes)
 
     @cached_property
-    def is_rule_based(self) -> bool:
-        """Whether a rule-based model read: what it answered is an instrument check."""
-        return bool(self.run["model_kind"] == "rule-based")
-
-    @cached_property
     def _by_place(self) -> dict[tuple[str, str], Job]:
         return {(job.arm, job.budget): job for job in self.jobs}
 

@@ -17,11 +17,11 @@ from framework.analysis.summary import (
     setting_of,
     unbudgeted,
 )
+from framework.contracts.recipe import Convention
 from framework.errors import UserError
 from framework.records import Row
-from framework.registry import nearest
+from framework.registry import find, names, nearest
 from framework.statistics.comparison import case_means, comparison_table
-from framework.statistics.compat import CONVENTIONS, published_table
 from framework.statistics.correlation import axis_correlations
 from framework.statistics.replication import replication
 from framework.text.canonical import canonical_json
@@ -38,14 +38,14 @@ def sweep_summary(
     baseline: str | None = None,
     axes: Sequence[str] | None = None,
     smallest_effect: float | None = None,
-    compat: str | None = None,
+    published_convention: str | None = None,
 ) -> dict[str, Any]:
     """Runs in order with their axes, comparisons on the same cases, correlations and flags.
 
     Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
     Rows with an error are left out of means, and their case is left out of pairs; `errors` says
-    how many. Holm's adjustment is over all comparisons of the sweep. With `compat`, the same pairs
-    in a published convention stand beside ours. `economy` has the pairs' return on tokens, which is
+    how many. Holm's adjustment is over all comparisons of the sweep. The same pairs stand in a
+    published convention too where one is named. `economy` has the pairs' return on tokens, which is
     a ratio of means and no axis of a case: described with its interval, not tested.
     """
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
@@ -64,7 +64,9 @@ def sweep_summary(
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
         "smallest_effect": smallest_effect,
         "economy": _economy(summaries, rows, baseline),
-        "compat": compat_rows(summaries, rows, axes, baseline, compat) if compat else None,
+        "compat": published_rows(summaries, rows, axes, baseline, published_convention)
+        if published_convention
+        else None,
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
         "model_agreement": model_agreement(summaries),
@@ -194,7 +196,7 @@ def _is_share(rows: Sequence[Mapping[str, Any]], axis: str) -> bool:
     return all(0 <= value <= 1 for value in values if value is not None)
 
 
-def compat_rows(
+def published_rows(
     summaries: Sequence[Mapping[str, Any]],
     rows: Sequence[Sequence[Row]],
     axes: Sequence[str] | None,
@@ -203,11 +205,12 @@ def compat_rows(
 ) -> dict[str, Any]:
     """The pairs of `compare_runs` in a published convention: budgets pooled, nothing adjusted.
 
-    To reproduce, not to conclude (`framework.statistics.compat`). Raises UserError for a convention
-    that is not known.
+    To reproduce, not to conclude. Raises UserError for a convention that is not known.
     """
-    if convention not in CONVENTIONS:
-        raise UserError(f"compat: no convention {convention!r}{nearest(convention, CONVENTIONS)}")
+    known = names("convention")
+    if convention not in known:
+        raise UserError(f"compat: no convention {convention!r}{nearest(convention, known)}")
+    plugin: Convention = find("convention", convention).cls()
     flat: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     chosen: dict[tuple[Any, ...], list[str]] = {}
     for summary, run_rows in zip(summaries, rows, strict=True):
@@ -217,16 +220,15 @@ def compat_rows(
     return {
         "convention": convention,
         "comparisons": [
-            {**dict(zip(SETTING, setting, strict=True)), "arm_a": row.arm_a, "arm_b": row.arm_b,
-             "axis": row.axis, **dataclasses.asdict(row.found)}
+            {**dict(zip(SETTING, setting, strict=True)), **entry}
             for setting, members in flat.items()
-            for row in published_table(
+            for entry in plugin.compare(
                 members,
-                axes=chosen[setting],
-                baseline=baseline if any(m["arm"] == baseline for m in members) else None,
+                chosen[setting],
+                baseline if any(m["arm"] == baseline for m in members) else None,
             )
         ],
-    }  # fmt: skip
+    }
 
 
 def _headline(summary: Mapping[str, Any]) -> list[str]:

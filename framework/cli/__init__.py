@@ -87,7 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument(
         "--smallest-effect", type=float, metavar="D", help="smallest difference that matters"
     )
-    add.add_argument("--compat", help="longhorizon: print its published convention too")
+    add.add_argument(
+        *("--published-convention", "--compat"),
+        metavar="NAME",
+        help="print a paper's convention too (`list convention` shows them)",
+    )
     add.set_defaults(command="runs:compare")
 
     add = commands.add_parser("table", help="a sweep's result table in Markdown")

@@ -33,7 +33,11 @@ def compare(args: argparse.Namespace) -> int:
     if effect is not None and not 0 < effect < 1:
         raise UserError(f"--smallest-effect: {effect:g} given, between 0 and 1 expected")
     found = compare_across(
-        paths, baseline=args.baseline, axes=axes, smallest_effect=effect, compat=args.compat
+        paths,
+        baseline=args.baseline,
+        axes=axes,
+        smallest_effect=effect,
+        published_convention=args.published_convention,
     )
     print_sweep(found.summary)
     for note in found.notes:

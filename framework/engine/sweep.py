@@ -159,7 +159,7 @@ def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
         baseline,
         judged_runs,
         smallest_effect=top.smallest_effect,
-        compat=top.compat,
+        published_convention=top.convention,
     )
 
 
@@ -183,7 +183,7 @@ def problems_of(path: Path) -> list[str]:
             stored.get("baseline"),
             predicted,
             smallest_effect=stored.get("smallest_effect"),
-            compat=(stored.get("compat") or {}).get("convention"),
+            published_convention=(stored.get("compat") or {}).get("convention"),
         )
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
@@ -202,7 +202,7 @@ def _compared(
     predicted: Callable[[Sequence[Path]], dict[str, Any] | None],
     *,
     smallest_effect: float | None,
-    compat: str | None,
+    published_convention: str | None,
 ) -> dict[str, Any] | None:
     states = [load_state(d) if d.is_dir() else None for d in directories]
     finished = [
@@ -216,7 +216,7 @@ def _compared(
         [d.name for d, _ in finished],
         baseline=baseline,
         smallest_effect=smallest_effect,
-        compat=compat,
+        published_convention=published_convention,
     )
     done = {d for d, _ in finished}
     unfinished = [d.name for d in directories if d not in done]

@@ -13,18 +13,6 @@ from typing import Final, Literal, TypeVar
 
 import numpy as np
 
-__all__ = [
-    "Agreement",
-    "Direction",
-    "agreement",
-    "cohens_kappa",
-    "direction_kept",
-    "gwets_ac1",
-    "krippendorffs_alpha",
-    "mean_absolute_disagreement",
-    "pearson",
-]
-
 K = TypeVar("K", bound=Hashable)
 
 THRESHOLD: Final = 0.5

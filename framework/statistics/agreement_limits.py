@@ -15,8 +15,6 @@ from framework.statistics.agreement import THRESHOLD
 from framework.statistics.bootstrap import MIN_UNITS, RESAMPLES, FloatArray
 from framework.statistics.seeding import generator
 
-__all__ = ["FIGURES", "agreement_limits"]
-
 FIGURES: Final = (
     "mean_absolute_disagreement",
     "pearson",

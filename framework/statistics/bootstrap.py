@@ -10,19 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "LARGE",
-    "MIN_UNITS",
-    "RESAMPLES",
-    "FloatArray",
-    "bca_limits",
-    "bootstrap_means",
-    "heaviest_unit",
-    "percentile_limits",
-    "unit_sums",
-    "unit_values",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 RESAMPLES = 10_000

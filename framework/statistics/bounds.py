@@ -19,8 +19,6 @@ from framework.statistics.intervals import (
 )
 from framework.statistics.proportions import mcnemar_p, tango_limits
 
-__all__ = ["decision_bounds"]
-
 
 def decision_bounds(
     differences: FloatArray,

@@ -12,8 +12,6 @@ from framework.statistics.bootstrap import MIN_UNITS, FloatArray, bootstrap_mean
 from framework.statistics.intervals import as_values
 from framework.statistics.seeding import generator
 
-__all__ = ["Strengths", "bradley_terry"]
-
 _RESAMPLES = 2_000
 _MOST_UNDEFINED = 0.05
 

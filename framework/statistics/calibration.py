@@ -19,8 +19,6 @@ from framework.statistics.bootstrap import (
 from framework.statistics.intervals import as_values, is_binary, wilson
 from framework.statistics.seeding import generator
 
-__all__ = ["Bin", "Reliability", "reliability"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:

@@ -13,8 +13,6 @@ from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.multiplicity import holm
 from framework.statistics.paired import Comparison, compare
 
-__all__ = ["CaseMeans", "ComparisonRow", "case_means", "comparison_table"]
-
 Conclusion = Literal["a better", "b better", "equivalent", "undecided", "cannot conclude"]
 
 

@@ -18,8 +18,6 @@ from framework.statistics.bootstrap import (
 from framework.statistics.intervals import Interval, as_values
 from framework.statistics.seeding import generator
 
-__all__ = ["CorrelationMatrix", "axis_correlations", "order_agreement", "spearman"]
-
 MIN_CASES = 3
 
 

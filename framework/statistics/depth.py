@@ -19,8 +19,6 @@ from framework.statistics.intervals import as_values
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.seeding import generator
 
-__all__ = ["Crossover", "DepthLead", "Slope", "crossover", "depth_slope"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slope:

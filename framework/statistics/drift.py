@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["kept_a_link"]
-
 
 def kept_a_link(likeness: Sequence[float]) -> float | None:
     """What a link keeps of the likeness to the task, given it from the entry (k = 0) to the end.

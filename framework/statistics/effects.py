@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-__all__ = ["Verdict", "against_smallest_effect", "cohens_h"]
-
 
 def cohens_h(p_a: float, p_b: float) -> float:
     """Return Cohen's h = 2 asin sqrt(p_a) - 2 asin sqrt(p_b), in radians.

@@ -15,8 +15,6 @@ from framework.statistics.intervals import Interval, mean_interval
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import Ratio, ratio_of_means
 
-__all__ = ["FOUR_FIFTHS", "TwinFairness", "TwinPair", "TwinSide", "twin_fairness"]
-
 FOUR_FIFTHS = 0.8
 """Below this ratio of favourable rates the four-fifths rule sees adverse impact (29 CFR 1607.4)."""
 

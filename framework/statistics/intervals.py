@@ -20,19 +20,6 @@ from framework.statistics.bootstrap import (
 )
 from framework.statistics.seeding import generator
 
-__all__ = [
-    "Interval",
-    "as_values",
-    "bootstrap_limits",
-    "clopper_pearson",
-    "is_binary",
-    "is_share",
-    "mean_interval",
-    "mean_intervals",
-    "unvaried_limits",
-    "wilson",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:

@@ -17,8 +17,6 @@ from framework.statistics.bootstrap import (
 from framework.statistics.paired import UnpairedCases, pair
 from framework.statistics.seeding import generator
 
-__all__ = ["Mediation", "mediation"]
-
 _MOST_UNDEFINED = 0.05
 
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import FloatArray
 
-__all__ = ["benjamini_hochberg", "holm"]
-
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's step-down adjusted p-values, in the order given (Holm 1979).
@@ -24,20 +22,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     p, order = _sorted(p_values)
     steps = p[order] * np.arange(len(p), 0, -1)
     return _restored(np.maximum.accumulate(steps), order)
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return step-up adjusted p-values, in the order given (Benjamini and Hochberg 1995).
-
-    Comparing them with q keeps the expected share of false rejections at or below q, for
-    independent or positively dependent tests.
-
-    Raises:
-        ValueError: a p-value outside [0, 1] or NaN.
-    """
-    p, order = _sorted(p_values)
-    steps = p[order] * len(p) / np.arange(1, len(p) + 1)
-    return _restored(np.minimum.accumulate(steps[::-1])[::-1], order)
 
 
 def _sorted(p_values: Sequence[float]) -> tuple[FloatArray, npt.NDArray[np.intp]]:

@@ -14,8 +14,6 @@ from typing import Literal
 from framework.statistics.intervals import unvaried_limits
 from framework.statistics.paired import Comparison
 
-__all__ = ["Decision", "cases_needed", "noninferiority", "superiority"]
-
 Conclusion = Literal["passed", "failed", "undecided", "cannot conclude"]
 
 

@@ -12,8 +12,6 @@ from framework.statistics.bootstrap import RESAMPLES, FloatArray
 from framework.statistics.intervals import as_values, is_binary
 from framework.statistics.seeding import generator
 
-__all__ = ["CriticalDifference", "Omnibus", "cochran_q", "critical_difference", "friedman"]
-
 _LEAST_ENTRIES = 24  # informative cases x arms: below, chi-squared is no approximation
 _BATCH_ENTRIES = 1 << 18
 

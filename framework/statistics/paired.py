@@ -31,8 +31,6 @@ from framework.statistics.permutation import PermutationTest, sign_flip_test
 from framework.statistics.proportions import McNemar, mcnemar
 from framework.statistics.seeding import generator
 
-__all__ = ["Comparison", "Pairs", "UnpairedCases", "compare", "pair"]
-
 _SHOWN = 3
 
 

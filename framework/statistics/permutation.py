@@ -10,8 +10,6 @@ import numpy.typing as npt
 from framework.statistics.bootstrap import LARGE, RESAMPLES, FloatArray
 from framework.statistics.proportions import mcnemar_p
 
-__all__ = ["EXACT_UP_TO", "PermutationTest", "sign_flip_test"]
-
 EXACT_UP_TO = 20
 """Up to this many nonzero differences all sign patterns are counted."""
 

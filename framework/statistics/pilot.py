@@ -12,8 +12,6 @@ from framework.statistics.intervals import clopper_pearson, is_binary, is_share,
 from framework.statistics.paired import pair
 from framework.statistics.power import CasesNeeded, cases_needed
 
-__all__ = ["PilotPower", "power_from_pilot"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PilotPower:

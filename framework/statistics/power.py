@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import FloatArray
 
-__all__ = ["CasesNeeded", "cases_needed", "hoeffding_bound", "hoeffding_cases", "sign_test_power"]
-
 _MOST_CASES = 10_000_000
 
 
@@ -28,30 +26,6 @@ class CasesNeeded:
     n: int | None
     spread: float
     method: str
-
-
-def hoeffding_bound(n: int, epsilon: float) -> float:
-    """Return 2 exp(-2 n epsilon^2): the chance that a rate is off by epsilon or more, at most.
-
-    Above 1 it says nothing (Depth, remark 1: n = 12 and .10 give 1.57).
-
-    Raises:
-        ValueError: n below 1, or epsilon not above 0.
-    """
-    if n < 1 or not epsilon > 0:
-        raise ValueError(f"n = {n}, epsilon = {epsilon}: at least 1 and above 0 expected")
-    return 2 * math.exp(-2 * n * epsilon**2)
-
-
-def hoeffding_cases(epsilon: float, alpha: float = 0.05) -> int:
-    """Return the least n at which `hoeffding_bound` is alpha or below.
-
-    Raises:
-        ValueError: epsilon not above 0, or alpha outside (0, 1).
-    """
-    if not epsilon > 0 or not 0 < alpha < 1:
-        raise ValueError(f"epsilon = {epsilon}, alpha = {alpha}")
-    return math.ceil(math.log(2 / alpha) / (2 * epsilon**2) - 1e-12)
 
 
 def cases_needed(

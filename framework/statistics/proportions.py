@@ -10,8 +10,6 @@ import numpy as np
 from framework.statistics.bootstrap import FloatArray
 from framework.statistics.intervals import is_binary, is_share
 
-__all__ = ["McNemar", "beta_superiority", "mcnemar", "mcnemar_p", "tango_limits"]
-
 AS_IS: Final = "as is"
 COMPAT: Final = ">= 0.5 (compat)"
 

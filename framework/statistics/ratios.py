@@ -19,15 +19,6 @@ from framework.statistics.bootstrap import (
 from framework.statistics.intervals import as_values, bootstrap_limits
 from framework.statistics.seeding import generator
 
-__all__ = [
-    "Ratio",
-    "RatioDifference",
-    "bootstrap_ratios",
-    "ratio_difference",
-    "ratio_of_means",
-    "ratio_of_rates",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
@@ -207,44 +198,6 @@ def ratio_difference(
         method += " over clusters" if clustered else ""
     return RatioDifference(
         a=a.value, b=b.value, delta=delta, low=low, high=high, n=n, n_units=a.n, method=method
-    )
-
-
-def ratio_of_rates(
-    successes: int, n: int, base_successes: int, base_n: int, *, level: float = 0.95
-) -> Ratio:
-    """Return the ratio of two rates as if independent: conservative for positively dependent ones.
-
-    Var(R) = R^2 ((1 - p) / (n p) + (1 - q) / (m q)), limits on the logarithm (Katz 1978).
-    Source: Depth, section 7.1 (d), whose limits are not given.
-
-    Raises:
-        ValueError: counts that do not fit.
-    """
-    from scipy.special import ndtri
-
-    for count, size in ((successes, n), (base_successes, base_n)):
-        if not 0 <= count <= size:
-            raise ValueError(f"{count} successes of {size}")
-    if n == 0 or base_n == 0:
-        return _refused(None, 0, "undefined: no cases")
-    if base_successes == 0:
-        return _refused(None, n, "undefined: the denominator is 0")
-    p, q = successes / n, base_successes / base_n
-    if successes == 0:
-        return _refused(0.0, n, "no interval: the numerator is 0")
-    spread = ((1 - p) / (n * p) + (1 - q) / (base_n * q)) ** 0.5
-    if spread == 0:
-        return _refused(p / q, n, "no interval: both rates are 1")
-    factor = float(np.exp(float(ndtri((1 + level) / 2)) * spread))
-    value = p / q
-    return Ratio(
-        value=value,
-        se=value * spread,
-        low=value / factor,
-        high=value * factor,
-        n=n,
-        method="delta method on the logarithm, independent",
     )
 
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from framework.statistics.bootstrap import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values, is_binary
 
-__all__ = ["DepthModel", "Term", "compliance_model"]
-
 _LARGEST_COEFFICIENT = 10.0  # odds of 22,000 to 1: no data of this size tells that
 
 

@@ -17,8 +17,6 @@ import numpy as np
 from framework.statistics.agreement import pearson
 from framework.statistics.correlation import spearman
 
-__all__ = ["MIN_ARMS", "Replication", "kendall", "replication"]
-
 MIN_ARMS: Final = 3
 """Below so many arms a correlation says nothing: with two it is 1 or -1 whatever they are."""
 

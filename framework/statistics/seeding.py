@@ -6,8 +6,6 @@ import hashlib
 
 import numpy as np
 
-__all__ = ["generator"]
-
 
 def generator(seed: int, *names: str) -> np.random.Generator:
     """Return the generator of `names` under `seed`: the same on every machine and in every process.

@@ -13,14 +13,6 @@ from framework.statistics.bootstrap import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values
 from framework.statistics.seeding import generator
 
-__all__ = [
-    "AbstentionThreshold",
-    "RiskCoverage",
-    "abstention_threshold",
-    "risk_coverage",
-    "risk_limits",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskCoverage:

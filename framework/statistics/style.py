@@ -18,8 +18,6 @@ from typing import Final
 
 from framework.statistics.intervals import mean_interval
 
-__all__ = ["Guess", "guess_arms"]
-
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
 _FOLDS: Final = 5
 

@@ -1,4 +1,4 @@
-"""Where the spread of a result comes from: cases, repeats of a case, seeds."""
+"""Where the spread of a result comes from: cases, and repeats of a case."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from framework.statistics.intervals import as_values
-
-__all__ = ["RepeatVariance", "SeedVariance", "repeat_variance", "seed_variance"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,29 +32,6 @@ class RepeatVariance:
     icc: float | None
     n_cases: int
     n_repeats: int
-    method: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedVariance:
-    """Spread of one arm's mean over seeds.
-
-    Attributes:
-        mean: of the seeds' means.
-        sd: between them; ``None`` for one seed.
-        sd_low: 95% chi-squared limit of `sd`, which takes the means to be normal.
-        sd_high: the other.
-        smallest_p: the least two-sided p that a sign-flip test over these seeds can reach.
-        n: seeds.
-        method: of the limits, or why there are none.
-    """
-
-    mean: float | None
-    sd: float | None
-    sd_low: float | None
-    sd_high: float | None
-    smallest_p: float | None
-    n: int
     method: str
 
 
@@ -111,43 +86,3 @@ def repeat_variance(repeats: Mapping[str, Sequence[float | None]]) -> RepeatVari
     method = "analysis of variance" + (", negative estimate set to 0" if raw < 0 else "")
     whole = between + within
     return result(method, between, within, noise, between / whole if whole > 0 else None)
-
-
-def seed_variance(means: Sequence[float | None], *, level: float = 0.95) -> SeedVariance:
-    """Describe the spread of an arm's mean over seeds, each with cases of its own.
-
-    Args:
-        means: one a seed; ``None`` where undefined: not counted.
-        level: coverage.
-
-    Raises:
-        ValueError: an infinite value.
-    """
-    from scipy.special import chdtri
-
-    values = as_values(means)
-    values = values[~np.isnan(values)]
-    n = len(values)
-    if n < 2:
-        return SeedVariance(
-            mean=float(values[0]) if n else None,
-            sd=None,
-            sd_low=None,
-            sd_high=None,
-            smallest_p=1.0 if n else None,
-            n=n,
-            method="undefined: one seed" if n else "undefined: no seeds",
-        )
-    sd = float(values.std(ddof=1))
-    tail = (1 - level) / 2
-    low, high = (sd * float(np.sqrt((n - 1) / chdtri(n - 1, p))) for p in (tail, 1 - tail))
-    varied = sd > 0
-    return SeedVariance(
-        mean=float(values.mean()),
-        sd=sd,
-        sd_low=low if varied else None,
-        sd_high=high if varied else None,
-        smallest_p=2.0 ** (1 - n),
-        n=n,
-        method="chi-squared" if varied else "no interval: all seeds equal",
-    )

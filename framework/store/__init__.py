@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from framework.store.chain import Verdict, read, verify
 from framework.store.event import FINISHED, GENESIS, RECOVERED, JournalEvent
-from framework.store.fold import fold
 from framework.store.journal import Clock, Journal, utc_now
 from framework.store.seal import (
     JOURNAL,
@@ -34,7 +33,6 @@ __all__ = [
     "JournalEvent",
     "RunVerdict",
     "Verdict",
-    "fold",
     "read",
     "seal",
     "stamp_head",

@@ -29,12 +29,6 @@ class Value:
     high: int = 0
     option: str = ""
 
-    def admits(self, given: str) -> bool:
-        """Whether a value given as text (a number without its unit) complies."""
-        if self.option:
-            return given == self.option
-        return given.isascii() and given.isdigit() and self.low <= int(given) <= self.high
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from framework.records import (
     ABSTAIN,
@@ -25,9 +24,6 @@ from plugins.domains.regulated.reasoning import amount_of, points_of, standard_o
 from plugins.domains.regulated.sampled import Sampled
 from plugins.domains.regulated.spec import Spec
 from plugins.domains.regulated.wording import render, threshold_forms
-
-PASSAGES: Final = ("rules_in_force", "precedence", "remaining")
-"""Sentences of the policy that are neither facts nor rules, and are needed all the same."""
 
 
 def make_gold(spec: Spec, sampled: Sampled, content: Content, *, inject: bool) -> Gold:

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.contracts.recipe import PrintedCell, PrintedTable
-from framework.statistics.compat import LONGHORIZON_SEED
 from framework.statistics.intervals import Interval, mean_interval
 from framework.statistics.multiplicity import holm
 from framework.statistics.noninferiority import noninferiority
 from framework.statistics.paired import Comparison, compare
 from plugins.recipes._paper_values import printed_numbers
 from plugins.recipes.longhorizon._rows import ABSTAIN, ADVERSE, BUDGETS, Recorded
+from plugins.recipes.longhorizon.convention import SEED as _SEED
 
 SLACK: Final = 0.05
 """The non-inferiority margin of the paper's gates."""
-
-_SEED: Final = LONGHORIZON_SEED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

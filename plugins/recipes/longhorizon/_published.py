@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from framework.contracts.recipe import PrintedCell, PrintedTable
-from framework.statistics.compat import LongHorizon
 from plugins.recipes._paper_values import printed_numbers
 from plugins.recipes.longhorizon._rows import ABSTAIN, AXES, BUDGETS, Recorded, column
+from plugins.recipes.longhorizon.convention import PublishedDraws
 
 
 def published_tables(rows: Sequence[Recorded], *, partial: bool = False) -> list[PrintedTable]:
@@ -87,7 +87,7 @@ def _table_2(rows: Sequence[Recorded], printed: Mapping[str, Sequence[str]]) -> 
 
 
 def _table_3(rows: Sequence[Recorded], printed: Sequence[Sequence[str]]) -> PrintedTable:
-    convention = LongHorizon()
+    convention = PublishedDraws()
     lines = []
     for other, budget, axis, delta, low, high, p, h in printed:
         found = convention.compare(
@@ -140,7 +140,7 @@ def _table_5(rows: Sequence[Recorded], printed: Mapping[str, Sequence[str]]) -> 
 
 
 def _table_6(rows: Sequence[Recorded], printed: Sequence[Sequence[str]]) -> PrintedTable:
-    convention = LongHorizon()
+    convention = PublishedDraws()
     lines = []
     for budget, axis, *texts in printed:
         dpm = column(rows, "DPM", budget, axis)

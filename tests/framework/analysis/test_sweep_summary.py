@@ -228,13 +228,16 @@ def test_a_published_convention_stands_beside_ours() -> None:
         job("y", {"eda": HALF}, budget="loose"),
     ]
     assert combine(*jobs)["compat"] is None
-    found = combine(*jobs, compat="longhorizon")["compat"]
+    found = combine(*jobs, published_convention="longhorizon")["compat"]
     (row,) = found["comparisons"]
     assert (row["arm_a"], row["arm_b"], row["n"]) == ("x", "y", 15)
     assert row["domain"] == "domain"
-    assert combine(*jobs, compat="longhorizon")["comparisons"] == combine(*jobs)["comparisons"]
+    assert (
+        combine(*jobs, published_convention="longhorizon")["comparisons"]
+        == combine(*jobs)["comparisons"]
+    )
     with pytest.raises(UserError, match="did you mean 'longhorizon'"):
-        combine(*jobs, compat="longhorizn")
+        combine(*jobs, published_convention="longhorizn")
 
 
 def test_what_was_measured_of_the_corpus_and_extracted_is_kept_and_shown(

@@ -64,6 +64,7 @@ def test_a_published_convention_can_be_printed_too(
     assert again.out.rpartition("sweep: ")[0].split() == asked.out.split()
     assert read_json(Path("sweep/sweep.json"))["compat"]["convention"] == "longhorizon"
     assert framework(capsys, "verify", "sweep").status == 0
+    assert run(capsys, "resume=sweep", "published_convention=longhorizon").out == again.out
     assert run(capsys, "resume=sweep").status == 0
     assert read_json(Path("sweep/sweep.json"))["compat"] is None
     message = framework(capsys, "compare", "sweep", "--compat", "depth").mistake

@@ -3,18 +3,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
-from framework.statistics.multiplicity import benjamini_hochberg, holm
+from framework.statistics.multiplicity import holm
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
 def test_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
     assert holm([]) == []
-    assert benjamini_hochberg([]) == []
 
 
 @given(P_VALUES)
@@ -31,21 +28,14 @@ def test_holm_rejects_as_its_sequential_definition_does(p: list[float]) -> None:
 
 
 @given(P_VALUES)
-def test_benjamini_hochberg_agrees_with_scipy(p: list[float]) -> None:
-    assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p).tolist())
-
-
-@given(P_VALUES)
 def test_adjusted_keeps_the_order_and_is_never_below_raw(p: list[float]) -> None:
-    for adjust in (holm, benjamini_hochberg):
-        adjusted = adjust(p)
-        assert all(raw * (1 - 1e-12) <= new <= 1 for raw, new in zip(p, adjusted, strict=True))
-        ranked = [new for _, new in sorted(zip(p, adjusted, strict=True))]
-        assert ranked == sorted(ranked)
+    adjusted = holm(p)
+    assert all(raw * (1 - 1e-12) <= new <= 1 for raw, new in zip(p, adjusted, strict=True))
+    ranked = [new for _, new in sorted(zip(p, adjusted, strict=True))]
+    assert ranked == sorted(ranked)
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
 def test_what_is_no_p_value_is_refused(wrong: float) -> None:
-    for adjust in (holm, benjamini_hochberg):
-        with pytest.raises(ValueError, match="outside"):
-            adjust([0.5, wrong])
+    with pytest.raises(ValueError, match="outside"):
+        holm([0.5, wrong])

@@ -10,17 +10,9 @@ from scipy import stats
 
 from framework.statistics.power import (
     cases_needed,
-    hoeffding_bound,
-    hoeffding_cases,
     sign_test_power,
 )
 from framework.statistics.proportions import mcnemar_p
-
-
-def test_hoeffding_of_the_depth_paper() -> None:
-    assert hoeffding_bound(12, 0.1) == pytest.approx(1.57, abs=0.005)
-    assert hoeffding_cases(0.1) == 185
-    assert hoeffding_bound(185, 0.1) <= 0.05 < hoeffding_bound(184, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from framework.statistics.variance import repeat_variance, seed_variance
+from framework.statistics.variance import repeat_variance
 
 
 def test_components_are_recovered() -> None:
@@ -42,14 +42,3 @@ def test_refusals_of_repeats() -> None:
     assert (one.between_cases, one.method) == (None, "one case: none between cases")
     still = repeat_variance({"a": [1.0, 1.0], "b": [1.0, 1.0]})
     assert (still.between_repeats, still.noise_sd, still.icc) == (0.0, 0.0, None)
-
-
-def test_seeds() -> None:
-    found = seed_variance([0.5, 0.6, 0.4, 0.55, 0.45])
-    assert found.smallest_p == 0.0625
-    assert found.sd == pytest.approx(np.std([0.5, 0.6, 0.4, 0.55, 0.45], ddof=1))
-    assert found.sd_low is not None
-    assert found.sd_low**2 == pytest.approx(4 * found.sd**2 / stats.chi2.ppf(0.975, 4))
-    assert seed_variance([0.3]).method == "undefined: one seed"
-    assert seed_variance([]).mean is None
-    assert seed_variance([0.3, 0.3]).method == "no interval: all seeds equal"

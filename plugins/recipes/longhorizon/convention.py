@@ -8,32 +8,22 @@ success from .5 up; a case at several budgets counts as several cases.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 
+from framework.contracts.recipe import Convention
 from framework.errors import UserError
+from framework.registry import register
 from framework.statistics.bootstrap import RESAMPLES, FloatArray, percentile_limits
 from framework.statistics.comparison import case_means
 from framework.statistics.effects import cohens_h
 from framework.statistics.paired import pair
 from framework.statistics.proportions import mcnemar
 
-__all__ = [
-    "CONVENTIONS",
-    "LONGHORIZON_SEED",
-    "LongHorizon",
-    "PublishedComparison",
-    "PublishedRow",
-    "published_table",
-]
-
-CONVENTIONS: Final = ("longhorizon",)
-"""Published conventions that comparisons can also be printed in."""
-
-LONGHORIZON_SEED: Final = 20260420
+SEED: Final = 20260420
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +63,7 @@ class PublishedRow:
     found: PublishedComparison
 
 
-class LongHorizon:
+class PublishedDraws:
     """The published convention: its comparisons draw from one generator, so their order matters.
 
     Which call of which generator the published code made, in which order, is not told by the
@@ -81,7 +71,7 @@ class LongHorizon:
     bootstrap's indices first and the signs second.
     """
 
-    def __init__(self, seed: int = LONGHORIZON_SEED, resamples: int = RESAMPLES) -> None:
+    def __init__(self, seed: int = SEED, resamples: int = RESAMPLES) -> None:
         self._rng = np.random.default_rng(seed)
         self._resamples = resamples
 
@@ -118,12 +108,25 @@ class LongHorizon:
         )
 
 
+@register("convention", "longhorizon")
+class LongHorizonConvention(Convention):
+    """The conventions of LongHorizon, section 6.1: to reproduce, not to conclude."""
+
+    def compare(
+        self, rows: Iterable[Mapping[str, Any]], axes: Sequence[str], baseline: str | None
+    ) -> list[dict[str, Any]]:
+        return [
+            {"arm_a": row.arm_a, "arm_b": row.arm_b, "axis": row.axis, **asdict(row.found)}
+            for row in published_table(rows, axes=axes, baseline=baseline)
+        ]
+
+
 def published_table(
     rows: Iterable[Mapping[str, Any]],
     *,
     axes: Sequence[str] | None = None,
     baseline: str | None = None,
-    seed: int = LONGHORIZON_SEED,
+    seed: int = SEED,
     resamples: int = RESAMPLES,
 ) -> list[PublishedRow]:
     """Compare arms in the published convention, a case at each of its budgets being a unit.
@@ -152,7 +155,7 @@ def published_table(
         for a, b in combinations(arms, 2)
         if baseline is None or baseline in (a, b)
     ]
-    convention = LongHorizon(seed, resamples)
+    convention = PublishedDraws(seed, resamples)
     found = []
     for axis in axes or sorted({axis for by_axis in means.values.values() for axis in by_axis}):
         for one, other in pairs:

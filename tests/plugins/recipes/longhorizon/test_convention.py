@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from framework.errors import UserError
-from framework.statistics.compat import LongHorizon, published_table
+from plugins.recipes.longhorizon.convention import PublishedDraws, published_table
 
 
 def rows(arm: str, budget: str, **axes: list[float | None]) -> list[dict[str, Any]]:
@@ -37,7 +37,7 @@ def test_a_case_at_each_budget_is_a_unit_and_one_generator_serves_the_table() ->
         ("a", "b", "eda", 12),
         ("a", "b", "frp", 12),
     ]
-    convention = LongHorizon()
+    convention = PublishedDraws()
     for row in found:
         sides = [
             {
@@ -51,7 +51,7 @@ def test_a_case_at_each_budget_is_a_unit_and_one_generator_serves_the_table() ->
     # Alone, the second comparison draws what the first drew: its interval may differ, no fact does.
     (alone,) = published_table(TABLE, axes=["frp"])
     assert alone.found.delta == found[1].found.delta
-    assert alone.found == LongHorizon().compare(*sides)
+    assert alone.found == PublishedDraws().compare(*sides)
 
 
 def test_a_p_can_be_0_as_published_and_half_is_a_success() -> None:
