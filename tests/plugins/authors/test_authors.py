@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from framework.contracts import Assignment, Failure, Patch, Profile
+from framework.contracts import Assignment, Failure, Patch, Profile, answer_by_rule
 from framework.contracts.improve import SEAMS, Tried
 from framework.improve import code
 from framework.improve.seams import RULES, SIGNALS
@@ -182,7 +182,7 @@ def test_the_rule_based_draft_goes_by_the_words_of_the_questions() -> None:
         for id_, text in texts.items()
     )
     asked = dataclasses.replace(ASSIGNMENT, library=library)
-    assert json.loads(AuthorCandidate().offline(asked, Profile()))["why"] == "count"
+    assert json.loads(answer_by_rule(AuthorCandidate(), asked, Profile()))["why"] == "count"
     everything = tuple(Tried(seam=p.seam, payload=p.payload, reason="r") for p in LIBRARY)
     tried = dataclasses.replace(ASSIGNMENT, tried=everything)
-    assert AuthorCandidate().offline(tried, Profile()) == ""
+    assert answer_by_rule(AuthorCandidate(), tried, Profile()) == ""
