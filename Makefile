@@ -54,7 +54,7 @@ lint: setup ## check style and format
 
 .PHONY: types
 types: setup ## check types
-	$(BIN)/mypy framework plugins $(wildcard run.py)
+	$(BIN)/mypy framework plugins hydra_plugins $(wildcard run.py)
 
 .PHONY: layers
 layers: setup ## check that imports follow the layers

@@ -10,26 +10,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-import yaml
-
 from framework.contracts import Domain
-from framework.registry import find, settings_of
+from framework.engine.compose import compose_plan, composer
 from plugins.archs._router import route
 
 CASES = 200
 SEED = 4711
 FORMS = ("development", "held_out")
 DOMAINS = ("loan", "claims", "prior_authorization")
-CONF = Path(__file__).resolve().parent.parent / "conf" / "domain"
 
 
 def opened(name: str, forms: str) -> Domain[Any]:
-    values = yaml.safe_load((CONF / f"{name}.yaml").read_text())
-    plugin = find("domain", values.pop("plugin"))
-    domain: Domain[Any] = plugin.cls(settings_of(plugin, {**values, "forms": forms}))
+    domain: Domain[Any]
+    domain = compose_plan([f"domain={name}", f"domain.forms={forms}"]).parts["domain"].create()
     return domain
 
 
@@ -59,9 +54,10 @@ def main() -> None:
     print(
         f"{'domain':20}{'forms':13}{'facts':>8}{'reasons':>9}{'balanced':>10}{'all to facts':>14}"
     )
-    for name in (name for name in DOMAINS if (CONF / f"{name}.yaml").exists()):
+    for name in DOMAINS:
         for forms in FORMS:
-            counts = measured(opened(name, forms))
+            with composer():
+                counts = measured(opened(name, forms))
             facts = share(counts, "fact", "fact")
             reasons = share(counts, "reasoning", "reasoning")
             routed = sum(n for (_, to), n in counts.items() if to == "fact") / counts.total()

@@ -42,7 +42,7 @@ def python(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedP
 
 def test_what_is_installed_is_a_namespace_with_its_options(installed: Path) -> None:
     assert not (installed / "hydra_plugins" / "__init__.py").exists()
-    assert (installed / "sample_decisionbench/conf/arch/sample_headlines.yaml").is_file()
+    assert (installed / "sample_decisionbench/conf/arch/sample_headlines_oldest.yaml").is_file()
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,16 @@ def test_a_run_of_its_domain_and_arm(installed: Path, tmp_path: Path) -> None:
     # The form and the policy's last sentence lead; the rule itself is not its last sentence.
     assert summary["axes"]["surface_ceiling"]["mean"] == 1.0
     assert summary["axes"]["p_ret"]["mean"] == 0.0
+
+
+def test_its_options_build_on_its_plugins(installed: Path, tmp_path: Path) -> None:
+    """A plugin needs no file; an option of another name says what it changes."""
+    for option, first in (("sample_headlines", "true"), ("sample_headlines_oldest", "false")):
+        words = (f"arch={option}", "domain=sample_guests", "--cfg", "job")
+        shown = python(installed, tmp_path, str(ROOT / "run.py"), *words)
+        assert shown.returncode == 0, shown.stderr
+        assert f"arch:\n  plugin: sample_headlines\n  newest_first: {first}\n" in shown.stdout
+        assert "domain:\n  plugin: sample_guests\n  notes: 6\n" in shown.stdout
 
 
 def test_its_operation_has_prompts_of_its_own(installed: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ PAGES = sorted((ROOT / "docs" / "guide").glob("adding-*.md"))
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of what a user needs of the repository."""
-    for name in ("framework", "plugins", "conf"):
+    for name in ("framework", "plugins", "hydra_plugins", "conf"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("run.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)

@@ -1,70 +1,63 @@
-"""Every shipped option of a plugin group: its plugin exists and takes all that it sets."""
+"""Every option of a plugin group: its plugin takes what it sets, and it means what it meant."""
 
 from __future__ import annotations
 
-import dataclasses
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from framework.registry import find, plugins, settings_of
+from framework.config import GROUPS, PROTOCOL_GROUPS
+from framework.engine.compose import compose_plan, composer, options
+from framework.registry import canonical, find, identity_of, names
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
-OPTIONS = sorted(
-    path
-    for group in {plugin.group for plugin in plugins()}
-    for path in (CONF / group).glob("*.yaml")
+ROOT = Path(__file__).resolve().parents[2]
+CONF = ROOT / "conf"
+FILES = sorted(
+    path for group in (*GROUPS, *PROTOCOL_GROUPS) for path in (CONF / group).glob("*.yaml")
 )
+RECORDED = ROOT / "tests" / "fixtures" / "options.jsonl"
+"""By option, its plugin and the settings that may change a measured value, when each option still
+spelled out all of them. A line changes only with the settings of its plugin."""
 
 
-def _read(path: Path) -> tuple[str, dict[str, Any]]:
-    """The plugin and the settings; those that come from another group's option are filled in."""
-    values = yaml.safe_load(path.read_text())
-    for entry in values.pop("defaults", []):
-        if entry != "_self_":
-            ((group, option),) = entry.items()
-            if group.startswith("override "):  # another group's option, not this one's settings
-                continue
-            group, _, key = group.strip("/").partition("@")
-            taken = yaml.safe_load((CONF / group / f"{option}.yaml").read_text())
-            values[key] = {**taken, **values.get(key, {})}
-    return values.pop("plugin"), values
+@pytest.fixture(scope="module", autouse=True)
+def set_up() -> Iterator[None]:
+    with composer():
+        yield
 
 
 def test_there_are_options() -> None:
-    assert {"arch", "budget"} <= {path.parent.name for path in OPTIONS}
+    assert {"arch", "budget"} <= {path.parent.name for path in FILES}
 
 
-@pytest.mark.parametrize("path", OPTIONS, ids=lambda p: f"{p.parent.name}={p.stem}")
-def test_an_option_sets_what_its_plugin_has(path: Path) -> None:
-    name, values = _read(path)
-    plugin = find(path.parent.name, name)
-    settings_of(plugin, {k: v for k, v in values.items() if v != "???"})
-    assert set(values) == {field.name for field in dataclasses.fields(plugin.settings)}
-    first = path.read_text().split("\n", 1)[0]
-    assert first.startswith("# "), "an option begins with a line that says what it is"
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}={p.stem}")
+def test_a_file_says_what_it_is_and_builds_on_its_plugin(path: Path) -> None:
+    text = path.read_text()
+    assert text.startswith("# "), "an option begins with a line that says what it is"
+    values = yaml.safe_load(text)
+    group = path.parent.name
+    bases = [entry for entry in values["defaults"] if isinstance(entry, str)]
+    own = f"/settings/{group}/{path.stem}@_here_"
+    with_own_name = canonical(group, path.stem) in names(group)
+    assert own in bases if with_own_name else set(bases) & set(options(group))
+    assert set(values) - {"defaults"} or len(values["defaults"]) > 1, "a file that changes nothing"
 
 
-@pytest.mark.parametrize("path", OPTIONS, ids=lambda p: f"{p.parent.name}={p.stem}")
-def test_an_option_of_the_plugins_name_is_its_defaults(path: Path) -> None:
-    name, values = _read(path)
-    if name != path.stem:
-        return
-    plugin = find(path.parent.name, name)
-    required = {k for k, v in values.items() if v == "???"}
-    for field in dataclasses.fields(plugin.settings):
-        defaults = {field.default, field.default_factory}
-        assert (field.name in required) == (defaults == {dataclasses.MISSING})
-    if not required:
-        given, default = settings_of(plugin, values), plugin.settings()
-        # Settings that hold a plugin's settings are equal when what they stand for is.
-        assert given == default or given.identity() == default.identity()
+@pytest.mark.parametrize("group", [*GROUPS, *PROTOCOL_GROUPS])
+def test_a_plugin_is_an_option_of_its_name(group: str) -> None:
+    ours = [n for n in names(group) if find(group, n).cls.__module__.startswith("plugins.")]
+    assert set(ours) <= set(options(group))
 
 
-@pytest.mark.parametrize("group", ["arch", "budget"])
-def test_every_plugin_has_an_option_of_its_name(group: str) -> None:
-    ours = (p for p in plugins(group) if p.cls.__module__.startswith("plugins."))
-    names = {plugin.name for plugin in ours}
-    assert names <= {path.stem for path in (CONF / group).glob("*.yaml")}
+@pytest.mark.parametrize("line", RECORDED.read_text().splitlines(), ids=lambda x: x.split('"')[3])
+def test_an_option_means_what_it_meant(line: str) -> None:
+    recorded: dict[str, Any] = json.loads(line)
+    group, _, option = recorded.pop("option").partition("=")
+    loop = ["protocol=improve"] if group in PROTOCOL_GROUPS else []
+    part = compose_plan([*loop, f"{group}={option}"]).parts[group]
+    identity = {"plugin": part.plugin.name, **identity_of(part.plugin, part.settings)}
+    assert json.loads(json.dumps(identity, default=list)) == recorded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,9 +27,12 @@ EXPERIMENTS = sorted(
     str(path.relative_to(CONF / "experiment").with_suffix(""))
     for path in (CONF / "experiment").rglob("*.yaml")
 )
-OPTIONS = sorted(
-    (path.parent.name, path.stem) for group in GROUPS for path in (CONF / group).glob("*.yaml")
-)
+
+
+def shipped(groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Every option of the groups, be it a file or a plugin's name."""
+    with composer():
+        return [(group, option) for group in groups for option in options(group)]
 
 
 @pytest.fixture(autouse=True)
@@ -45,17 +48,14 @@ def test_the_defaults_compose() -> None:
     assert plan.overrides == ()
 
 
-@pytest.mark.parametrize(("group", "option"), OPTIONS)
+@pytest.mark.parametrize(("group", "option"), shipped(GROUPS))
 def test_every_shipped_option_composes(group: str, option: str) -> None:
     plan = compose_plan([f"{group}={option}"])
     assert plan.option(group) == option
     assert set(plan.parts) == {*GROUPS, *plan.parts["protocol"].plugin.cls.groups}
 
 
-@pytest.mark.parametrize(
-    ("group", "option"),
-    [(g, path.stem) for g in PROTOCOL_GROUPS for path in sorted((CONF / g).glob("*.yaml"))],
-)
+@pytest.mark.parametrize(("group", "option"), shipped(PROTOCOL_GROUPS))
 def test_every_option_of_a_loop_composes(group: str, option: str) -> None:
     plan = compose_plan(["protocol=improve", f"{group}={option}"])
     assert plan.option(group) == option
@@ -141,8 +141,7 @@ def test_interpolations_are_resolved() -> None:
 
 def test_a_plan_composes_again_from_its_overrides(tmp_path: Path) -> None:
     (tmp_path / "arch").mkdir()
-    text = (CONF / "arch" / "bm25.yaml").read_text(encoding="utf-8").replace("1.5", "0.5")
-    (tmp_path / "arch" / "sharp.yaml").write_text(text)
+    (tmp_path / "arch" / "sharp.yaml").write_text("defaults: [bm25, _self_]\nk1: 0.5\n")
     for overrides in (
         [*HOTPOT, "arch=random_context", "arch.draws=3"],
         [f"hydra.searchpath=[file://{tmp_path}]", "arch=sharp"],
@@ -162,6 +161,34 @@ def test_a_setting_that_a_yaml_leaves_out_can_be_given(tmp_path: Path) -> None:
     assert plan.label("arch") == "short(k1=0.9)"
     with pytest.raises(UserError, match=r"arch\.k3 \(arch=bm25\): no such setting"):
         compose_plan([*found, "arch.k3=1", "arch.k4=1"])
+
+
+def test_a_plugin_is_an_option_of_its_name_with_all_its_settings() -> None:
+    """No file is needed, `+` neither, and what is composed is complete."""
+    config = compose_raw(["arch=bm25", "arch.k1=2"])
+    assert config.arch == {
+        "plugin": "bm25", "k1": 2, "b": 0.75, "epsilon": 0.25, "tokenizer": "words"
+    }  # fmt: skip
+    assert not (CONF / "arch" / "bm25.yaml").exists()
+    with pytest.raises(UserError, match=r"arch\.k2 \(arch=bm25\): no such setting; did you mean"):
+        compose_plan(["arch=bm25", "arch.k2=1"])
+
+
+def test_an_option_inherits_what_it_does_not_say() -> None:
+    config, base = compose_raw(["arch=typed_graph_walk"]).arch, compose_raw([]).arch
+    assert {key for key in base if config[key] != base[key]} == {"hops"}
+    assert compose_plan(["arch=typed_graph_walk", "arch.k1=2"]).label("arch") == (
+        "typed_graph_walk(k1=2)"
+    )
+
+
+def test_another_program_of_hydra_has_none_of_the_options(tmp_path: Path) -> None:
+    from hydra.core.global_hydra import GlobalHydra
+
+    (tmp_path / "config.yaml").write_text("x: 1\n")
+    GlobalHydra.instance().clear()
+    with composer(tmp_path):
+        assert options("arch") == []
 
 
 def test_a_missing_value_is_named(tmp_path: Path) -> None:

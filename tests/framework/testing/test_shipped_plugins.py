@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.engine.compose import CONF, compose_plan, composer
+from framework.engine.compose import compose_plan, composer, options
 from framework.registry import Plugin, plugins
 from framework.testing.axis_conformance import check_axis
 from framework.testing.domain_conformance import check_domain
@@ -41,7 +41,12 @@ def test_readers_keep_the_laws(reader: Plugin) -> None:
     check_reader(reader.cls, reader.settings())
 
 
-@pytest.mark.parametrize("option", sorted(p.stem for p in (CONF / "domain").glob("*.yaml")))
+def _domains() -> list[str]:
+    with composer():
+        return options("domain")
+
+
+@pytest.mark.parametrize("option", _domains())
 def test_domains_keep_the_laws(option: str) -> None:
     with composer():
         plan = compose_plan([f"domain={option}", *NEEDS.get(option, [])])
