@@ -7,8 +7,6 @@ from typing import Final
 
 from framework.text.values import find_values
 
-__all__ = ["stated_as_current", "stated_as_fact"]
-
 # Within one sentence values may differ in standing: "the L is V, not OLD".
 _CLAUSE_END: Final = re.compile(
     r"[;(),](?!\d)|\s-+\s|\.\s|\b(?:but|while|whereas)\b", re.IGNORECASE

@@ -15,8 +15,6 @@ from framework.records import Gold, GoldItem
 from framework.retention.items import closure, facts, intact
 from framework.text.tokens import count_tokens
 
-__all__ = ["EXACT_UP_TO", "best_subset", "budget_ceiling", "gold_tokens"]
-
 EXACT_UP_TO: Final = 14
 """Most spans to choose among for which the best choice is searched for exhaustively."""
 

@@ -12,8 +12,6 @@ from framework.records import Gold, GoldItem, MemoryView
 from framework.retention.currency import stated_as_current, stated_as_fact
 from framework.text.values import contains, find_values, occurrences
 
-__all__ = ["binds", "claims", "closure", "facts", "intact", "required", "retained"]
-
 
 def retained(gold: Gold, view: MemoryView) -> dict[str, bool]:
     """For every gold item's id, whether the view holds it; in the order of `gold.items`.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from framework.records import Answer, GoldItem, TaskCard
 from framework.text.values import contains, same_value
 
-__all__ = ["states_fact", "used"]
-
 
 def states_fact(answer: Answer, item: GoldItem) -> bool:
     """Whether the value claimed for the item's key is the gold value, by typed equality.

@@ -8,8 +8,6 @@ from pathlib import Path
 from framework.errors import DataError, UserError
 from framework.text.canonical import digest_bytes
 
-__all__ = ["check_sha256", "read_file"]
-
 
 def check_sha256(given: str) -> None:
     """Raises ValueError for a setting `sha256` that is neither empty nor a digest."""

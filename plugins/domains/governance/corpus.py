@@ -18,8 +18,6 @@ from plugins.domains.governance.render import Writer
 from plugins.domains.governance.settings import GovernanceSettings
 from plugins.domains.governance.tasks import card_of, gold_of
 
-__all__ = ["Corpus", "case_of", "corpus_of", "events_of", "word_drift"]
-
 
 class Corpus:
     """One corpus: its layout, contents and writer."""

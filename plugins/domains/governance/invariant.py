@@ -22,8 +22,6 @@ from framework.text.canonical import canonical_json
 from plugins.domains.governance.content import Planned
 from plugins.domains.governance.lexicon import Setting, Value
 
-__all__ = ["checks", "complies", "invariant_of", "values_of"]
-
 
 def invariant_of(
     component: str, governed: Setting, required: Value, plan: Sequence[Planned], name: str

@@ -9,8 +9,6 @@ from typing import Any, Final
 from framework.records import Case
 from plugins.domains.governance.invariant import complies
 
-__all__ = ["leaks"]
-
 _NUMBER: Final = re.compile(r"\d+")
 _WORD: Final = re.compile(r"[a-z]+")
 

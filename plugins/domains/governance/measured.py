@@ -19,8 +19,6 @@ from framework.statistics.drift import kept_a_link
 from plugins.domains.governance.edges import PART_OF
 from plugins.domains.governance.lexicon import lexicon
 
-__all__ = ["Drift", "drift", "edge_fidelity", "hops_to", "nearest_neighbours", "overlap"]
-
 _WORD: Final = re.compile(r"[a-z0-9]+")
 
 

@@ -8,14 +8,6 @@ from plugins.domains.longmemeval.asked import MISSING, Asked, tally
 from plugins.domains.longmemeval.scene import Scene
 from plugins.domains.longmemeval.wording import LIKINGS, SHOPS, SPENDINGS, Pair
 
-__all__ = [
-    "preference",
-    "price",
-    "running",
-    "total",
-    "worn",
-]
-
 
 def price(scene: Scene, why: str) -> Asked:
     """What one thing cost."""

@@ -7,8 +7,6 @@ from typing import Final
 
 from plugins.domains.longmemeval.scene import Scene
 
-__all__ = ["MISSING", "Asked", "praise", "tally"]
-
 MISSING: Final = "You did not mention it: the information is not available."
 """The answer of a question that has none."""
 

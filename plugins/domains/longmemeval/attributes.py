@@ -6,14 +6,6 @@ from plugins.domains.longmemeval.asked import MISSING, Asked, praise
 from plugins.domains.longmemeval.scene import Scene
 from plugins.domains.longmemeval.wording import ATTRIBUTES, Attribute, Pair
 
-__all__ = [
-    "assistant",
-    "fact",
-    "original",
-    "other",
-    "update",
-]
-
 
 def _attribute(scene: Scene) -> tuple[Attribute, str, list[str]]:
     """An attribute, an item, and its values in random order."""

@@ -12,16 +12,6 @@ from framework.records import ABSTAIN, Answer, Case, Event, Gold, GoldItem, Span
 from framework.text.sessions import date_of, header
 from plugins.domains.longmemeval.records import Question, Session, Turn
 
-__all__ = [
-    "HEADLINE",
-    "INSTRUCTION",
-    "PROVIDES",
-    "Granularity",
-    "case_of",
-    "events_of",
-    "is_success",
-]
-
 Granularity = Literal["turn", "session"]
 
 INSTRUCTION: Final = (

@@ -6,8 +6,6 @@ import random
 from datetime import date, timedelta
 from typing import Final
 
-__all__ = ["spoken", "stamp", "written"]
-
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _LONG: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTH_NAMES: Final = (

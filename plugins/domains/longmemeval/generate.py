@@ -12,8 +12,6 @@ from plugins.domains.longmemeval.records import ABSTENTION, Question
 from plugins.domains.longmemeval.scene import Scene
 from plugins.domains.longmemeval.structures import STRUCTURES
 
-__all__ = ["FORMS", "draw"]
-
 FORMS: Final = ("development", "held_out")
 
 

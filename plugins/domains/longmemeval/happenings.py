@@ -9,18 +9,6 @@ from plugins.domains.longmemeval.days import written
 from plugins.domains.longmemeval.scene import Scene
 from plugins.domains.longmemeval.wording import HAPPENINGS, Happening, Pair
 
-__all__ = [
-    "ago",
-    "between",
-    "count",
-    "listed",
-    "order",
-    "plan",
-    "times",
-    "when",
-    "window",
-]
-
 
 def _happening(scene: Scene, n: int) -> tuple[Happening, list[str]]:
     event = scene.rng.choice(HAPPENINGS)

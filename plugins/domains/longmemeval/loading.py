@@ -10,8 +10,6 @@ from framework.errors import DataError
 from framework.text.sessions import date_of
 from plugins.domains.longmemeval.records import TYPES, Question, Session, Turn
 
-__all__ = ["WHERE_TO_GET_IT", "parse"]
-
 WHERE_TO_GET_IT: Final = (
     "download longmemeval_s_cleaned.json from "
     "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned and set domain.path=FILE"

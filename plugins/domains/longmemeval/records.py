@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["ABSTENTION", "TYPES", "Question", "Session", "Turn", "published"]
-
 TYPES: Final = (
     "single-session-user",
     "single-session-assistant",

@@ -14,8 +14,6 @@ from plugins.domains.longmemeval import amounts, attributes, happenings
 from plugins.domains.longmemeval.asked import Asked
 from plugins.domains.longmemeval.scene import Scene
 
-__all__ = ["ABSENCES", "ATTRIBUTE_ABSENCES", "STRUCTURES", "Structure"]
-
 ABSENCES: Final = ("absent", "misleading")
 """Why a question has no answer: nothing on it is said; something like it is said of another."""
 ATTRIBUTE_ABSENCES: Final = (*ABSENCES, "stale", "contradictory")

@@ -12,8 +12,6 @@ from typing import Final
 
 from framework.errors import DataError
 
-__all__ = ["Database", "Table", "same_rows"]
-
 _READING: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )

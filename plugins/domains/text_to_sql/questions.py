@@ -12,8 +12,6 @@ import yaml
 
 from framework.errors import DataError
 
-__all__ = ["Asked", "Note", "load"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
