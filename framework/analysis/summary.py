@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from framework.analysis.cost import Sharing, economy, sharing
@@ -235,7 +235,7 @@ def axes_of_rows(
     }
     clusters = [means.clusters[case] for case in cases]
     intervals = mean_intervals(columns, clusters, seed=seed, amounts=amounts())
-    noise = {axis: repeat_variance(_repeats(rows, axis)).noise_sd for axis in columns}
+    noise = _noise(rows, columns)
     entries: dict[str, dict[str, Any]] = {
         axis: {
             "mean": i.mean,
@@ -263,10 +263,18 @@ def axes_of_rows(
     return entries | economy(rows, sharing(rows) if shared is None else shared, seed)
 
 
+def _noise(rows: Sequence[Row], axes: Iterable[str]) -> dict[str, float | None]:
+    """By axis, what its mean would move by, were the same cases asked again."""
+    if len({row.sample for row in rows}) == 1:
+        return dict.fromkeys(axes)
+    ordered = sorted(rows, key=lambda row: row.key)  # sums of floats depend on their order
+    return {axis: repeat_variance(_repeats(ordered, axis)).noise_sd for axis in axes}
+
+
 def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
     """By case, the value of every sample, the arm's draws averaged; None where undefined."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in sorted(rows, key=lambda row: row.key):  # sums of floats depend on their order
+    for row in rows:
         values = found[row.case_id][row.sample]
         value = row.axes.get(axis)
         if value is not None:
@@ -285,7 +293,15 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
         for tag, value in row.tags.items():
             groups[f"{tag}={value}"].append(row)
     shared = sharing(rows)
-    return {name: axes_of_rows(group, seed, shared) for name, group in sorted(groups.items())}
+    # A tag often says the same of a case as its stratum: the same rows are measured once.
+    alike: dict[tuple[int, ...], dict[str, dict[str, Any]]] = {}
+    found = {}
+    for name, group in sorted(groups.items()):
+        place = tuple(map(id, group))
+        if place not in alike:
+            alike[place] = axes_of_rows(group, seed, shared)
+        found[name] = alike[place]
+    return found
 
 
 def ledger(rows: Sequence[Row]) -> dict[str, Any]:

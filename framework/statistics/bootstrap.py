@@ -5,7 +5,8 @@ Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ LARGE = 2_000
 """From this many units on, equal values are drawn together where that is less work."""
 
 _BATCH_ENTRIES = 1 << 18  # of the count matrix: 2 MB, so that a batch stays in cache
+_KEPT_UNITS = 128  # draws of up to so many units are kept: at most 1.3 MB each
+_MOST_KEPT = 24
+_kept: dict[tuple[str, int, int], tuple[list[npt.NDArray[np.uint8]], Any]] = {}
 _DRAWS_A_COUNT = 16  # drawing one binomial count costs about as much as drawing so many units
 
 
@@ -123,18 +127,43 @@ def bootstrap_means(
         if len(values) * _DRAWS_A_COUNT <= n:
             return [_means_by_counts(values, counts, rng, resamples)]
     means = [np.empty(resamples) for _ in columns]
+    start = 0
+    for counts in _drawn(rng, n, resamples):
+        weights = counts.astype(np.float64)
+        for column, out in zip(columns, means, strict=True):
+            out[start : start + len(counts)] = weights @ column
+        start += len(counts)
+    for out in means:
+        out /= n
+    return means
+
+
+def _drawn(
+    rng: np.random.Generator, n: int, resamples: int
+) -> Iterable[npt.NDArray[Any]]:
+    """How often each of n units is drawn, by resample, in batches.
+
+    A run asks for the same draws for every part of its cases of one size: few are kept.
+    """
+    if n > _KEPT_UNITS or resamples > RESAMPLES:
+        return _draws(rng, n, resamples)
+    key = (str(rng.bit_generator.state), n, resamples)
+    if key not in _kept:
+        while len(_kept) >= _MOST_KEPT:
+            _kept.pop(next(iter(_kept)))
+        batches = [counts.astype(np.uint8) for counts in _draws(rng, n, resamples)]
+        _kept[key] = batches, rng.bit_generator.state
+    batches, rng.bit_generator.state = _kept[key]
+    return batches
+
+
+def _draws(rng: np.random.Generator, n: int, resamples: int) -> Iterator[npt.NDArray[np.intp]]:
     batch = max(1, _BATCH_ENTRIES // n)
     for start in range(0, resamples, batch):
         size = min(batch, resamples - start)
         draws = rng.integers(0, n, size=(size, n))
         draws += np.arange(0, size * n, n)[:, None]
-        counts = np.bincount(draws.ravel(), minlength=size * n).reshape(size, n)
-        weights = counts.astype(np.float64)
-        for column, out in zip(columns, means, strict=True):
-            out[start : start + size] = weights @ column
-    for out in means:
-        out /= n
-    return means
+        yield np.bincount(draws.ravel(), minlength=size * n).reshape(size, n)
 
 
 def _means_by_counts(
