@@ -132,6 +132,16 @@ class Group:
         return all(any(self.entry(j.arm, j.budget, axis) for j in self.jobs) for axis in axes)
 
     @cached_property
+    def by_budget(self) -> list[Job]:
+        """The jobs by budget, and then in the order of the arms."""
+        return [
+            job
+            for budget in self.budgets
+            for arm in self.arms
+            if (job := self.job(arm, budget)) is not None
+        ]
+
+    @cached_property
     def _by_place(self) -> dict[tuple[str, str], Job]:
         return {(job.arm, job.budget): job for job in self.jobs}
 
@@ -178,6 +188,20 @@ def higher_is_better(axis: str) -> bool | None:
     """Whether higher is better on an axis; None where neither direction is."""
     found: bool | None = axis_meta().get(axis, {}).get("higher_is_better")
     return found
+
+
+def of_run(summary: Mapping[str, Any]) -> Evidence:
+    """The evidence in the summary of a run alone: without rows and manifest."""
+    job = Job(path=Path(), summary=summary, manifest={}, rows=())
+    return Evidence(path=Path(), jobs=[job], sweep={"comparisons": []}, plan={})
+
+
+def of_sweep(sweep: Mapping[str, Any]) -> Evidence:
+    """The evidence in sweep.json, or what compares runs alone: without rows and manifests."""
+    jobs = [
+        Job(path=Path(job["directory"]), summary=job, manifest={}, rows=()) for job in sweep["jobs"]
+    ]
+    return Evidence(path=Path(), jobs=jobs, sweep=sweep, plan={"jobs": sweep["jobs"]})
 
 
 def load(path: Path) -> Evidence:

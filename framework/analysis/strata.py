@@ -48,7 +48,7 @@ def strata_of(group: Group) -> list[str]:
     found = dict.fromkeys(
         name.removeprefix(_PREFIX)
         for job in group.jobs
-        for name in job.summary["strata"]
+        for name in job.summary.get("strata", {})
         if name.startswith(_PREFIX) and depth_of(name) is None
     )
     return list(found)
@@ -79,14 +79,14 @@ def stratum_entry(
     """The axis of a job in a stratum; None where it has no mean there."""
     job = group.job(arm, budget)
     found: Mapping[str, Any] | None = (
-        job.summary["strata"].get(_PREFIX + stratum, {}).get(axis) if job else None
+        job.summary.get("strata", {}).get(_PREFIX + stratum, {}).get(axis) if job else None
     )
     return None if found is None or found["mean"] is None else found
 
 
 def depths_of_group(group: Group) -> list[int]:
     """The depths of the cases, ascending; fewer than two make no curve."""
-    found = {depth_of(name) for job in group.jobs for name in job.summary["strata"]}
+    found = {depth_of(name) for job in group.jobs for name in job.summary.get("strata", {})}
     return sorted(depth for depth in found if depth is not None)
 
 
@@ -106,7 +106,7 @@ def depth_axis(group: Group) -> str | None:
 
 def depth_entry(job: Job, depth: int, axis: str) -> Mapping[str, Any] | None:
     """The axis of a job at a depth; None where it has no mean there."""
-    for name, axes in job.summary["strata"].items():
+    for name, axes in job.summary.get("strata", {}).items():
         if depth_of(name) == depth:
             found: Mapping[str, Any] | None = axes.get(axis)
             return None if found is None or found["mean"] is None else found

@@ -49,8 +49,7 @@ def show(outcome: Outcome | SweepOutcome) -> int:
 
 def show_run(outcome: Outcome) -> int:
     """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
-    from framework.reporting.loops import print_loop
-    from framework.reporting.tables import print_run
+    from framework.reporting.page import print_loop, print_run
 
     def print_all() -> None:
         if outcome.summary is not None:
@@ -70,8 +69,7 @@ def show_sweep(outcome: SweepOutcome) -> int:
 
     The one ending of every sweep, run or rescored.
     """
-    from framework.reporting.loops import print_loops
-    from framework.reporting.tables import print_sweep
+    from framework.reporting.page import print_loops, print_sweep
 
     path, plan = outcome.directory, outcome.plan
     if outcome.summary is not None:

@@ -18,7 +18,7 @@ def show(overrides: Sequence[str]) -> int:
 
     from framework.engine.estimate import estimate as estimated
     from framework.engine.estimate import total
-    from framework.reporting.format import terminal
+    from framework.reporting.terminal import terminal
 
     estimates = estimated(overrides)
     table = Table(title="estimate: what would be asked", title_justify="left")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def compare(args: argparse.Namespace) -> int:
     """Print paired comparisons of runs made at any time, on the cases that they share."""
     from framework.analysis.compare_runs import compare_across
-    from framework.reporting.tables import print_sweep
+    from framework.reporting.page import print_sweep
     from framework.store.directory import read_summary
 
     paths = run_directories([Path(p) for p in args.runs])
@@ -129,14 +129,18 @@ def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
     import json
 
-    from framework.reporting.markdown import put_between_markers
-    from framework.reporting.readme import sweep_table
+    from framework.analysis.evidence import of_sweep
+    from framework.reporting.markdown import blocks_markdown, put_between_markers
+    from framework.reporting.sections.overview import main_tables
     from framework.store.directory import SWEEP
 
     path = Path(args.sweep) / SWEEP
     if not path.is_file():
         raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
-    text = sweep_table(json.loads(path.read_text(encoding="utf-8")), args.budget)
+    tables = list(main_tables(of_sweep(json.loads(path.read_text(encoding="utf-8"))), args.budget))
+    if not tables:
+        raise UserError(f"no budget {args.budget!r} in the sweep")
+    text = blocks_markdown(tables, brief=True)
     if args.into is None:
         print(text)
     else:

@@ -13,10 +13,14 @@ NOTHING: Final = "–"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One cell: what is shown, a second line under it, and the exact number that it shows."""
+    """One cell: what is shown, a second line under it, and the exact number that it shows.
+
+    brief : the same in fewer characters, where there is little room.
+    """
 
     text: str
     under: str = ""
+    brief: str = ""
     value: float | None = None
     tone: Literal["", "good", "bad", "quiet"] = ""
 
@@ -94,3 +98,10 @@ class Page:
 
     title: str
     blocks: Sequence[Block]
+
+
+def is_numeric(cells: Sequence[Cell | str]) -> bool:
+    """Whether a column holds numbers, or nothing, in most of its cells."""
+    known = [c for c in cells if isinstance(c, str) or c.value is not None or c.text != NOTHING]
+    numbers = sum(isinstance(cell, Cell) and cell.value is not None for cell in known)
+    return numbers * 2 > len(known)

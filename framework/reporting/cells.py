@@ -1,15 +1,37 @@
-"""Numbers as cells: shown with three digits, held exactly."""
+"""Numbers as cells: shown with few digits, held exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.reporting.blocks import NOTHING, Cell
-from framework.reporting.format import DAGGER, interval, number, p_value, signed
+from framework.reporting.blocks import NOTHING, Block, Cell, Details, Table
+from framework.reporting.format import DAGGER, p_value, short
 from framework.statistics.intervals import Interval
 
 UNDEFINED: Final = Cell(text=NOTHING, tone="quiet")
+_MANY: Final = 60
+"""Rows of a table that are shown at once; more are folded."""
+_FIRST: Final = 40
+"""Rows that are shown of a table that is folded."""
+
+
+def bounded(
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    digits: int = 3,
+    sign: str = "",
+    mark: str = "",
+) -> Cell:
+    """A number over its limits, where it has them; `sign` is "+" for differences."""
+    if value is None:
+        return UNDEFINED
+    under = ""
+    if low is not None and high is not None:
+        under = f"[{low:{sign},.{digits}f}, {high:{sign},.{digits}f}]"
+    return Cell(text=f"{value:{sign},.{digits}f}{mark}", under=under, value=float(value))
 
 
 def entry_cell(entry: Mapping[str, Any] | None) -> Cell:
@@ -17,24 +39,21 @@ def entry_cell(entry: Mapping[str, Any] | None) -> Cell:
     if entry is None or entry["mean"] is None:
         return UNDEFINED
     mark = DAGGER if entry.get("kind") == "instrument check" else ""
-    under = "" if entry["ci_low"] is None else interval(entry)
-    return Cell(text=f"{number(entry['mean'])}{mark}", under=under, value=float(entry["mean"]))
+    shown = bounded(entry["mean"], entry["ci_low"], entry["ci_high"], mark=mark)
+    brief = f"{entry['mean']:.2f}{mark}"
+    if shown.under:
+        brief += f" {short(entry['ci_low'])}–{short(entry['ci_high'])}"
+    return Cell(text=shown.text, under=shown.under, brief=brief, value=shown.value)
 
 
 def interval_cell(found: Interval) -> Cell:
     """A mean with its interval."""
-    if found.mean is None:
-        return UNDEFINED
-    under = "" if found.low is None else f"[{found.low:.3f}, {found.high:.3f}]"
-    return Cell(text=number(found.mean), under=under, value=found.mean)
+    return bounded(found.mean, found.low, found.high)
 
 
 def delta(row: Mapping[str, Any]) -> Cell:
     """A paired difference over its interval."""
-    if row["delta"] is None:
-        return UNDEFINED
-    under = "" if row["ci_low"] is None else interval(row)
-    return Cell(text=signed(row["delta"]), under=under, value=float(row["delta"]))
+    return bounded(row["delta"], row["ci_low"], row["ci_high"], sign="+")
 
 
 def p_cell(value: float | None) -> Cell:
@@ -44,16 +63,28 @@ def p_cell(value: float | None) -> Cell:
 
 def number_cell(value: float | None, digits: int = 3) -> Cell:
     """A number with so many decimals."""
-    if value is None:
-        return UNDEFINED
-    return Cell(text=f"{value:,.{digits}f}", value=float(value))
+    return bounded(value, digits=digits)
 
 
 def count(value: float | None) -> Cell:
     """A whole number, or one shown as such."""
-    return number_cell(value, 0)
+    return bounded(value, digits=0)
 
 
 def yes_no(value: object) -> Cell:
     """`yes`, or a quiet `no`."""
     return Cell(text="yes") if value else Cell(text="no", tone="quiet")
+
+
+def long_table(table: Table, *, name: str) -> Sequence[Block]:
+    """The table, or its first rows and then all of it folded away."""
+    n = len(table.rows)
+    if n <= _MANY:
+        return [table]
+    first = Table(
+        anchor=f"{table.anchor}-first",
+        caption=f"{table.caption} (first {_FIRST} of {n})",
+        columns=table.columns,
+        rows=table.rows[:_FIRST],
+    )
+    return [first, Details(f"All {n} {name}", [table])]

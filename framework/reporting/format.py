@@ -1,15 +1,11 @@
-"""How figures are spelt in tables, and where tables go."""
+"""Numbers and what an arm was told, as people read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from framework.analysis.cost import RETURN
 from framework.analysis.summary import unbudgeted
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 DAGGER: Final = "†"
 
@@ -74,43 +70,7 @@ def interval(entry: Mapping[str, Any]) -> str:
     return f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
 
 
-def entry_cell(entry: Mapping[str, Any] | None) -> str:
-    """Mean over interval; a dagger marks what is no finding."""
-    if entry is None or entry["mean"] is None:
-        return "-"
-    mark = DAGGER if entry["kind"] == "instrument check" else ""
-    if entry["ci_low"] is None:
-        return f"{entry['mean']:.2f}{mark}"
-    return f"{entry['mean']:.2f}{mark}\n{short(entry['ci_low'])}-{short(entry['ci_high'])}"
-
-
 def short(value: float, sign: str = "") -> str:
     """`.45`, `+.45`, `1.0`: two digits where that is all that is needed."""
     text = f"{value:{sign}.2f}"
     return text.replace("0.", ".", 1) if abs(value) < 0.995 else text[:-1]
-
-
-def terminal() -> Console:
-    """Where tables go; a reader that left raises BrokenPipeError."""
-    from rich.console import Console
-
-    class Piped(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # rich would end the process here, with a status of its own
-
-    console = Piped()
-    # Piped output has no width of its own: wide enough that a table's rows stay one line each.
-    return console if console.is_terminal else Piped(width=200)
-
-
-def amount(name: str, value: float, sign: str = "") -> str:
-    """`0.415` of a return, `2,315` tokens, `0.0246` dollars."""
-    digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
-    return f"{value:{sign},.{digits}f}"
-
-
-def limits(name: str, entry: Mapping[str, Any], sign: str = "") -> str:
-    """`[2,100, 2,540]`, or nothing where no limits are claimed."""
-    if entry["ci_low"] is None:
-        return ""
-    return f"[{amount(name, entry['ci_low'], sign)}, {amount(name, entry['ci_high'], sign)}]"

@@ -6,12 +6,11 @@ The markup is well-formed XML as well, so that any parser can check it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from typing import Final
 
 from framework.reporting.blocks import (
-    NOTHING,
     Block,
     Cell,
     Details,
@@ -22,6 +21,7 @@ from framework.reporting.blocks import (
     Page,
     Table,
     Text,
+    is_numeric,
 )
 
 _STYLE: Final = """
@@ -109,7 +109,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     name = escape(table.anchor)
-    numeric = [_is_numeric([row[i] for row in table.rows]) for i in range(len(table.columns))]
+    numeric = [is_numeric([row[i] for row in table.rows]) for i in range(len(table.columns))]
     yield f'<div class="box" tabindex="0" role="region" aria-labelledby="{name}-caption">'
     yield f'<table id="{name}"><caption id="{name}-caption">'
     yield f"<span>{escape(table.caption)}</span></caption><thead><tr>"
@@ -131,13 +131,6 @@ def _breakable(name: str) -> str:
 
 _LONG: Final = 48
 """Characters of words from which a cell may break its line."""
-
-
-def _is_numeric(cells: Sequence[Cell | str]) -> bool:
-    """Whether a column holds numbers, or nothing, in most of its cells."""
-    known = [c for c in cells if isinstance(c, str) or c.value is not None or c.text != NOTHING]
-    numbers = sum(isinstance(cell, Cell) and cell.value is not None for cell in known)
-    return numbers * 2 > len(known)
 
 
 def _cell(cell: Cell | str, numeric: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,11 +28,15 @@ _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|])")
 
 def to_markdown(page: Page) -> str:
     """The whole file's text."""
-    parts = [f"# {_plain(page.title)}", *(part for b in page.blocks for part in _block(b))]
-    return "\n\n".join(parts) + "\n"
+    return f"# {_plain(page.title)}\n\n{blocks_markdown(page.blocks)}\n"
 
 
-def _block(block: Block) -> Iterator[str]:
+def blocks_markdown(blocks: Iterable[Block], *, brief: bool = False) -> str:
+    """Blocks one after another; `brief` takes a cell's shorter form where it has one."""
+    return "\n\n".join(part for block in blocks for part in _block(block, brief))
+
+
+def _block(block: Block, brief: bool) -> Iterator[str]:
     match block:
         case Heading(text, _, level):
             yield f"{'#' * level} {_plain(text)}"
@@ -45,11 +49,13 @@ def _block(block: Block) -> Iterator[str]:
         case Details(summary, blocks):
             yield f"**{_plain(summary)}**"
             for inner in blocks:
-                yield from _block(inner)
+                yield from _block(inner, brief)
         case Table():
-            yield f"*{_plain(block.caption)}*"
+            yield f"**{_plain(block.caption)}**" if brief else f"*{_plain(block.caption)}*"
             lines = [_line([_plain(c) for c in block.columns]), _line(["---"] * len(block.columns))]
-            yield "\n".join([*lines, *(_line([_cell(c) for c in row]) for row in block.rows)])
+            yield "\n".join(
+                [*lines, *(_line([_cell(c, brief) for c in row]) for row in block.rows)]
+            )
         case Figure():
             place = f"{block.svg.parent.name}/{block.svg.name}"
             yield f"![{_plain(block.alt)}]({place})"
@@ -60,9 +66,11 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Cell | str) -> str:
+def _cell(cell: Cell | str, brief: bool) -> str:
     if isinstance(cell, str):
         return _plain(cell)
+    if brief and cell.brief:
+        return _plain(cell.brief)
     return _plain(f"{cell.text} {cell.under}".rstrip())
 
 

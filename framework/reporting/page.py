@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from framework.analysis.evidence import Evidence, load
+from framework.analysis.evidence import Evidence, load, of_run, of_sweep
 from framework.reporting.blocks import Block, Heading, Note, Page
 from framework.reporting.figures import figure
 from framework.reporting.figures.style import FigureWriter
@@ -24,6 +24,7 @@ from framework.reporting.sections import (
     robustness,
 )
 from framework.reporting.sections.provenance import provenance
+from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_text
 from framework.store.directory import FIGURES, HTML, MARKDOWN
 
@@ -43,6 +44,45 @@ def write_report(path: Path) -> Path:
     for name, text in ((MARKDOWN, to_markdown(made)), (HTML, to_html(made))):
         write_text(path / name, text)
     return path / HTML
+
+
+def print_run(summary: Mapping[str, Any]) -> None:
+    """Print a run's axes with their intervals, its gate and its errors."""
+    print_blocks(ending(of_run(summary)))
+
+
+def print_sweep(sweep: Mapping[str, Any]) -> None:
+    """Print the content of a sweep.json, or what compares runs."""
+    print_blocks(ending(of_sweep(sweep)))
+
+
+def print_loop(results: Mapping[str, Any]) -> None:
+    """Print a loop, the content of its improve.json."""
+    print_blocks(loops.one_loop(results))
+
+
+def print_loops(summary: Mapping[str, Any]) -> None:
+    """Print the loops of a sweep, the content of its improve.json."""
+    print_blocks(loops.loops_of(summary))
+
+
+def ending(evidence: Evidence) -> Iterator[Block]:
+    """The sections of a page that are shown at the end of a run or sweep: summaries suffice."""
+    yield from overview.notes(evidence)
+    if evidence.is_sweep:
+        yield from overview.main_tables(evidence)
+    else:
+        yield overview.axes_table(evidence.jobs[0], "axes-0")
+    for group in evidence.groups:
+        yield from behaviour.declared_strata(group)
+        yield from behaviour.economy(group)
+    if evidence.is_sweep:
+        yield from conditions.fairness_flags(evidence)
+    for section in (
+        *(comparisons.comparisons, robustness.published, robustness.agreement, corpus.corpus),
+        *(corpus.extraction, robustness.treatment, conditions.predictions, conditions.gates),
+    ):
+        yield from section(evidence)
 
 
 def page(evidence: Evidence, writer: FigureWriter) -> Page:

@@ -138,9 +138,7 @@ def bootstrap_means(
     return means
 
 
-def _drawn(
-    rng: np.random.Generator, n: int, resamples: int
-) -> Iterable[npt.NDArray[Any]]:
+def _drawn(rng: np.random.Generator, n: int, resamples: int) -> Iterable[npt.NDArray[Any]]:
     """How often each of n units is drawn, by resample, in batches.
 
     A run asks for the same draws for every part of its cases of one size: few are kept.

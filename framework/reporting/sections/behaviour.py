@@ -14,6 +14,7 @@ from framework.analysis.strata import (
     depth_axis,
     depth_entry,
     depths_of_group,
+    natural,
     strata_of,
     stratum_axis,
     stratum_entry,
@@ -21,12 +22,14 @@ from framework.analysis.strata import (
 from framework.reporting.blocks import Block, Cell, Details, Table, Text
 from framework.reporting.cells import (
     UNDEFINED,
+    bounded,
     count,
     entry_cell,
     interval_cell,
     number_cell,
+    yes_no,
 )
-from framework.reporting.format import DAGGER, amount, limits
+from framework.reporting.format import DAGGER
 from framework.reporting.sections.overview import titled
 from framework.statistics.intervals import mean_interval
 
@@ -43,7 +46,7 @@ def retention(group: Group) -> Iterator[Block]:
     )
     yield from _kept_by_all(group)
     rows: list[Sequence[Cell | str]] = []
-    for job in _in_order(group):
+    for job in group.by_budget:
         split = outcomes(job)
         if split is not None:
             parts = [interval_cell(split.parts[name]) for name in PARTS]
@@ -105,7 +108,7 @@ def abstention(group: Group) -> Iterator[Block]:
         return
     yield _of_axes(group, "abstention", "Commitment and abstention", axes)
     rows: list[Sequence[Cell | str]] = []
-    for job in _in_order(group):
+    for job in group.by_budget:
         found = curve_of(job)
         if found is not None:
             curve = found.curve
@@ -127,9 +130,9 @@ def abstention(group: Group) -> Iterator[Block]:
 
 def cost(group: Group) -> Iterator[Block]:
     """What being right costs; calls, tokens, dollars and seconds by phase; points of the plane."""
-    yield from _economy(group)
+    yield from economy(group)
     rows: list[Sequence[Cell | str]] = []
-    for job in _in_order(group):
+    for job in group.by_budget:
         for phase, spent in job.summary["ledger"].items():
             counted = (spent.get(name) for name in ("calls", "tokens_in", "tokens_out"))
             rows.append(
@@ -169,64 +172,102 @@ def cost(group: Group) -> Iterator[Block]:
                     point.arm,
                     point.budget,
                     number_cell(point.cost, 4 if cost_unit(group) == "usd" else 0),
-                    Cell(
-                        text=f"{point.value:.3f}",
-                        under="" if point.low is None else f"[{point.low:.3f}, {point.high:.3f}]",
-                        value=point.value,
-                    ),
-                    "yes" if point in best else Cell(text="no", tone="quiet"),
+                    bounded(point.value, point.low, point.high),
+                    yes_no(point in best),
                 ]
                 for point in found
             ],
         )
 
 
-def _economy(group: Group) -> Iterator[Block]:
-    """Return on tokens and cost to correct, and their differences between arms."""
+def economy(group: Group) -> Iterator[Block]:
+    """Return on tokens and cost to correct; beside them the differences, against one baseline."""
     names = [name for name in MEASURES if any(name in job.summary["axes"] for job in group.jobs)]
     if not names:
         return
+    baselines = {row["arm_b"] for row in group.economy}
+    against = next(iter(baselines)) if len(baselines) == 1 else None
+    deltas = {(row["arm_a"], row["budget"]): row for row in group.economy}
+    rows: list[Sequence[Cell | str]] = []
+    for job in group.by_budget:
+        cells = [_costs(n, job.summary["axes"].get(n)) for n in names]
+        if against is not None:
+            row = deltas.get((job.arm, job.budget))
+            cells.append(UNDEFINED if row is None else _gain(row))
+        rows.append([job.arm, job.budget, *cells])
     yield Table(
         anchor=f"economy-table-{group.index}",
         caption=titled(
             "What being right costs: successes per 1,000 tokens of recall and answer; tokens (or "
-            "dollars at list price) per success, a history's ingest spread over its questions",
+            "dollars at list price) per success, a history's ingest spread over its questions. "
+            "Differences are described, not tested",
             group,
         ),
-        columns=["arm", "budget", *names],
-        rows=[
-            [job.arm, job.budget, *(_costs(n, job.summary["axes"].get(n)) for n in names)]
-            for job in _in_order(group)
+        columns=[
+            *("arm", "budget", *names),
+            *([] if against is None else [f"return minus {against}"]),
         ],
+        rows=rows,
     )
-    rows: list[Sequence[Cell | str]] = [
-        [row["arm_a"], row["arm_b"], row["budget"],
-         _costs(RETURN, {**row, "mean": row["delta"]}, "+"), count(row["n"]), row["method"]]
-        for row in group.economy
-    ]  # fmt: skip
-    if rows:
+    if group.economy:
         table = Table(
             anchor=f"economy-pairs-{group.index}",
             caption=titled("Return on tokens, arm minus arm on the same cases", group),
             columns=["arm", "minus", "budget", "difference", "n", "interval"],
-            rows=rows,
+            rows=[
+                [
+                    *(row["arm_a"], row["arm_b"], row["budget"]),
+                    *(_gain(row), count(row["n"]), row["method"]),
+                ]
+                for row in group.economy
+            ],
         )
         yield Details("Differences in return on tokens: described, not tested", [table])
 
 
-def _costs(name: str, entry: Mapping[str, Any] | None, sign: str = "") -> Cell:
-    if entry is None or entry["mean"] is None:
+def _gain(row: Mapping[str, Any]) -> Cell:
+    return bounded(row["delta"], row["ci_low"], row["ci_high"], sign="+")
+
+
+def _costs(name: str, entry: Mapping[str, Any] | None) -> Cell:
+    """`0.415` of a return, `2,315` tokens, `0.0246` dollars, with their limits."""
+    if entry is None:
         return UNDEFINED
     mark = DAGGER if entry.get("kind") == "instrument check" else ""
-    text = f"{amount(name, entry['mean'], sign)}{mark}"
-    return Cell(text=text, under=limits(name, entry, sign), value=float(entry["mean"]))
+    digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
+    return bounded(entry["mean"], entry["ci_low"], entry["ci_high"], digits=digits, mark=mark)
+
+
+def declared_strata(group: Group, but: Sequence[str] = ()) -> Iterator[Block]:
+    """The axes that the domain shows by stratum, `but` some: arms in rows, strata in columns."""
+    axes = dict.fromkeys(axis for job in group.jobs for axis in job.summary.get("by_stratum") or ())
+    for axis in axes:
+        if axis in but:
+            continue
+        found = [
+            ((job.summary.get("by_stratum") or {}).get(axis, {}), job) for job in group.by_budget
+        ]
+        names = sorted({name for entries, _ in found for name in entries}, key=natural)
+        if len(names) > 1:
+            yield Table(
+                anchor=f"strata-declared-{axis}-{group.index}",
+                caption=titled(f"{axis} by stratum, {group.run['domain']}", group),
+                columns=["arm", "budget", *names],
+                rows=[
+                    [job.arm, job.budget, *(entry_cell(entries.get(name)) for name in names)]
+                    for entries, job in found
+                ],
+            )
 
 
 def by_case(group: Group) -> Iterator[Block]:
-    """The headline by stratum, and an axis by depth where cases have one."""
+    """What the domain shows by stratum; the headline; an axis by depth where cases have one."""
     names, shown = strata_of(group), stratum_axis(group)
+    axes: list[str] = []
     if len(names) > 1 and shown is not None:
         axes = list(dict.fromkeys([shown, *(a for a in ("p_ret",) if group.has(a))]))
+    yield from declared_strata(group, but=axes)
+    if axes:
         for axis in axes:
             yield Table(
                 anchor=f"strata-table-{axis}-{group.index}",
@@ -241,7 +282,7 @@ def by_case(group: Group) -> Iterator[Block]:
                             for name in names
                         ),
                     ]
-                    for job in _in_order(group)
+                    for job in group.by_budget
                 ],
             )
     levels, axis_ = depths_of_group(group), depth_axis(group)
@@ -256,7 +297,7 @@ def by_case(group: Group) -> Iterator[Block]:
                     job.budget,
                     *(_part(job, axis_, depth_entry(job, level, axis_)) for level in levels),
                 ]
-                for job in _in_order(group)
+                for job in group.by_budget
             ],
         )
 
@@ -276,12 +317,6 @@ def _of_axes(group: Group, name: str, caption: str, axes: Sequence[str]) -> Tabl
         columns=["arm", "budget", *axes],
         rows=[
             [job.arm, job.budget, *(entry_cell(job.summary["axes"].get(a)) for a in axes)]
-            for job in _in_order(group)
+            for job in group.by_budget
         ],
     )
-
-
-def _in_order(group: Group) -> list[Job]:
-    return [
-        job for b in group.budgets for arm in group.arms if (job := group.job(arm, b)) is not None
-    ]

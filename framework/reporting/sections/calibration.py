@@ -8,7 +8,7 @@ from framework.analysis.calibration import reliability_of
 from framework.analysis.cost import success_of
 from framework.analysis.evidence import Evidence, Group
 from framework.reporting.blocks import Block, Cell, Details, Heading, Table, Text
-from framework.reporting.cells import count, number_cell
+from framework.reporting.cells import bounded, count, number_cell
 from framework.reporting.sections.overview import titled
 
 
@@ -31,12 +31,11 @@ def calibration(group: Group) -> Iterator[Block]:
         found = reliability_of(job)
         if found is None or found.ece is None:
             continue
-        limits = "" if found.ece_low is None else f"[{found.ece_low:.3f}, {found.ece_high:.3f}]"
         rows.append(
             [
                 job.arm,
                 job.budget,
-                Cell(text=f"{found.ece:.3f}", under=limits, value=found.ece),
+                bounded(found.ece, found.ece_low, found.ece_high),
                 number_cell(found.ece_by_chance),
                 number_cell(found.brier),
                 count(found.n),
@@ -45,7 +44,6 @@ def calibration(group: Group) -> Iterator[Block]:
             ]
         )
         for one in found.bins:
-            under = f"[{one.accuracy_low:.3f}, {one.accuracy_high:.3f}]"
             bins.append(
                 [
                     job.arm,
@@ -53,7 +51,7 @@ def calibration(group: Group) -> Iterator[Block]:
                     f"{one.low:.1f} to {one.high:.1f}",
                     count(one.n),
                     number_cell(one.confidence),
-                    Cell(text=f"{one.accuracy:.3f}", under=under, value=one.accuracy),
+                    bounded(one.accuracy, one.accuracy_low, one.accuracy_high),
                 ]
             )
     if not rows:

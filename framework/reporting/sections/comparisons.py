@@ -8,9 +8,18 @@ from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Group, higher_is_better
 from framework.analysis.outcomes import ranked
+from framework.analysis.summary import SETTING
 from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
-from framework.reporting.cells import count, delta, number_cell, p_cell
-from framework.reporting.comparisons import in_order
+from framework.reporting.cells import (
+    UNDEFINED,
+    bounded,
+    count,
+    delta,
+    long_table,
+    number_cell,
+    p_cell,
+)
+from framework.reporting.format import short
 from framework.reporting.sections.overview import titled
 from framework.statistics.effects import against_smallest_effect
 
@@ -23,8 +32,7 @@ _SIGNS: Final[Mapping[str, str]] = {
     "cannot conclude": "?",
     "differs": "≠",
 }
-_FEW: Final = 60
-"""Comparisons that are shown at once; more are folded."""
+_MARKS: Final = {"a better": "*", "b better": "*", "cannot conclude": "!", "equivalent": "="}
 
 
 def comparisons(evidence: Evidence) -> Iterator[Block]:
@@ -46,16 +54,65 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
         f"{len(rows)} comparisons on the same cases were composed; p is that of the sign-flip "
         "permutation test, adjusted by Holm over all of them. Least p is the smallest adjusted p "
         f"that so many cases could reach: where it is not below .05, nothing can be concluded "
-        f"({helpless} of {len(rows)}). {declared}"
+        f"({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares with one arm). "
+        f"{declared}"
     )
     for group in evidence.groups:
-        if group.comparisons:
-            table = _table(group, effect)
-            if len(table.rows) <= _FEW:
-                yield table
-            else:
-                words = titled(f"All {len(table.rows)} comparisons", group)
-                yield Details(words, [table])
+        if not group.comparisons:
+            continue
+        table = _table(group, effect)
+        if len({row["arm_b"] for row in group.comparisons}) > 1:
+            yield from long_table(table, name=titled("comparisons", group))
+            continue
+        for number, budget in enumerate(group.budgets):
+            yield from _against(group, budget, f"against-{group.index}-{number}")
+        yield Details(titled(f"All {len(table.rows)} comparisons with their p", group), [table])
+
+
+def in_order(rows: Sequence[Mapping[str, Any]], arms: Mapping[str, int]) -> list[Mapping[str, Any]]:
+    """Comparisons of each budget and axis in the order of their arms; `arms` has their places."""
+    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in (*SETTING, "budget", "axis")), []).append(row)
+    return [
+        row
+        for each in found.values()
+        for row in sorted(each, key=lambda row: (arms[row["arm_a"]], arms[row["arm_b"]]))
+    ]
+
+
+def _against(group: Group, budget: str, anchor: str) -> Iterator[Block]:
+    """Each arm minus the one that all are compared with, by axis."""
+    rows = {(r["arm_a"], r["axis"]): r for r in group.comparisons if r["budget"] == budget}
+    if not rows:
+        return
+    axes = list(dict.fromkeys(axis for _, axis in rows))
+    arms = [arm for arm in group.arms if any(a == arm for a, _ in rows)]
+    first = next(iter(rows.values()))
+    yield Table(
+        anchor=anchor,
+        caption=titled(
+            f"{first['domain']}, budget {budget}, model {first['model']}, minus {first['arm_b']}, "
+            "paired by case. * Holm-adjusted p < .05 over all comparisons composed; ! cannot "
+            "conclude: too few cases to reach .05; = within the smallest effect declared",
+            group,
+        ),
+        columns=["arm", *axes],
+        rows=[[arm, *(_marked(rows.get((arm, axis))) for axis in axes)] for arm in arms],
+    )
+
+
+def _marked(row: Mapping[str, Any] | None) -> Cell:
+    if row is None:
+        return UNDEFINED
+    mark = _MARKS.get(row["conclusion"], "")
+    cell = bounded(row["delta"], row["ci_low"], row["ci_high"], sign="+", mark=mark)
+    if cell.value is None:
+        return cell
+    brief = f"{row['delta']:+.2f}{mark}"
+    if cell.under:
+        brief += f" {short(row['ci_low'], '+')} {short(row['ci_high'], '+')}"
+    return Cell(text=cell.text, under=cell.under, brief=brief, value=cell.value)
 
 
 def scorecard(evidence: Evidence) -> Iterator[Block]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from framework.analysis.evidence import Evidence, Group
 from framework.analysis.summary import unbudgeted
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
-from framework.reporting.cells import UNDEFINED, count, number_cell, p_cell, yes_no
+from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
 from framework.reporting.sections.overview import titled
 
 _DECLARED: Final[Mapping[str, str]] = {
@@ -49,12 +49,17 @@ def fairness(evidence: Evidence) -> Iterator[Block]:
     )
     for group in evidence.groups:
         yield _room(group)
+    yield from fairness_flags(evidence)
+
+
+def fairness_flags(evidence: Evidence) -> Iterator[Block]:
+    """Arms that were not given the same room, or did not use it."""
     flags = evidence.sweep.get("fairness_flags", [])
     if flags:
-        yield Note(f"{len(flags)} flag{'s' if len(flags) > 1 else ''}:")
+        yield Note(f"Fairness: {len(flags)} flag{'s' if len(flags) > 1 else ''}:")
         yield Listing(flags)
     else:
-        yield Text("No flags.")
+        yield Text("Fairness: no flags.")
 
 
 def capabilities(evidence: Evidence) -> Iterator[Block]:
@@ -79,19 +84,12 @@ def gates(evidence: Evidence) -> Iterator[Block]:
     if not judged:
         return
     yield Heading("Gates", "gates")
-    rows: list[Sequence[Cell | str]] = []
+    lines = []
     for job in judged:
         gate = job.summary["gate"]
-        passed = Cell(
-            text="passed" if gate["passed"] else "failed", tone="good" if gate["passed"] else "bad"
-        )
-        rows.append([job.arm, job.budget, gate["name"], passed, gate["reason"]])
-    yield Table(
-        anchor="gates-table",
-        caption="Outcome of each gate.",
-        columns=["arm", "budget", "gate", "outcome", "reason"],
-        rows=rows,
-    )
+        outcome = "passed" if gate["passed"] else "FAILED"
+        lines.append(f"gate {gate['name']} for {job.arm} {job.budget}: {outcome}. {gate['reason']}")
+    yield Listing(lines)
     findings: list[Sequence[Cell | str]] = [
         [job.arm, job.budget, *(_part(finding.get(key)) for key in _FINDING)]
         for job in judged
@@ -122,19 +120,23 @@ def predictions(evidence: Evidence) -> Iterator[Block]:
                 h["claim"],
                 f"{h['arm']} against {', '.join(h['against'])}: {h['axis']} at {h['budget']}",
                 Cell(text=verdict["outcome"]),
-                number_cell(verdict["estimate"]),
-                _bounds(verdict),
+                bounded(verdict["estimate"], verdict["low"], verdict["high"], sign="+"),
+                number_cell(verdict.get("level"), 4),
                 p_cell(verdict["p"]),
                 count(verdict["n"]),
                 verdict["reason"],
+                Cell(
+                    text=verdict.get("by_point", ""),
+                    under=f"published as {h['published']}" if h.get("published") else "",
+                ),
             ]
         )
     yield Table(
         anchor="predictions-table",
         caption="Differences in the predicted direction, with the bounds that verdicts rest on.",
         columns=[
-            *("hypothesis", "role", "claim", "compared", "verdict", "difference", "bounds", "p"),
-            *("n", "because"),
+            *("hypothesis", "role", "claim", "compared", "verdict", "difference", "level", "p"),
+            *("n", "because", "by the estimates alone"),
         ],
         rows=rows,
     )
@@ -199,12 +201,6 @@ def _declared(value: object) -> Cell:
     if value is None:
         return UNDEFINED
     return yes_no(value) if isinstance(value, bool) else Cell(text=str(value))
-
-
-def _bounds(verdict: Mapping[str, Any]) -> Cell:
-    if verdict["low"] is None:
-        return UNDEFINED
-    return Cell(text=f"[{verdict['low']:+.3f}, {verdict['high']:+.3f}]")
 
 
 def _part(value: object) -> Cell:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.analysis.loops import CASES, SPLITS, loops_summary
+from framework.analysis.loops import CASES, CAVEAT, SPLITS, loops_summary
 from framework.reporting.blocks import Cell, Table
-from framework.reporting.cells import UNDEFINED, count, delta, number_cell, p_cell
+from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell
 
 Named = tuple[str, Mapping[str, Any]]
 """A loop's name and the content of its improve.json."""
@@ -34,7 +34,7 @@ def final_states(members: Sequence[Named], anchor: str = "final-states") -> Tabl
                     _size(found),
                     number_cell(found["before"]),
                     number_cell(found["after"]),
-                    delta({"delta": found["delta"], "ci_low": low, "ci_high": high}),
+                    bounded(found["delta"], low, high, sign="+"),
                     count(found["wrong_to_right"]),
                     count(found["right_to_wrong"]),
                     p_cell(found["mcnemar_p"]),
@@ -69,8 +69,12 @@ def _size(found: Mapping[str, Any]) -> Cell:
 def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
     """Flips pooled over loops, and the test that has seeds as its unit."""
     summary = loops_summary([{"arm": "", "directory": n, "results": r} for n, r in members])
-    pooled = summary["arms"][""]["pooled"]
-    units = summary["arms"][""]["seeds_as_units"]
+    return pooled_of(summary["arms"][""], anchor)
+
+
+def pooled_of(arm: Mapping[str, Any], anchor: str) -> Table:
+    """The same of an arm in the summary of a sweep's loops."""
+    pooled, units = arm["pooled"], arm["seeds_as_units"]
     rows: list[Sequence[Cell | str]] = []
     for split, found in pooled.items():
         of_seeds = units.get(split)
@@ -84,7 +88,12 @@ def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
                     (UNDEFINED, UNDEFINED, UNDEFINED)
                     if of_seeds is None
                     else (
-                        Cell(text=f"{of_seeds['mean']:+.3f}", value=of_seeds["mean"]),
+                        Cell(
+                            text=f"{of_seeds['mean']:+.3f}",
+                            under=f"{of_seeds['positive']} up, {of_seeds['negative']} down of "
+                            f"{of_seeds['n']}",
+                            value=of_seeds["mean"],
+                        ),
                         p_cell(of_seeds["p"]),
                         p_cell(of_seeds["smallest_p"]),
                     )
@@ -93,7 +102,7 @@ def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
         )
     return Table(
         anchor=anchor,
-        caption=f"Pooled over loops. {summary['caveat']}",
+        caption=f"Pooled over loops. {CAVEAT}",
         columns=[
             *("cases", "wrong to right", "right to wrong", "McNemar p", "mean change"),
             *("p, seeds as the unit", "least p"),

@@ -22,11 +22,11 @@ from framework.reporting.cells import UNDEFINED, count, number_cell
 from framework.reporting.figures import loops as figures
 from framework.reporting.figures.style import Drawing
 from framework.reporting.format import p_value
-from framework.reporting.loops import named, why
 from framework.reporting.sections.loop_tables import (
     Named,
     final_states,
     funnel_table,
+    pooled_of,
     pooled_table,
 )
 from framework.text.canonical import canonical_json
@@ -89,6 +89,51 @@ def _by_arm(evidence: Evidence) -> dict[str, list[Named]]:
     return named_
 
 
+def one_loop(results: Mapping[str, Any]) -> Iterator[Block]:
+    """A loop without figures: how it went, why each draft was kept or not, what TEST says."""
+    yield Text(_course(results))
+    yield Listing(_verdicts(results))
+    yield from _drafts(results, "loop")
+    yield final_states([("", results)])
+    yield funnel_table([("", results)])
+
+
+def loops_of(summary: Mapping[str, Any]) -> Iterator[Block]:
+    """The loops of a sweep from their summary alone: by seed, pooled, with seeds as the unit."""
+    for number, (arm, found) in enumerate(summary["arms"].items()):
+        yield Heading(f"Improvement loops{f', {arm}' if arm else ''}", f"loop-{number}")
+        members = [
+            (f"seed {seed['seed']}", {**seed, "stopped": {**seed, "reason": seed["stopped"]}})
+            for seed in found["seeds"]
+        ]
+        yield final_states(members)
+        yield pooled_of(found, f"pooled-{number}")
+        yield funnel_table(members)
+
+
+def why(entry: Mapping[str, Any], least: int) -> str:
+    """Why a draft ended as it did; `least` is the least net flips that counted as a gain."""
+    if entry["outcome"] == "discarded":
+        return f"{entry['stage']}: {entry['reason']}"
+    look = entry["confirm"]
+    bound, threshold = look["bound"], look["threshold"]
+    if bound is None:
+        text = "the gate judged nothing"
+    else:
+        text = f"bound {bound:+.4f} above {threshold:+.4f}"
+        if bound <= threshold:  # the published rule asks nothing of the bound
+            text = f"gain {look['delta']:+.4f} reaches {threshold:+.4f} (bound {bound:+.4f})"
+        text += f", net {look['net']:+d} of at least {least}"
+    if entry["outcome"] == "consolidated":
+        text += "; dropped after the loop: the others do as well without it"
+    return text
+
+
+def named(entry: Mapping[str, Any]) -> str:
+    """What a draft is called: its author's word for it, else its digest, else a dash."""
+    return str(entry.get("why") or entry.get("candidate", "")[7:15] or "-")
+
+
 # ----------------------------------------------------------------------------------------- one loop
 
 
@@ -99,8 +144,7 @@ def _one(
     anchor: str,
 ) -> Iterator[Block]:
     yield Text(_course(results))
-    yield Listing([verdict(results, split) for split in ("test", "test_shifted")
-                   if split in results])  # fmt: skip
+    yield Listing(_verdicts(results))
     yield final_states([("", results)], anchor=f"{anchor}-states")
     yield from _figures([("", results)], add_figure, kind, anchor)
     yield from _drafts(results, anchor)
@@ -126,6 +170,10 @@ def _several(
         yield Details(f"{name}: why each candidate was promoted or not", inner)
 
 
+def _verdicts(results: Mapping[str, Any]) -> list[str]:
+    return [verdict(results, split) for split in ("test", "test_shifted") if split in results]
+
+
 def _course(results: Mapping[str, Any]) -> str:
     """What was set up, how it went, and why it ended."""
     loop, stopped, splits = results["loop"], results["stopped"], results["splits"]
@@ -146,6 +194,8 @@ def _course(results: Mapping[str, Any]) -> str:
     )
     if stopped["exhausted"]:
         text += f"; exhausted: {', '.join(stopped['exhausted'])}"
+    failures = ", ".join(f"{r} {n}" for r, n in results["baseline"]["failures"].items())
+    text += f". Failures of the bare pipeline on OPTIMIZE: {failures or 'none'}"
     walls, unknown = unreached(results)
     if walls:
         text += f"; walls, which no seam reaches: {', '.join(walls)}"

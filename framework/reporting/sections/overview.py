@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from framework.analysis.evidence import Evidence, Group, Job
 from framework.analysis.summary import unbudgeted
 from framework.reporting.blocks import (
+    NOTHING,
     Block,
     Cell,
     Details,
@@ -16,7 +18,7 @@ from framework.reporting.blocks import (
     Table,
     Text,
 )
-from framework.reporting.cells import count, entry_cell
+from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
 
 LABELS = (
@@ -43,6 +45,12 @@ def titled(text: str, group: Group) -> str:
 def beginning(evidence: Evidence) -> Iterator[Block]:
     """The paragraph, what must be known first, and the labels."""
     yield Text(_paragraph(evidence))
+    yield from notes(evidence)
+    yield Details("How to read the labels", [Listing(LABELS)])
+
+
+def notes(evidence: Evidence) -> Iterator[Block]:
+    """What must be known before a number is believed."""
     runs = [job.summary["run"] for job in evidence.jobs]
     if any(run["model_kind"] == "rule-based" for run in runs):
         yield Note(
@@ -61,24 +69,102 @@ def beginning(evidence: Evidence) -> Iterator[Block]:
     if unfinished:
         named = ", ".join(unfinished)
         yield Note(f"{len(unfinished)} jobs of the sweep are not finished: {named}.")
-    failed = [(job, job.summary["errors"]["n"]) for job in evidence.jobs]
-    if any(n for _, n in failed):
-        where = ", ".join(f"{job.arm} at {job.budget}: {n}" for job, n in failed if n)
+    failed = [job for job in evidence.jobs if job.summary["errors"]["n"]]
+    if failed:
+        where = "; ".join(f"{job.arm} at {job.budget}: {_errors(job)}" for job in failed)
         yield Note(
             f"Rows that failed: {where}. They are left out of means, and their cases of pairs; at "
             "a gate they count as the worst case."
         )
-    yield Details("How to read the labels", [Listing(LABELS)])
 
 
 def results(evidence: Evidence) -> Iterator[Block]:
     """The headline by arm, a table for each setting and budget; then every axis of every job."""
     yield Heading("Results", "results")
+    yield from main_tables(evidence)
+    whole = [axes_table(job, f"axes-{i}") for i, job in enumerate(evidence.jobs)]
+    if evidence.is_sweep:
+        yield Details(f"Every axis of each of the {len(whole)} runs", whole)
+    else:
+        yield from whole
+
+
+def main_tables(evidence: Evidence, budget: str | None = None) -> Iterator[Table]:
+    """The main table of each setting and budget, or of one budget: arms in rows."""
     for group in evidence.groups:
-        for number, budget in enumerate(group.budgets):
-            yield _table(group, budget, f"results-{group.index}-{number}")
-    whole = [_every_axis(job, f"axes-{i}") for i, job in enumerate(evidence.jobs)]
-    yield Details(f"Every axis of each of the {len(whole)} runs", whole)
+        for number, one in enumerate(group.budgets):
+            if budget in (None, one):
+                yield _main_table(group, one, f"results-{group.index}-{number}")
+
+
+def _main_table(group: Group, budget: str, anchor: str) -> Table:
+    """The headline axes by arm, how much it was shown, and what it was told."""
+    jobs = [job for arm in group.arms if (job := group.job(arm, budget)) is not None]
+    axes = [a for a in group.headline if any(a in job.summary["axes"] for job in jobs)]
+    run, rooms = group.run, [job.summary["fairness"] for job in jobs]
+    tokens = next((room.get("budget_tokens") for room in rooms if not unbudgeted(room)), None)
+    asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
+    rows: list[Sequence[Cell | str]] = [
+        [
+            job.arm,
+            *(entry_cell(job.summary["axes"].get(axis)) for axis in axes),
+            count(room.get("mean_view_tokens")),
+            declared_inputs(room),
+        ]
+        for job, room in zip(jobs, rooms, strict=True)
+    ]
+    return Table(
+        anchor=anchor,
+        caption=(
+            f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
+            f"{run['n_cases']} cases{'' if run['protocol'] == 'retrieve' else asked}"
+            f"{', ' + group.differs if group.differs else ''}"
+        ),
+        columns=["arm", *axes, "view tokens", "declared inputs"],
+        rows=rows,
+    )
+
+
+def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
+    """Every axis of a run that some case defines, the headline first; not `whole`, that alone."""
+    axes, run = job.summary["axes"], job.summary["run"]
+    headline = [axis for axis in job.summary["headline"] if axis in axes]
+    rest = {axis: entry for axis, entry in axes.items() if axis not in headline}
+    noisy = int(run.get("repeats", 1)) > 1
+    shown = [*headline, *(axis for axis, entry in rest.items() if entry["n"])]
+    rows: list[Sequence[Cell | str]] = []
+    for axis in shown if whole else headline:
+        entry = axes[axis]
+        mean = entry_cell(entry)
+        limits = Cell(text=mean.under or NOTHING, tone="" if mean.under else "quiet")
+        cells: list[Cell | str] = [axis, Cell(text=mean.text, value=mean.value), limits]
+        cells += [_noise(entry)] if noisy else []
+        rows.append(
+            [*cells, count(entry["n"]), *([entry["method"]] if whole else []), entry["kind"]]
+        )
+    return Table(
+        anchor=anchor,
+        caption=f"{job.arm}, budget {job.budget}, {run['n_cases']} cases"
+        f"{f' ({job.path.name})' if job.path.name else ''}{nowhere(rest) if whole else ''}",
+        columns=[
+            *("axis", "mean", "95% interval", *(["noise"] if noisy else []), "n"),
+            *(["method"] if whole else []),
+            "kind",
+        ],
+        rows=rows,
+    )
+
+
+def _noise(entry: Mapping[str, Any]) -> Cell:
+    """Two standard deviations of the mean over repeats, the cases as they are."""
+    sd = entry.get("noise_sd")
+    return UNDEFINED if sd is None else Cell(text=f"±{2 * sd:.3f}", value=2 * sd)
+
+
+def _errors(job: Job) -> str:
+    errors = job.summary["errors"]
+    kinds = ", ".join(f"{n} {kind}" for kind, n in (errors.get("kinds") or {}).items())
+    return f"{errors['n']} ({kinds})"
 
 
 def _paragraph(evidence: Evidence) -> str:
@@ -110,40 +196,3 @@ def _paragraph(evidence: Evidence) -> str:
     if evidence.sweep.get("baseline"):
         text += f" Declared baseline: {evidence.sweep['baseline']}."
     return text
-
-
-def _table(group: Group, budget: str, anchor: str) -> Table:
-    jobs = [job for arm in group.arms if (job := group.job(arm, budget)) is not None]
-    axes = [a for a in group.headline if any(a in job.summary["axes"] for job in jobs)]
-    rows: list[Sequence[Cell | str]] = [
-        [
-            job.arm,
-            *(entry_cell(job.summary["axes"].get(axis)) for axis in axes),
-            count(job.summary["fairness"].get("mean_view_tokens")),
-            declared_inputs(job.summary["fairness"]),
-        ]
-        for job in jobs
-    ]
-    return Table(
-        anchor=anchor,
-        caption=(
-            f"{group.run['domain']}, budget {budget}, {group.run['n_cases']} cases"
-            f"{', ' + group.differs if group.differs else ''}. Means with 95% intervals."
-        ),
-        columns=["arm", *axes, "view tokens", "declared inputs"],
-        rows=rows,
-    )
-
-
-def _every_axis(job: Job, anchor: str) -> Table:
-    rows: list[Sequence[Cell | str]] = [
-        [axis, entry_cell(entry), count(entry["n"]), entry["method"], entry["kind"]]
-        for axis, entry in job.summary["axes"].items()
-        if entry["n"]
-    ]
-    return Table(
-        anchor=anchor,
-        caption=f"{job.arm}, budget {job.budget} ({job.path.name}){nowhere(job.summary['axes'])}",
-        columns=["axis", "mean", "n", "interval", "kind"],
-        rows=rows,
-    )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from framework.analysis.evidence import Evidence, Group
-from framework.reporting.blocks import Block, Cell, Details, Heading, Table, Text
-from framework.reporting.cells import UNDEFINED, count, number_cell, p_cell
+from framework.reporting.blocks import Block, Cell, Heading, Table, Text
+from framework.reporting.cells import bounded, count, long_table, number_cell, p_cell
 from framework.reporting.sections.overview import titled
 
 
@@ -43,7 +43,8 @@ def agreement(evidence: Evidence) -> Iterator[Block]:
             anchor="models-pairs",
             caption="Means of the arms under one model beside those under another.",
             columns=[
-                *("axis", "budget", "models", "arms", "Spearman", "mean |difference|"),
+                *("axis", "budget", "models", "arms", "Pearson", "Spearman", "Kendall tau"),
+                "mean |difference|",
                 *("largest", "of arm", "same order", "pairs told apart"),
             ],
             rows=[
@@ -52,7 +53,7 @@ def agreement(evidence: Evidence) -> Iterator[Block]:
                     entry["budget"],
                     f"{entry['model_a']}, {entry['model_b']}",
                     count(entry["n"]),
-                    number_cell(entry["spearman"], 2),
+                    *(number_cell(entry[k], 3) for k in ("pearson", "spearman", "kendall")),
                     number_cell(entry["mean_difference"]),
                     number_cell(entry["largest_difference"]),
                     entry["largest_arm"],
@@ -75,7 +76,7 @@ def published(evidence: Evidence) -> Iterator[Block]:
             row["axis"],
             number_cell(row["mean_a"]),
             number_cell(row["mean_b"]),
-            _limits(row["delta"], row["low"], row["high"]),
+            bounded(row["delta"], row["low"], row["high"], sign="+"),
             p_cell(row["permutation_p"]),
             p_cell(row["mcnemar_p"]),
             number_cell(row["cohens_h"]),
@@ -83,19 +84,21 @@ def published(evidence: Evidence) -> Iterator[Block]:
         ]
         for row in found["comparisons"]
     ]
-    yield Details(
-        f"The same pairs in the convention of {found['convention']}, to reproduce, not to conclude",
-        [
-            Table(
-                anchor="published-table",
-                caption="Budgets pooled, nothing adjusted.",
-                columns=[
-                    *("pair", "axis", "mean of first", "of second", "difference", "p"),
-                    *("McNemar p", "h", "n"),
-                ],
-                rows=rows,
-            )
-        ],
+    yield from long_table(
+        Table(
+            anchor="published-table",
+            caption=(
+                f"The same pairs in the convention of {found['convention']}, to reproduce, not to "
+                "conclude: a case at each budget is a unit of its own, graded values succeed from "
+                ".5 up, p is count / N of one shared generator, nothing adjusted"
+            ),
+            columns=[
+                *("pair", "axis", "mean of first", "of second", "difference", "p"),
+                *("McNemar p", "h", "n"),
+            ],
+            rows=rows,
+        ),
+        name="published pairs",
     )
 
 
@@ -142,11 +145,5 @@ def _treated(group: Group) -> Table:
 
 
 def _of(entry: Mapping[str, Any], key: str) -> Cell:
-    if entry[key] is None:
-        return UNDEFINED
-    return _limits(entry[key], entry["ci_low"], entry["ci_high"])
-
-
-def _limits(value: float, low: float | None, high: float | None) -> Cell:
-    under = "" if low is None else f"[{low:.3f}, {high:.3f}]"
-    return Cell(text=f"{value:.3f}", under=under, value=float(value))
+    sign = "+" if key == "delta" else ""
+    return bounded(entry[key], entry["ci_low"], entry["ci_high"], sign=sign)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from framework.analysis.cost import (
     MEASURES,
@@ -18,9 +16,11 @@ from framework.analysis.cost import (
     sharing,
     success_of,
 )
-from framework.analysis.summary import axes_of_rows
+from framework.analysis.evidence import of_sweep
+from framework.analysis.summary import SETTING, axes_of_rows
 from framework.records import Row, Usage
-from framework.reporting.tables import economy_table
+from framework.reporting.blocks import Cell, Table
+from framework.reporting.sections.behaviour import economy as shown_economy
 from tests.framework.analysis.test_summary import row, summary
 
 
@@ -239,18 +239,30 @@ def test_pairs_are_with_the_baseline_or_all_and_of_shared_cases() -> None:
 
 def test_the_table_shows_what_was_found() -> None:
     rows = three()
-    job = {"run": {"arch": "bm25", **PLACE}, "axes": economy(rows, sharing(rows), 7)}
+    job: dict[str, Any] = {
+        "run": {"arch": "bm25", **PLACE},
+        "axes": economy(rows, sharing(rows), 7),
+    }
     other = {"run": {"arch": "none", **PLACE}, "axes": {}}
     delta = {"arm_a": "bm25", "arm_b": "none", "delta": 0.25, "ci_low": 0.125, "ci_high": 0.5}
-    table = economy_table([job, other], [delta])
-    assert table is not None
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(table)
-    lines = [line for line in console.export_text().splitlines() if "│" in line]
-    assert [[c.strip() for c in line.strip("│").split("│")] for line in lines] == [
-        ["bm25", "2.857", "350", "500", "0.0150", "0.0500", "+0.250"],
-        ["", "", "", "", "", "", "[+0.125, +0.500]"],
-        ["none", "-", "-", "-", "-", "-", "-"],
+
+    def tables(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
+        where = {**dict.fromkeys(SETTING, "x"), "budget": "tight"}
+        full = [{"fairness": {}, **j, "run": {**j["run"], **where}, "directory": "x"} for j in jobs]
+        pairs = [{**delta, **where, "n": 3, "method": "m"}]
+        sweep = {"jobs": full, "comparisons": [], "economy": pairs}
+        (group,) = of_sweep(sweep).groups
+        return [block for block in shown_economy(group) if isinstance(block, Table)]
+
+    (table,) = tables([job, other])
+    assert table.columns[-1] == "return minus none"
+    texts = [[cell if isinstance(cell, str) else cell.text for cell in row] for row in table.rows]
+    assert texts == [
+        ["bm25", "tight", "2.857", "350", "500", "0.0150", "0.0500", "+0.250"],
+        ["none", "tight", "–", "–", "–", "–", "–", "–"],
     ]
-    assert economy_table([other]) is None
+    last = table.rows[0][-1]
+    assert isinstance(last, Cell)
+    assert last.under == "[+0.125, +0.500]"
+    assert tables([other]) == []
     assert set(MEASURES) == set(job["axes"])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
-from rich.console import Console
 
+from framework.analysis.evidence import Evidence, of_sweep
 from framework.analysis.strata import by_stratum
-from framework.reporting.tables import stratum_tables
+from framework.analysis.summary import SETTING
+from framework.reporting.blocks import Table
+from framework.reporting.cells import UNDEFINED
+from framework.reporting.sections.behaviour import declared_strata
 from framework.statistics.ratios import ratio_of_means
 from tests.framework.analysis.test_summary import row, summary
 
@@ -28,30 +32,37 @@ def test_strata_come_in_the_order_of_their_numbers_and_tags_stay_out() -> None:
     assert found["recall"]["d2"] == {**entry(0.2), "kind": "finding"}
 
 
+def of_jobs(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """The tables of jobs that have arms and strata alone."""
+    where = {**dict.fromkeys(SETTING, "x"), "budget": "absolute"}
+    full = [
+        {"fairness": {}, **job, "run": {**where, **job["run"]}, "directory": "x"} for job in jobs
+    ]
+    evidence: Evidence = of_sweep({"jobs": full, "comparisons": []})
+    (group,) = evidence.groups
+    return [block for block in declared_strata(group) if isinstance(block, Table)]
+
+
 def test_a_table_an_axis_with_arms_in_rows() -> None:
     cells = {"d1": {**entry(0.5), "kind": "finding"}, "d2": {**entry(0.25), "kind": "finding"}}
     jobs = [
-        {
-            "run": {"arch": arm, "domain": "governance", "budget": "absolute"},
-            "by_stratum": {"recall": found},
-        }
+        {"run": {"arch": arm}, "by_stratum": {"recall": found}}
         for arm, found in (("bm25", cells), ("none", {"d1": cells["d1"]}))
     ]
-    (table,) = stratum_tables(jobs)
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(table)
-    lines = [line for line in console.export_text().splitlines() if "│" in line]
-    assert [[c.strip() for c in line.strip("│").split("│")] for line in lines] == [
-        ["bm25", "0.50", "0.25"],
-        ["none", "0.50", "-"],
+    (table,) = of_jobs(jobs)
+    assert table.columns == ["arm", "budget", "d1", "d2"]
+    assert [[getattr(cell, "brief", cell) or cell for cell in row] for row in table.rows] == [
+        ["bm25", "absolute", "0.50", "0.25"],
+        ["none", "absolute", "0.50", UNDEFINED],
     ]
 
 
 def test_one_stratum_or_none_is_no_table() -> None:
-    run = {"arch": "bm25", "domain": "loan", "budget": "tight"}
-    assert not stratum_tables([{"run": run}])
-    one = {"run": run, "by_stratum": {"recall": {"d1": {**entry(1.0), "kind": "finding"}}}}
-    assert not stratum_tables([one])
+    run = {"arch": "bm25"}
+    assert not of_jobs([{"run": run}])
+    assert not of_jobs(
+        [{"run": run, "by_stratum": {"recall": {"d1": {**entry(1.0), "kind": "finding"}}}}]
+    )
 
 
 def test_kappa_ratio_is_that_of_compliance_to_recall() -> None:

@@ -114,7 +114,7 @@ def test_a_sweep_over_twins_shows_and_keeps_the_treatment(
     twins = (*LOAN, "domain.twins=protected", "budget=moderate", "n_cases=24", "gate=open")
     done = run(capsys, "-m", *twins, "arch=bm25,none", "run_name=twins")
     assert done.status == 0, done.err
-    assert "protected-attribute twins" in done.out
+    assert "Protected attributes" in done.out
     sweep = json.loads((done.directory / "sweep.json").read_text(encoding="utf-8"))
     for job in sweep["jobs"]:
         found = job["treatment"]
@@ -124,4 +124,4 @@ def test_a_sweep_over_twins_shows_and_keeps_the_treatment(
     alone = run(capsys, *twins, "arch=bm25", "run_name=one")
     assert "marital status" in alone.out
     plain = run(capsys, *LOAN, "arch=none", "n_cases=4", "gate=open", "run_name=plain")
-    assert "twins" not in plain.out
+    assert "Protected attributes" not in plain.out

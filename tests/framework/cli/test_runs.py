@@ -53,12 +53,18 @@ def test_a_sweep_stands_for_its_jobs(capsys: pytest.CaptureFixture[str], place: 
     assert sweep.out == runs.out
 
 
+def test_the_table_of_one_budget_or_none(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    assert "| bm25 |" in framework(capsys, "table", "sweep").out
+    message = framework(capsys, "table", "sweep", "--budget", "wide").mistake
+    assert message.startswith("no budget 'wide' in the sweep")
+
+
 def test_a_published_convention_can_be_printed_too(
     capsys: pytest.CaptureFixture[str], place: Path, tmp_path: Path
 ) -> None:
     """`compare --compat` and a sweep with `compat=` say the same, from one function."""
     asked = framework(capsys, "compare", "sweep", "--compat", "longhorizon")
-    assert "compat=longhorizon: the same pairs as published" in asked.out
+    assert "The same pairs in the convention of longhorizon" in asked.out
     again = run(capsys, "resume=sweep", "compat=longhorizon")
     assert again.status == 0
     assert again.out.rpartition("sweep: ")[0].split() == asked.out.split()

@@ -19,11 +19,10 @@ from framework.contracts import GateOutcome
 from framework.engine.compose import compose_plan, composer
 from framework.reporting import page as write
 from framework.reporting.blocks import Cell, Heading, Table
-from framework.reporting.loops import print_loop, why
-from framework.reporting.page import write_report
+from framework.reporting.page import print_loop, print_sweep, write_report
 from framework.reporting.sections import loops as section
 from framework.reporting.sections.loop_tables import final_states
-from framework.reporting.tables import print_sweep
+from framework.reporting.sections.loops import why
 from tests.framework.improve.scripted import Finished, prompt, run_script, script_plan
 from tests.launching import read_json, run
 
@@ -158,8 +157,9 @@ def test_in_the_terminal(loop: Finished, capsys: pytest.CaptureFixture[str]) -> 
     results["stopped"] = {**results["stopped"], "walls": ["scoring-error", "unclassified"]}
     print_loop(results)
     out = capsys.readouterr().out
-    assert "the author had no draft when asked as #3" in out
-    assert "walls, which no seam reaches: scoring-error\n" in out
+    assert "none as #3" in out
+    assert "these count as attempts" in out
+    assert "walls, which no seam reaches: scoring-error;" in out
     assert unanswered(results)[0] == 3
     assert unreached(results) == (["scoring-error"], ["unclassified"])
 
@@ -226,7 +226,7 @@ def test_tables_of_several_seeds_name_the_seed(
     sweep: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     print_sweep(read_json(sweep / "sweep.json"))
-    titles = [line for line in capsys.readouterr().out.splitlines() if " budget " in line]
+    titles = [line for line in capsys.readouterr().out.splitlines() if ", budget " in line]
     assert titles
     assert sum("seed 7" in title for title in titles) == sum("seed 8" in t for t in titles)
     assert all("seed" in title for title in titles)

@@ -6,19 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from framework.analysis.evidence import of_run
 from framework.analysis.summary import SETTING
 from framework.engine.run import execute
-from framework.reporting.comparisons import in_order
 from framework.reporting.format import (
     declared_inputs,
     interval,
     number,
     p_value,
     signed,
-    terminal,
     warned,
 )
-from framework.reporting.tables import print_run, run_table
+from framework.reporting.page import print_run
+from framework.reporting.sections.comparisons import in_order
+from framework.reporting.sections.overview import axes_table
+from framework.reporting.terminal import print_blocks
 from framework.testing.trivial import trivial_plan
 
 
@@ -43,9 +45,8 @@ def test_declared_inputs_of_an_arm() -> None:
     assert declared_inputs({"sees_task": True, "gold_edges": True, "query": "none"}) == (
         "sees task, gold edges, no query"
     )
-    assert (
-        declared_inputs({"exempt": True, "sees_gold": True, "query": "task"})
-        == "sees gold, unbudgeted"
+    assert declared_inputs({"exempt": True, "sees_gold": True, "query": "task"}) == (
+        "sees gold, unbudgeted"
     )
 
 
@@ -60,9 +61,9 @@ def test_a_run_shows_errors_and_what_is_an_instrument_check(
     assert 0 < failed < 12
     print_run(outcome.summary)
     out = capsys.readouterr().out
-    assert f"errors in trivial: {failed} rows ({failed} RuntimeError)" in out
+    assert f"Rows that failed: trivial at trivial: {failed} ({failed} RuntimeError)" in out
     assert "instrument check" in out
-    assert "not evidence about LLMs" in " ".join(out.split())
+    assert "not evidence about language models" in " ".join(out.split())
 
 
 def test_a_warning_is_told_once_with_the_arms_that_it_is_of() -> None:
@@ -79,11 +80,13 @@ def test_what_no_case_defines_is_named_and_has_no_row(capsys: pytest.CaptureFixt
     empty = {**entry, "mean": None, "n": 0, "method": "undefined: no cases"}
     run = {"domain": "d", "arch": "a", "budget": "b", "n_cases": 2, "repeats": 1}
     axes = {"head": empty, "some": entry, "none": empty}
-    terminal().print(run_table({"run": run, "headline": ["head"], "axes": axes}))
-    lines = capsys.readouterr().out.splitlines()
+    (job,) = of_run({"run": run, "headline": ["head"], "axes": axes}).jobs
+    print_blocks([axes_table(job, "axes")])
+    title, *lines = capsys.readouterr().out.splitlines()
     assert any("head" in line and "undefined" in line for line in lines)
     assert any("some" in line and "0.500" in line for line in lines)
-    assert lines[-1].strip() == "Undefined for every case: none"
+    assert not any("none" in line for line in lines)
+    assert "Undefined for every case: none" in title
 
 
 def test_comparisons_stand_in_the_order_of_the_arms() -> None:
