@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+
+from framework.store.directory import read_report
 
 LOOP: Final = "improve.json"
 """What a loop's run directory holds beside a run's files, and a sweep's beside a sweep's."""
@@ -31,11 +32,7 @@ CAVEAT: Final = (
 
 def read_loop(directory: Path) -> dict[str, Any] | None:
     """The results of a finished loop; None for another run."""
-    path = directory / LOOP
-    if not path.is_file():
-        return None
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return read_report(directory, Path(LOOP).stem)
 
 
 def loops_summary(loops: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

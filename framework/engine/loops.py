@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,8 +23,8 @@ from framework.engine.run import (
 from framework.engine.stored import Unasked
 from framework.errors import UserError
 from framework.registry import NoSettings
-from framework.store import JOURNAL, JournalEvent, read
-from framework.store.directory import is_note
+from framework.store import JOURNAL, read
+from framework.store.directory import protocol_events, read_report
 from framework.text.canonical import digest
 
 
@@ -45,7 +44,7 @@ def replay_events(path: Path) -> int:
     if state.finished is None:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
     pipeline = build_pipeline(plan, open_domain(plan), Unasked(NoSettings()))
-    events = _events(path)
+    events = protocol_events(path)
     count = 0
 
     def counted() -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -67,8 +66,7 @@ def replay_events(path: Path) -> int:
     asyncio.run(drive())
     if next(events, None) is not None:
         raise UserError(f"{path}: the journal goes on after the loop has ended")
-    stored = json.loads((path / f"{protocol.name}.json").read_text(encoding="utf-8"))
-    if digest(stored) != digest(protocol.report()):
+    if digest(read_report(path, protocol.name)) != digest(protocol.report()):
         raise UserError(f"{path}: {protocol.name}.json is not what its events give")
     return count
 
@@ -87,16 +85,15 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
         raise UserError(f"{path}: protocol={stored.label('protocol')} has no events to fork at")
     plan = compose_plan([*stored.overrides, *overrides])
     check_job(plan)
-    taken: list[JournalEvent] = []
-    last = None
+    last = next(islice(read(path / JOURNAL), max(0, at), None), None)
+    taken = list(protocol_events(path, max(0, at + 1)))
     seal = stored.parts["protocol"].plugin.cls.seal
-    for event in islice(read(path / JOURNAL), max(0, at + 1)):
-        last = event
+    for event in taken:
         if event.type == seal:
-            raise UserError(f"--at {at}: TEST was opened at event {event.seq}; fork before it")
-        if is_note(event.type):
-            taken.append(event)
-    if last is None or last.seq != at:
+            raise UserError(
+                f"--at {at}: nothing may be chosen after {seal}, event {event.seq}; fork before it"
+            )
+    if last is None or at < 0:
         raise UserError(f"--at {at}: {path} has no such event")
     origin = {"run": path.name, "seq": at, "hash": last.hash, "events": len(taken)}
     begin(
@@ -104,13 +101,9 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
         directory,
         data_of(open_domain(plan)),
         origin={"forked_from": origin},
-        notes=[(event.type, event.payload) for event in taken],
+        inherited=taken,
     ).close()
     return plan
-
-
-def _events(path: Path) -> Iterator[JournalEvent]:
-    return (event for event in read(path / JOURNAL) if is_note(event.type))
 
 
 def _refuse(type_: str, payload: Mapping[str, Any]) -> None:

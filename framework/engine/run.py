@@ -34,7 +34,7 @@ from framework.models.spending import current
 from framework.pipeline.path import Pipeline
 from framework.records import EMPTY
 from framework.registry import NoSettings, find, settings_of
-from framework.store import Clock, utc_now
+from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import (
     RunDirectory,
     State,
@@ -146,8 +146,8 @@ def execute(
         if origin is None:
             source = open_protocol(
                 plan,
-                write=run.note,
-                recorded=run.notes(),
+                write=run.write_event,
+                recorded=((e.type, e.payload) for e in run.protocol_events()),
                 inherited=inherited,
             )
             model = plan.parts["model"].create()
@@ -158,10 +158,10 @@ def execute(
             asyncio.run(_drive(plan, pipeline, domain, run, source, listener or Listener()))
         except (TooManyErrors, StopRun) as error:
             ends = isinstance(error, StopRun)
-            run.note("run.stopped", {"reason": str(error), "retry": not ends})
+            run.write_event("run.stopped", {"reason": str(error), "retry": not ends})
             return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=ends)
         except KeyboardInterrupt:
-            run.note("run.stopped", {"reason": "interrupted"})
+            run.write_event("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
         drawn = islice(domain.cases(plan.top.n_cases, plan.top.seed), REPORTED)
@@ -169,7 +169,7 @@ def execute(
         if pipeline.extractor is not None:
             summary["extraction"] = extraction_of(run.path, run.rows)
         if isinstance(source, RunProtocol) and (report := source.report()) is not None:
-            run.write(f"{source.name}.json", report)
+            run.write_report(source.name, report)
         run.finish(summary)
         return Outcome(directory=directory, summary=summary)
     finally:
@@ -182,14 +182,14 @@ def begin(
     data: Mapping[str, Any],
     account: str | None = None,
     origin: Mapping[str, Any] = EMPTY,
-    notes: Iterable[tuple[str, Mapping[str, Any]]] = (),
+    inherited: Iterable[JournalEvent] = (),
     clock: Clock = utc_now,
 ) -> RunDirectory:
     """A run directory of `plan`, begun.
 
     `account` names what the run spends on, None where it spends nothing. `origin` tells, under
     `rescored_from`, where its answers come from, or, under `forked_from`, whose events it begins
-    with, which are `notes`.
+    with, which are `inherited`.
     """
     started = {
         "config": plan.config,
@@ -200,7 +200,7 @@ def begin(
         **origin,
     }
     content = {**manifest(plan, data), **origin}
-    return RunDirectory.create(directory, started, content, notes, clock)
+    return RunDirectory.create(directory, started, content, inherited, clock)
 
 
 def open_protocol(plan: Plan, **journal: Any) -> RunProtocol[Any]:

@@ -29,6 +29,7 @@ from framework.store import (
     MANIFEST,
     Clock,
     Journal,
+    JournalEvent,
     read,
     seal,
     stamp_head,
@@ -89,14 +90,14 @@ class RunDirectory:
         path: Path,
         started: Mapping[str, Any],
         manifest: Mapping[str, Any],
-        notes: Iterable[tuple[str, Mapping[str, Any]]] = (),
+        inherited: Iterable[JournalEvent] = (),
         clock: Clock = utc_now,
     ) -> RunDirectory:
         """Make the directory with its configuration, manifest and journal, in one step.
 
-        `started` is what the journal begins with, the configuration among it as `config`; `notes`
-        are events of another run that this one begins with. Raises UserError when the directory
-        exists already or can't be written.
+        `started` is what the journal begins with, the configuration among it as `config`;
+        `inherited` are events of another run that this one begins with. Raises UserError when the
+        directory exists already or can't be written.
         """
         with drafted(path) as draft:
             (draft / CONFIG).write_text(_yaml(started["config"]), encoding="utf-8")
@@ -104,8 +105,8 @@ class RunDirectory:
             (draft / ANSWERS).touch()
             with Journal.create(draft / JOURNAL, clock=clock) as journal:
                 journal.append("run.started", dict(started))
-                for type_, payload in notes:
-                    journal.append(type_, dict(payload))
+                for event in inherited:
+                    journal.append(event.type, dict(event.payload))
         return cls(path, Journal.open(path / JOURNAL, clock=clock), load_state(path))
 
     @classmethod
@@ -145,18 +146,17 @@ class RunDirectory:
         )
         self._rows.append(row)
 
-    def note(self, type_: str, payload: Mapping[str, Any]) -> None:
+    def write_event(self, type_: str, payload: Mapping[str, Any]) -> None:
         """Write an event that is not a row."""
         self._journal.append(type_, dict(payload))
 
-    def notes(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The events that are neither rows nor the engine's own, of those written until now."""
-        events = islice(read(self.path / JOURNAL), self._journal.n_events)
-        return ((e.type, e.payload) for e in events if is_note(e.type))
+    def protocol_events(self) -> Iterator[JournalEvent]:
+        """The protocol's own events, of those written until now."""
+        return protocol_events(self.path, self._journal.n_events)
 
-    def write(self, name: str, content: Mapping[str, Any]) -> None:
-        """Write a JSON file of the protocol's own into the directory, in one step."""
-        write_json(self.path / name, content)
+    def write_report(self, protocol: str, content: Mapping[str, Any]) -> None:
+        """Write what the protocol says of the whole run, in one step (see `read_report`)."""
+        write_json(self.path / f"{protocol}.json", content)
 
     def finish(self, summary: Mapping[str, Any]) -> str:
         """Write rows and summary, seal the directory, and return the head hash."""
@@ -173,9 +173,22 @@ class RunDirectory:
         self._journal.close()
 
 
-def is_note(type_: str) -> bool:
-    """Whether events of this type are a protocol's own: neither rows nor the engine's."""
-    return not type_.startswith(("run.", "journal.", "case.finished"))
+def protocol_events(path: Path, first: int | None = None) -> Iterator[JournalEvent]:
+    """The events that are a protocol's own, neither rows nor the engine's, of the `first` so many.
+
+    They are read as they are asked for.
+    """
+    others = ("run.", "journal.", "case.finished")
+    return (e for e in islice(read(path / JOURNAL), first) if not e.type.startswith(others))
+
+
+def read_report(path: Path, protocol: str) -> dict[str, Any] | None:
+    """What a protocol says of a whole run, as a directory holds it; None where it says nothing."""
+    try:
+        found: dict[str, Any] = json.loads((path / f"{protocol}.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found
 
 
 def check_new(path: Path) -> None:

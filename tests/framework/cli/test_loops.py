@@ -66,7 +66,7 @@ def test_overrides_stand_before_and_behind_options_and_nothing_else_is_taken(
 @pytest.mark.parametrize(
     ("at", "override", "said"),
     [
-        ("99999", "gate=open", "TEST was opened"),
+        ("99999", "gate=open", "nothing may be chosen after test.opened"),
         ("3", "seed=8", "split.made .* is not what the loop comes to"),
     ],
 )

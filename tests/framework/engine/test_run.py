@@ -63,7 +63,7 @@ class Killed(BaseException):
 def _kill_at(monkeypatch: pytest.MonkeyPatch, n: int, where: str) -> None:
     """Make the n-th row's writing die before, between or after its two writes."""
     written = {"rows": 0}
-    add, append = RunDirectory.add, RunDirectory.note
+    add, append = RunDirectory.add, RunDirectory.write_event
 
     def dying_add(self: RunDirectory, row: Row, record: Any) -> None:
         written["rows"] += 1
@@ -78,7 +78,7 @@ def _kill_at(monkeypatch: pytest.MonkeyPatch, n: int, where: str) -> None:
             raise Killed
 
     monkeypatch.setattr(RunDirectory, "add", dying_add)
-    assert append is RunDirectory.note
+    assert append is RunDirectory.write_event
 
 
 @pytest.mark.parametrize("where", ["before", "between", "after"])

@@ -31,8 +31,8 @@ from framework.improve.splits import split
 from framework.operations.answering import AnsweringOperation
 from framework.records import Answer, Case, Event, FactField, Gold, Row, TaskCard
 from framework.registry import register
-from framework.store import JournalEvent, read
-from framework.store.directory import is_note
+from framework.store import JournalEvent
+from framework.store.directory import protocol_events
 from framework.testing import trivial
 from framework.text.canonical import digest
 from plugins.targets.retrieval import retrieval_taxonomy
@@ -218,6 +218,6 @@ def run_script(plan_: Plan, directory: Path, **options: Any) -> Finished:
 
 def finished(directory: Path) -> Finished:
     """What a directory holds."""
-    events = [event for event in read(directory / "journal.jsonl") if is_note(event.type)]
+    events = list(protocol_events(directory))
     results = json.loads((directory / "improve.json").read_text())
     return Finished(directory, events, results)

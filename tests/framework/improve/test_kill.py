@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from framework.rows import measured
-from framework.store import JOURNAL, read, verify_run
-from framework.store.directory import is_note, load_state
+from framework.store import verify_run
+from framework.store.directory import load_state, protocol_events
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 30
@@ -57,7 +57,7 @@ def kill_after(seconds: float, cwd: Path, *argv: str) -> bool:
 
 
 def events_of(directory: Path) -> list[tuple[str, object]]:
-    return [(e.type, e.payload) for e in read(directory / JOURNAL) if is_note(e.type)]
+    return [(e.type, e.payload) for e in protocol_events(directory)]
 
 
 def where_it_was(directory: Path) -> str:
