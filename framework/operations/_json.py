@@ -2,8 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+def read_as(cls: Callable[..., T], data: Mapping[str, Any]) -> T:
+    """An object as a dataclass: exactly its fields, each of its type.
+
+    Fields are texts, truths, whole numbers, numbers or null, literals, lists of texts or whole
+    numbers, objects of texts, and lists of dataclasses of such fields. Raises ValueError for
+    anything else.
+    """
+    hints = _hints(cls)
+    expect_keys(data, tuple(hints))
+    return cls(**{key: _value(data, key, hint) for key, hint in hints.items()})
+
+
+@cache
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _value(data: Mapping[str, Any], key: str, hint: Any) -> Any:
+    if hint in _READERS:
+        return _READERS[hint](data, key)
+    inner = get_args(hint)
+    if get_origin(hint) is tuple:  # a list of dataclasses
+        return tuple(read_as(inner[0], entry) for entry in objects(data, key))
+    if data[key] not in inner:  # a literal
+        raise ValueError(f"{key}: {data[key]!r} is none of {', '.join(inner)}")
+    return data[key]
 
 
 def expect_keys(data: Mapping[str, Any], keys: Sequence[str]) -> None:
@@ -56,9 +87,32 @@ def truth(data: Mapping[str, Any], key: str) -> bool:
     return value
 
 
-def whole_within(value: object, least: int, most: int) -> TypeGuard[int]:
-    """Whether it is a whole number of that range; true and false are none."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+def whole(data: Mapping[str, Any], key: str) -> int:
+    """A whole number. Raises ValueError for anything else, true and false included."""
+    value = data[key]
+    if type(value) is not int:
+        raise ValueError(f"{key}: a whole number expected, got {value!r}")
+    return value
+
+
+def wholes(data: Mapping[str, Any], key: str) -> tuple[int, ...]:
+    """A list of whole numbers. Raises ValueError for anything else."""
+    value = data[key]
+    if not isinstance(value, list) or not all(type(entry) is int for entry in value):
+        raise ValueError(f"{key}: a list of numbers expected, got {value!r}")
+    return tuple(value)
+
+
+def check_number(number: int, least: int, most: int) -> None:
+    """Raise ValueError for a number out of a range."""
+    if not least <= number <= most:
+        raise ValueError(f"number: {least} to {most} expected, got {number}")
+
+
+def check_probability(value: float | None) -> None:
+    """Raise ValueError for a confidence that is no probability; None is none given."""
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(f"confidence {value} is not in [0, 1]")
 
 
 def objects(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
@@ -76,3 +130,14 @@ def nullable_texts(keys: Sequence[str]) -> dict[str, Any]:
         "required": list(keys),
         "additionalProperties": False,
     }
+
+
+_READERS: Final[Mapping[Any, Callable[[Mapping[str, Any], str], Any]]] = {
+    str: text,
+    bool: truth,
+    int: whole,
+    float | None: number_or_none,
+    tuple[str, ...]: texts,
+    tuple[int, ...]: wholes,
+    Mapping[str, str]: text_map,
+}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.records import ABSTAIN, Answer, TaskCard
@@ -45,6 +44,7 @@ class AnswerFromSessions(
 ):
     """Answer a question from dated turns of several sessions, as the instruction says."""
 
+    response = AnswerFromSessionsResponse
     slots = frozenset({"instruction", "record", "question", "question_date"})
 
     def request_of(self, task: TaskCard, view: str) -> AnswerFromSessionsRequest:
@@ -69,12 +69,3 @@ class AnswerFromSessions(
             "question": request.question,
             "question_date": request.question_date or "not told",
         }
-
-    def parse(self, text: str, request: AnswerFromSessionsRequest) -> AnswerFromSessionsResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("evidence", "answer", "abstains"))
-        return AnswerFromSessionsResponse(
-            answer=_json.text(data, "answer"),
-            evidence=_json.texts(data, "evidence"),
-            abstains=_json.truth(data, "abstains"),
-        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.records import Answer, TaskCard
@@ -35,6 +34,7 @@ class AnswerQuestion(
 ):
     """Answer a question from a view in the fewest words, with the sentence it rests on."""
 
+    response = AnswerQuestionResponse
     slots = frozenset({"record", "question"})
 
     def request_of(self, task: TaskCard, view: str) -> AnswerQuestionRequest:
@@ -45,10 +45,3 @@ class AnswerQuestion(
 
     def fill(self, request: AnswerQuestionRequest) -> Mapping[str, str]:
         return {"record": request.view, "question": request.question}
-
-    def parse(self, text: str, request: AnswerQuestionRequest) -> AnswerQuestionResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("answer", "evidence"))
-        return AnswerQuestionResponse(
-            answer=_json.text(data, "answer"), evidence=_json.text(data, "evidence")
-        )

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from framework.operations import _json
 from framework.operations._card import card_text
 from framework.operations.prompted import PromptedOperation
 from framework.records import TaskCard
@@ -42,6 +41,7 @@ class CheckCompleteness(PromptedOperation[CompletenessRequest, CompletenessRespo
     strict : also, every field of the answer form is known. Known means one value, no conflict.
     """
 
+    response = CompletenessResponse
     slots = frozenset({"task", "record", "demand"})
 
     def fill(self, request: CompletenessRequest) -> Mapping[str, str]:
@@ -52,9 +52,7 @@ class CheckCompleteness(PromptedOperation[CompletenessRequest, CompletenessRespo
         }
 
     def parse(self, text: str, request: CompletenessRequest) -> CompletenessResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("complete", "gaps"))
-        complete, gaps = _json.truth(data, "complete"), _json.texts(data, "gaps")
-        if complete == bool(gaps):
-            raise ValueError(f"complete is {complete}, yet there are {len(gaps)} gaps")
-        return CompletenessResponse(complete=complete, gaps=gaps)
+        found = super().parse(text, request)
+        if found.complete == bool(found.gaps):
+            raise ValueError(f"complete is {found.complete}, yet there are {len(found.gaps)} gaps")
+        return found

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
 Action = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
-_ACTIONS: Final = get_args(Action)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +48,7 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
     it is one call a document (Chhikara et al., "Mem0", 2025, section 2.1).
     """
 
+    response = ConsolidateResponse
     slots = frozenset({"memories", "document"})
 
     def fill(self, request: ConsolidateRequest) -> Mapping[str, str]:
@@ -56,25 +56,20 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
         return {"memories": "\n".join(lines) or "(none)", "document": request.document}
 
     def parse(self, text: str, request: ConsolidateRequest) -> ConsolidateResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("changes",))
-        changes = []
-        for entry in _json.objects(data, "changes"):
-            _json.expect_keys(entry, ("action", "number", "text"))
-            changes.append(_checked(entry, len(request.memories)))
-        touched = [c.number for c in changes if c.action in ("UPDATE", "DELETE")]
+        found = super().parse(text, request)
+        for change in found.changes:
+            _check(change, len(request.memories))
+        touched = [c.number for c in found.changes if c.action in ("UPDATE", "DELETE")]
         if len(set(touched)) < len(touched):
             raise ValueError(f"two changes of one memory: {sorted(touched)}")
-        return ConsolidateResponse(changes=tuple(changes))
+        return ConsolidateResponse(
+            changes=tuple(replace(change, text=change.text.strip()) for change in found.changes)
+        )
 
 
-def _checked(entry: Mapping[str, object], memories: int) -> Change:
-    action, number, text = entry["action"], entry["number"], _json.text(entry, "text").strip()
-    if action not in _ACTIONS:
-        raise ValueError(f"action: {action!r} is none of {', '.join(_ACTIONS)}")
-    least, most = (0, 0) if action == "ADD" else (1, memories)
-    if not _json.whole_within(number, least, most):
-        raise ValueError(f"number: {least} to {most} expected for {action}, got {number!r}")
-    if (action in ("ADD", "UPDATE")) != bool(text):
-        raise ValueError(f"text: {'missing' if not text else 'not wanted'} for {action}")
-    return Change(action=action, number=number, text=text)  # type: ignore[arg-type]
+def _check(change: Change, memories: int) -> None:
+    adds = change.action == "ADD"
+    _json.check_number(change.number, 0 if adds else 1, 0 if adds else memories)
+    has_text = bool(change.text.strip())
+    if (change.action in ("ADD", "UPDATE")) != has_text:
+        raise ValueError(f"text: {'not wanted' if has_text else 'missing'} for {change.action}")

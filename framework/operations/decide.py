@@ -52,6 +52,7 @@ class Decide(
 ):
     """Decide a case from a view under the card's rules."""
 
+    response = DecideResponse
     slots = frozenset({"task", "record", "decisions", "notice"})
 
     def request_of(self, task: TaskCard, view: str) -> DecideRequest:
@@ -92,28 +93,14 @@ class Decide(
         return dict(schema)
 
     def parse(self, text: str, request: DecideRequest) -> DecideResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, tuple(DecideResponse.__dataclass_fields__))
-        decision = _json.text(data, "decision")
-        if decision not in _decisions(request.task):
-            raise ValueError(f"decision {decision!r} is not one of the card")
-        confidence = _json.number_or_none(data, "confidence")
-        if confidence is not None and not 0 <= confidence <= 1:
-            raise ValueError(f"confidence {confidence} is not in [0, 1]")
-        facts = _json.text_map(data, "facts")
-        unknown = sorted(facts.keys() - {field.key for field in request.task.fields})
+        found = super().parse(text, request)
+        if found.decision not in _decisions(request.task):
+            raise ValueError(f"decision {found.decision!r} is not one of the card")
+        _json.check_probability(found.confidence)
+        unknown = sorted(found.facts.keys() - {field.key for field in request.task.fields})
         if unknown:
             raise ValueError(f"facts for unknown fields {unknown}")
-        return DecideResponse(
-            decision=decision,
-            confidence=confidence,
-            amount=_json.number_or_none(data, "amount"),
-            facts=facts,
-            reasons=_json.texts(data, "reasons"),
-            provisions=_json.texts(data, "provisions"),
-            rationale=_json.text(data, "rationale"),
-            notice=_json.text(data, "notice"),
-        )
+        return found
 
 
 def _decisions(task: TaskCard) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
@@ -37,6 +36,7 @@ class EquivalentResponse:
 class Equivalent(PromptedOperation[EquivalentRequest, EquivalentResponse]):
     """Say whether a given answer is right, by the published rule for its kind of question."""
 
+    response = EquivalentResponse
     slots = frozenset({"question", "expected", "given", "rule"})
 
     def fill(self, request: EquivalentRequest) -> Mapping[str, str]:
@@ -46,8 +46,3 @@ class Equivalent(PromptedOperation[EquivalentRequest, EquivalentResponse]):
             "given": request.given,
             "rule": self.rule(request.kind),
         }
-
-    def parse(self, text: str, request: EquivalentRequest) -> EquivalentResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("why", "met"))
-        return EquivalentResponse(met=_json.truth(data, "met"), why=_json.text(data, "why"))

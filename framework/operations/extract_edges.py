@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
-RELATIONS: Final = (
-    "supersedes",
-    "constrains",
-    "implements",
-    "requires",
-    "derived_from",
-    "cites",
-    "relates_to",
-)
-KINDS: Final = ("decision", "message")
+Relation = Literal[
+    "supersedes", "constrains", "implements", "requires", "derived_from", "cites", "relates_to"
+]
+Kind = Literal["decision", "message"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +39,16 @@ class Link:
     reverse : it is the candidate that bears it to the document.
     """
 
-    relation: str
+    relation: Relation
     number: int
     reverse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractEdgesResponse:
-    """The document's kind, one of `KINDS`, and its links, each once."""
+    """The document's kind and its links, each once."""
 
-    kind: str
+    kind: Kind
     links: tuple[Link, ...] = ()
 
 
@@ -62,6 +56,7 @@ class ExtractEdgesResponse:
 class ExtractEdges(PromptedOperation[ExtractEdgesRequest, ExtractEdgesResponse]):
     """Extract a node's kind and its typed edges from raw text (Depth 19: extraction untested)."""
 
+    response = ExtractEdgesResponse
     slots = frozenset({"document", "candidates", "relations", "kinds"})
 
     def fill(self, request: ExtractEdgesRequest) -> Mapping[str, str]:
@@ -72,25 +67,12 @@ class ExtractEdges(PromptedOperation[ExtractEdgesRequest, ExtractEdgesResponse])
         return {
             "document": request.document,
             "candidates": "\n".join(fenced) or "(none)",
-            "relations": ", ".join(f'"{relation}"' for relation in RELATIONS),
-            "kinds": " or ".join(f'"{kind}"' for kind in KINDS),
+            "relations": ", ".join(f'"{relation}"' for relation in get_args(Relation)),
+            "kinds": " or ".join(f'"{kind}"' for kind in get_args(Kind)),
         }
 
     def parse(self, text: str, request: ExtractEdgesRequest) -> ExtractEdgesResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("kind", "links"))
-        kind = _json.text(data, "kind")
-        if kind not in KINDS:
-            raise ValueError(f"kind: {kind!r} is none of {', '.join(KINDS)}")
-        links: dict[Link, None] = {}
-        for entry in _json.objects(data, "links"):
-            _json.expect_keys(entry, ("relation", "number", "reverse"))
-            relation, number = _json.text(entry, "relation"), entry["number"]
-            if relation not in RELATIONS:
-                raise ValueError(f"relation: {relation!r} is none of {', '.join(RELATIONS)}")
-            most = len(request.candidates)
-            if not _json.whole_within(number, 1, most):
-                raise ValueError(f"number: 1 to {most} expected, got {number!r}")
-            reverse = _json.truth(entry, "reverse")
-            links[Link(relation=relation, number=number, reverse=reverse)] = None
-        return ExtractEdgesResponse(kind=kind, links=tuple(links))
+        found = super().parse(text, request)
+        for link in found.links:
+            _json.check_number(link.number, 1, len(request.candidates))
+        return replace(found, links=tuple(dict.fromkeys(found.links)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
@@ -31,14 +30,8 @@ class HypotheticalDocument(
 ):
     """Write a passage such as a record would hold that answers a query."""
 
+    response = HypotheticalDocumentResponse
     slots = frozenset({"query", "limit"})
 
     def fill(self, request: HypotheticalDocumentRequest) -> Mapping[str, str]:
         return {"query": request.query, "limit": str(request.limit_tokens)}
-
-    def parse(
-        self, text: str, request: HypotheticalDocumentRequest
-    ) -> HypotheticalDocumentResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("passage",))
-        return HypotheticalDocumentResponse(passage=_json.text(data, "passage"))

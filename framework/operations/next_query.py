@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
@@ -30,6 +29,7 @@ class NextQueryResponse:
 class NextQuery(PromptedOperation[NextQueryRequest, NextQueryResponse]):
     """Propose the next query, or stop."""
 
+    response = NextQueryResponse
     slots = frozenset({"instruction", "asked", "passages"})
 
     def fill(self, request: NextQueryRequest) -> Mapping[str, str]:
@@ -40,6 +40,4 @@ class NextQuery(PromptedOperation[NextQueryRequest, NextQueryResponse]):
         }
 
     def parse(self, text: str, request: NextQueryRequest) -> NextQueryResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("query",))
-        return NextQueryResponse(query=" ".join(_json.text(data, "query").split()))
+        return NextQueryResponse(query=" ".join(super().parse(text, request).query.split()))

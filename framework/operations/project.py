@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations._card import card_text
 from framework.operations.prompted import PromptedOperation
 from framework.records import TaskCard
@@ -32,6 +31,7 @@ class ProjectResponse:
 class Project(PromptedOperation[ProjectRequest, ProjectResponse]):
     """Project the whole log to a task-conditioned view, at temperature 0 and without state."""
 
+    response = ProjectResponse
     slots = frozenset({"task", "query", "log", "limit"})
     shared = frozenset({"task", "query", "log"})
 
@@ -42,8 +42,3 @@ class Project(PromptedOperation[ProjectRequest, ProjectResponse]):
             "log": "\n\n".join(request.events),
             "limit": str(request.limit_tokens),
         }
-
-    def parse(self, text: str, request: ProjectRequest) -> ProjectResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("view",))
-        return ProjectResponse(view=_json.text(data, "view"))

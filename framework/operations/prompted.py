@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from framework.contracts import Operation, Prompt, Req, Res
 from framework.errors import DataError, UserError
+from framework.operations._json import read_as
 from framework.registry import nearest, plugins
 from framework.text.canonical import digest
 
@@ -67,11 +68,13 @@ class PromptFiles:
 class PromptedOperation(Operation[Req, Res]):
     """An operation whose prompt and schema are files.
 
+    response : the dataclass that an answer is read as, where `parse` is not written out.
     slots : the names that the texts must hold, all of them and no other. `fill` gives their values.
     shared : those whose values other requests of one history have too (see `Prompt.shared`).
     """
 
     prompts: ClassVar[Path] = SHIPPED
+    response: ClassVar[type[Any]]
     slots: ClassVar[frozenset[str]]
     shared: ClassVar[frozenset[str]] = frozenset()
 
@@ -108,6 +111,10 @@ class PromptedOperation(Operation[Req, Res]):
 
     def schema(self, request: Req) -> Mapping[str, Any] | None:
         return copy.deepcopy(self.files.schema)
+
+    def parse(self, text: str, request: Req) -> Res:
+        response: Res = read_as(self.response, self.json_object(text))
+        return response
 
     def rule(self, name: str) -> str:
         """The rule of that name. Raises ValueError for one that the prompts do not have."""

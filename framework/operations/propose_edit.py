@@ -60,6 +60,7 @@ class ProposeEdit(
 ):
     """Fill in a ticket's change plan under the decisions on record (Depth 5.2, 8)."""
 
+    response = ProposeEditResponse
     slots = frozenset({"record", "instruction", "ticket", "material"})
     shared = frozenset({"record"})
 
@@ -86,18 +87,6 @@ class ProposeEdit(
         }
 
     def parse(self, text: str, request: ProposeEditRequest) -> ProposeEditResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, tuple(ProposeEditResponse.__dataclass_fields__))
-        confidence = _json.number_or_none(data, "confidence")
-        if confidence is not None and not 0 <= confidence <= 1:
-            raise ValueError(f"confidence {confidence} is not in [0, 1]")
-        changes = []
-        for entry in _json.objects(data, "edit"):
-            _json.expect_keys(entry, ("component", "setting", "value"))
-            changes.append(Change(**{key: _json.text(entry, key) for key in entry}))
-        return ProposeEditResponse(
-            edit=tuple(changes),
-            decisions=_json.texts(data, "decisions"),
-            rationale=_json.text(data, "rationale"),
-            confidence=confidence,
-        )
+        found = super().parse(text, request)
+        _json.check_probability(found.confidence)
+        return found

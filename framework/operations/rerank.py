@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
@@ -29,6 +28,7 @@ class RerankResponse:
 class Rerank(PromptedOperation[RerankRequest, RerankResponse]):
     """Rerank recalled passages by a query: every passage exactly once, none dropped."""
 
+    response = RerankResponse
     slots = frozenset({"query", "passages", "count"})
 
     def fill(self, request: RerankRequest) -> Mapping[str, str]:
@@ -43,11 +43,8 @@ class Rerank(PromptedOperation[RerankRequest, RerankResponse]):
         }
 
     def parse(self, text: str, request: RerankRequest) -> RerankResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("ranking",))
-        ranking = data["ranking"]
-        numbers = list(range(1, len(request.passages) + 1))
-        whole = isinstance(ranking, list) and all(type(number) is int for number in ranking)
-        if not whole or sorted(ranking) != numbers:
-            raise ValueError(f"ranking: each of 1 to {len(numbers)} once expected, got {ranking!r}")
-        return RerankResponse(ranking=tuple(ranking))
+        found = super().parse(text, request)
+        n = len(request.passages)
+        if sorted(found.ranking) != list(range(1, n + 1)):
+            raise ValueError(f"ranking: each of 1 to {n} once expected, got {found.ranking}")
+        return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations._card import documents_text
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
@@ -31,6 +30,7 @@ class SummarizeResponse:
 class Summarize(PromptedOperation[SummarizeRequest, SummarizeResponse]):
     """Fold new documents into a running summary under a fact-preservation prompt."""
 
+    response = SummarizeResponse
     slots = frozenset({"summary", "documents", "limit"})
 
     def fill(self, request: SummarizeRequest) -> Mapping[str, str]:
@@ -39,8 +39,3 @@ class Summarize(PromptedOperation[SummarizeRequest, SummarizeResponse]):
             "documents": documents_text(request.chunks),
             "limit": str(request.limit_tokens),
         }
-
-    def parse(self, text: str, request: SummarizeRequest) -> SummarizeResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("summary",))
-        return SummarizeResponse(summary=_json.text(data, "summary"))

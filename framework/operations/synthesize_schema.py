@@ -53,6 +53,7 @@ class SynthesizeSchemaRequest:
 class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSchemaResponse]):
     """Synthesise a typed JSON store of facts, reasoning, pending and context."""
 
+    response = SynthesizeSchemaResponse
     slots = frozenset({"fields", "store", "documents", "limit"})
 
     def fill(self, request: SynthesizeSchemaRequest) -> Mapping[str, str]:
@@ -68,13 +69,3 @@ class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSche
         labels = [field.label for field in request.fields]
         schema["properties"]["facts"].update(_json.nullable_texts(labels))
         return dict(schema)
-
-    def parse(self, text: str, request: SynthesizeSchemaRequest) -> SynthesizeSchemaResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, SLOTS)
-        return SynthesizeSchemaResponse(
-            facts=_json.text_map(data, "facts"),
-            reasoning=_json.texts(data, "reasoning"),
-            pending=_json.texts(data, "pending"),
-            context=_json.texts(data, "context"),
-        )

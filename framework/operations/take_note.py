@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
@@ -51,6 +51,7 @@ class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
     The source makes a call for each (Xu et al., "A-MEM", 2025, sections 3.1-3.3).
     """
 
+    response = TakeNoteResponse
     slots = frozenset({"notes", "document"})
 
     def fill(self, request: TakeNoteRequest) -> Mapping[str, str]:
@@ -61,25 +62,7 @@ class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
         return {"notes": "\n".join(fenced) or "(none)", "document": request.document}
 
     def parse(self, text: str, request: TakeNoteRequest) -> TakeNoteResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("keywords", "context", "links", "revised"))
-        links = data["links"]
-        if not isinstance(links, list):
-            raise ValueError(f"links: a list of numbers expected, got {links!r}")
-        revised = []
-        for entry in _json.objects(data, "revised"):
-            _json.expect_keys(entry, ("number", "context"))
-            number = _number(entry["number"], len(request.notes))
-            revised.append(Revision(number=number, context=_json.text(entry, "context")))
-        return TakeNoteResponse(
-            keywords=_json.texts(data, "keywords"),
-            context=_json.text(data, "context"),
-            links=tuple(dict.fromkeys(_number(link, len(request.notes)) for link in links)),
-            revised=tuple(revised),
-        )
-
-
-def _number(value: object, notes: int) -> int:
-    if not _json.whole_within(value, 1, notes):
-        raise ValueError(f"a number from 1 to {notes} expected, got {value!r}")
-    return value
+        found = super().parse(text, request)
+        for number in (*found.links, *(revision.number for revision in found.revised)):
+            _json.check_number(number, 1, len(request.notes))
+        return replace(found, links=tuple(dict.fromkeys(found.links)))

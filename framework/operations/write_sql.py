@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.records import Answer, TaskCard
@@ -43,6 +42,7 @@ class WriteSQL(
 ):
     """Write one query for sqlite that answers a question."""
 
+    response = WriteSQLResponse
     slots = frozenset({"instruction", "schema", "record", "question"})
 
     def request_of(self, task: TaskCard, view: str) -> WriteSQLRequest:
@@ -65,7 +65,5 @@ class WriteSQL(
         }
 
     def parse(self, text: str, request: WriteSQLRequest) -> WriteSQLResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("sql",))
-        sql = _FENCE.sub("", _json.text(data, "sql")).strip()
+        sql = _FENCE.sub("", super().parse(text, request).sql).strip()
         return WriteSQLResponse(sql=sql.removesuffix(";").strip())

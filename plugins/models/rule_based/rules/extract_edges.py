@@ -13,27 +13,28 @@ from framework.operations.extract_edges import (
     ExtractEdgesRequest,
     ExtractEdgesResponse,
     Link,
+    Relation,
 )
 from framework.registry import register
 from framework.text.sentences import sentences
 from plugins.models.rule_based.noise import is_missed
 
-_CUES: Final[tuple[tuple[str, bool, re.Pattern[str]], ...]] = tuple(
-    (relation, passive, re.compile(pattern, re.IGNORECASE))
-    for relation, passive, pattern in (
-        ("supersedes", True, r"\b(?:superseded|replaced|obsoleted) by\b"),
-        ("supersedes", False, r"\b(?:supersedes?|superseding|replaces?|obsoletes?)\b"),
-        ("supersedes", False, r"\b(?:takes? the place|(?:is a |as a )?replacement) (?:of|for)\b"),
-        ("constrains", True, r"\b(?:constrained|bound|governed) by\b"),
-        ("constrains", False, r"\b(?:constrains?|binds?|governs?)\b"),
-        ("implements", True, r"\bimplemented by\b"),
-        ("implements", False, r"\bimplements?\b|\bcarr(?:y|ies) out\b"),
-        ("implements", False, r"\bputs? (?P<object>[^.;]+?) into practice\b"),
-        ("derived_from", False, r"\bderive[sd]? from\b|\bfollows? from\b|\b(?:based|builds?) on\b"),
-        ("requires", True, r"\b(?:required|needed) by\b"),
-        ("requires", False, r"\brequires?\b|\b(?:depends?|relies|rely|dependent) (?:up)?on\b"),
-        ("relates_to", False, r"\brelated to\b|\bdiscussed alongside\b"),
-    )
+_CUE_FORMS: Final[tuple[tuple[Relation, bool, str], ...]] = (
+    ("supersedes", True, r"\b(?:superseded|replaced|obsoleted) by\b"),
+    ("supersedes", False, r"\b(?:supersedes?|superseding|replaces?|obsoletes?)\b"),
+    ("supersedes", False, r"\b(?:takes? the place|(?:is a |as a )?replacement) (?:of|for)\b"),
+    ("constrains", True, r"\b(?:constrained|bound|governed) by\b"),
+    ("constrains", False, r"\b(?:constrains?|binds?|governs?)\b"),
+    ("implements", True, r"\bimplemented by\b"),
+    ("implements", False, r"\bimplements?\b|\bcarr(?:y|ies) out\b"),
+    ("implements", False, r"\bputs? (?P<object>[^.;]+?) into practice\b"),
+    ("derived_from", False, r"\bderive[sd]? from\b|\bfollows? from\b|\b(?:based|builds?) on\b"),
+    ("requires", True, r"\b(?:required|needed) by\b"),
+    ("requires", False, r"\brequires?\b|\b(?:depends?|relies|rely|dependent) (?:up)?on\b"),
+    ("relates_to", False, r"\brelated to\b|\bdiscussed alongside\b"),
+)
+_CUES: Final = tuple(
+    (relation, passive, re.compile(form, re.IGNORECASE)) for relation, passive, form in _CUE_FORMS
 )
 _NORM: Final = re.compile(
     r"\b(?:must|shall|requires?|proposes?|decided?|mandates?|fixes|defines?|specif(?:y|ies))\b",

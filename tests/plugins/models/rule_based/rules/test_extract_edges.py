@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from framework.contracts import Profile, answer_by_rule
 from framework.operations.extract_edges import (
-    RELATIONS,
     Candidate,
     ExtractEdges,
     ExtractEdgesRequest,
     ExtractEdgesResponse,
     Link,
+    Relation,
 )
 from framework.operations.prompted import SHIPPED
 
@@ -135,7 +135,7 @@ def test_a_wrong_answer_is_refused(change: dict[str, Any], said: str) -> None:
 def test_prompt_and_schema_name_the_same_relations() -> None:
     prompt = ExtractEdges().prompt(REQUEST).user
     assert '<candidate number="2" name="pep-241">' in prompt
-    assert all(f'"{relation}"' in prompt for relation in RELATIONS)
+    assert all(f'"{relation}"' in prompt for relation in get_args(Relation))
     schema = json.loads((SHIPPED / "extract_edges" / "schema.json").read_text())
     link = schema["properties"]["links"]["items"]["properties"]
-    assert tuple(link["relation"]["enum"]) == RELATIONS
+    assert tuple(link["relation"]["enum"]) == get_args(Relation)
