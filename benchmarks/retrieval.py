@@ -30,7 +30,7 @@ from plugins.archs.hierarchical_docs import HierarchicalDocs
 from plugins.archs.hybrid_rrf import HybridRRF
 from plugins.archs.mmr import MMR
 from plugins.archs.random_context import RandomContext
-from plugins.archs.rerank_lexical import RerankLexical
+from plugins.archs.rerank import RerankLexical
 from plugins.archs.tag_index import TagIndex
 from plugins.archs.tfidf import Tfidf
 from plugins.embedders.hashing import Hashing, HashingSettings

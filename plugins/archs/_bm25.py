@@ -21,6 +21,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from plugins.archs._bounds import at_least
 from plugins.archs._postings import Postings
 
 Tokenizer = Literal["words", "split"]
@@ -56,8 +57,7 @@ class BM25Settings:
     tokenizer: Tokenizer = "words"
 
     def __post_init__(self) -> None:
-        if not self.k1 >= 0:
-            raise ValueError(f"k1 must be at least 0, {self.k1} given")
+        at_least(self, k1=0)
         if not 0 <= self.b <= 1:
             raise ValueError(f"b must be in [0, 1], {self.b} given")
 

@@ -10,6 +10,7 @@ from framework.contracts import Arch, Query
 from framework.operations.consolidate import Change, Consolidate, ConsolidateRequest
 from framework.records import Event, Item
 from framework.registry import register
+from plugins.archs._bounds import at_least
 from plugins.archs._dense import embed
 from plugins.archs._vectors import Vectors
 
@@ -24,8 +25,7 @@ class ConsolidateSettings:
     similar: int = 10
 
     def __post_init__(self) -> None:
-        if self.similar < 1:
-            raise ValueError(f"similar must be at least 1, {self.similar} given")
+        at_least(self, similar=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

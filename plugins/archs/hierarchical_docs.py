@@ -11,6 +11,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, top
+from plugins.archs._bounds import at_least
 from plugins.archs._items import ranked_items
 
 
@@ -25,8 +26,7 @@ class HierarchicalDocsSettings(BM25Settings):
 
     def __post_init__(self) -> None:
         BM25Settings.__post_init__(self)
-        if self.document_events < 1:
-            raise ValueError(f"document_events must be at least 1, {self.document_events} given")
+        at_least(self, document_events=1)
 
 
 @register("arch", "hierarchical_docs")

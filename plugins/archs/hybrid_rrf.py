@@ -11,6 +11,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, top
+from plugins.archs._bounds import at_least
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import ranked_items
 
@@ -26,8 +27,7 @@ class HybridSettings(BM25Settings):
 
     def __post_init__(self) -> None:
         BM25Settings.__post_init__(self)
-        if not self.smoothing >= 0:
-            raise ValueError(f"smoothing must be at least 0, {self.smoothing} given")
+        at_least(self, smoothing=0)
 
 
 @register("arch", "hybrid_rrf")

@@ -12,6 +12,7 @@ from framework.operations.hypothetical_document import (
 )
 from framework.records import Event, Item
 from framework.registry import register
+from plugins.archs._bounds import at_least
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import ranked_items
 
@@ -26,8 +27,7 @@ class HydeSettings:
     passage_tokens: int = 120
 
     def __post_init__(self) -> None:
-        if self.passage_tokens < 1:
-            raise ValueError(f"passage_tokens must be at least 1, {self.passage_tokens} given")
+        at_least(self, passage_tokens=1)
 
 
 @register("arch", "hyde")

@@ -9,6 +9,7 @@ from framework.contracts import Arch, Query
 from framework.operations.take_note import Note, TakeNote, TakeNoteRequest, TakeNoteResponse
 from framework.records import Event, Item
 from framework.registry import register
+from plugins.archs._bounds import at_least
 from plugins.archs._dense import embed
 from plugins.archs._items import event_item, recency
 from plugins.archs._vectors import Vectors
@@ -26,10 +27,7 @@ class LinkedNotesSettings:
     expanded: int = 5
 
     def __post_init__(self) -> None:
-        if self.neighbours < 1:
-            raise ValueError(f"neighbours must be at least 1, {self.neighbours} given")
-        if self.expanded < 0:
-            raise ValueError(f"expanded must be at least 0, {self.expanded} given")
+        at_least(self, neighbours=1, expanded=0)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
+from plugins.archs._bounds import at_least
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import ranked_items
 
@@ -29,8 +30,7 @@ class MMRSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.relevance <= 1:
             raise ValueError(f"relevance must be in [0, 1], {self.relevance} given")
-        if self.candidates < 1:
-            raise ValueError(f"candidates must be at least 1, {self.candidates} given")
+        at_least(self, candidates=1)
 
 
 @register("arch", "mmr")

@@ -9,6 +9,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings
+from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 from plugins.archs._recent import Recent
 from plugins.archs._summary import Summary, folded, limit_of, summary_items
@@ -34,8 +35,7 @@ class PagedSettings(BM25Settings):
                 raise ValueError(f"{name} must be in (0, 1), {share} given")
         if self.core_share + self.queue_share >= 1:
             raise ValueError("core_share and queue_share must be below 1 together")
-        if self.page_events < 1:
-            raise ValueError(f"page_events must be at least 1, {self.page_events} given")
+        at_least(self, page_events=1)
 
 
 @register("arch", "paged")

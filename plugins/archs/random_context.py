@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
+from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 
 
@@ -23,8 +24,7 @@ class RandomContextSettings:
     draws: int = 10
 
     def __post_init__(self) -> None:
-        if self.draws < 1:
-            raise ValueError(f"draws must be at least 1, {self.draws} given")
+        at_least(self, draws=1)
 
 
 @register("arch", "random_context")

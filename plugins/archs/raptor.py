@@ -13,6 +13,7 @@ from framework.operations.summarize import Summarize, SummarizeRequest
 from framework.records import Event, Item
 from framework.registry import register
 from framework.text.tokens import truncate
+from plugins.archs._bounds import at_least
 from plugins.archs._clusters import Clustering, clusters
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import event_item, recency
@@ -40,14 +41,7 @@ class RaptorSettings:
     beam: int = 5
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("cluster_size", self.cluster_size, 2),
-            ("summary_tokens", self.summary_tokens, 1),
-            ("levels", self.levels, 1),
-            ("beam", self.beam, 1),
-        ):
-            if value < least:
-                raise ValueError(f"{name} must be at least {least}, {value} given")
+        at_least(self, cluster_size=2, summary_tokens=1, levels=1, beam=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

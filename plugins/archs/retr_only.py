@@ -9,6 +9,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings
+from plugins.archs._bounds import at_least
 from plugins.archs._items import pieces, recency
 
 
@@ -27,10 +28,7 @@ class RetrOnlySettings(BM25Settings):
 
     def __post_init__(self) -> None:
         BM25Settings.__post_init__(self)
-        if self.top_k < 1:
-            raise ValueError(f"top_k must be at least 1, {self.top_k} given")
-        if self.chunk_tokens < 1:
-            raise ValueError(f"chunk_tokens must be at least 1, {self.chunk_tokens} given")
+        at_least(self, top_k=1, chunk_tokens=1)
 
 
 @register("arch", "retr_only")

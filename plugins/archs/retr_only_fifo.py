@@ -11,6 +11,7 @@ from framework.records import Event, Item
 from framework.registry import register
 from framework.text.tokens import count_tokens
 from plugins.archs._bm25 import BM25Index, BM25Settings
+from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 
 
@@ -31,8 +32,7 @@ class RetrOnlyFifoSettings(BM25Settings):
 
     def __post_init__(self) -> None:
         BM25Settings.__post_init__(self)
-        if self.top_k < 1:
-            raise ValueError(f"top_k must be at least 1, {self.top_k} given")
+        at_least(self, top_k=1)
 
 
 @register("arch", "retr_only_fifo")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
+from plugins.archs._bounds import at_least
 from plugins.archs._summary import limit_of, summarize, summary_items
 
 
@@ -21,8 +22,7 @@ class SummOnlySettings:
     chunk_events: int = 1
 
     def __post_init__(self) -> None:
-        if self.chunk_events < 1:
-            raise ValueError(f"chunk_events must be at least 1, {self.chunk_events} given")
+        at_least(self, chunk_events=1)
 
 
 @register("arch", "summ_only")

@@ -12,6 +12,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import words
+from plugins.archs._bounds import at_least
 from plugins.archs._items import ranked_items
 from plugins.archs._postings import Postings
 
@@ -29,8 +30,7 @@ class TagIndexSettings:
     tags: int = 6
 
     def __post_init__(self) -> None:
-        if self.tags < 1:
-            raise ValueError(f"tags must be at least 1, {self.tags} given")
+        at_least(self, tags=1)
 
 
 @register("arch", "tag_index")

@@ -1,15 +1,174 @@
-"""Seeds by BM25, then typed edges, with supersession resolved."""
+"""Seeds by a score, then typed edges, with supersession resolved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import hashlib
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeVar
 
-from framework.contracts import Query
+import numpy as np
+from numpy.typing import NDArray
+
+from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bm25 import BM25Index, BM25Settings, Tokenizer
-from plugins.archs._typed import GraphSettings, TypedArm
+from plugins.archs._bm25 import BM25Index, BM25Settings, Tokenizer, top
+from plugins.archs._bounds import at_least
+from plugins.archs._dense import embed
+from plugins.archs._edges import Edges, with_edges
+from plugins.archs._graph import SUPERSEDES, TypedGraph
+from plugins.archs._items import event_item, recency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphSettings:
+    """Settings of the typed graphs, however their seeds are found.
+
+    seeds : events from which the search starts, at least 1. Depth 5.3 starts from the one most
+        relevant node (`arch=typed_graph_one_seed`).
+    hops : most edges between a seed and what it leads to, at least 0; 3 in Depth 5.3. Null walks on
+        as long as there is anything to reach, and the budget alone cuts it off.
+    relations : weight of each relation, in [0, 1]: the share of a node's score that its neighbour
+        inherits. An edge is followed both ways; `supersedes` is not among them, it is resolved.
+    other : weight of a relation that `relations` does not name, in [0, 1].
+    fan_out : most edges followed from one node, at least 1.
+    prune : dependency pruning (Depth 11.7, table 55): follow `constrains`, `implements`,
+        `requires`, `derived_from` and `part_of` alone, and only from what depends to what it
+        depends on.
+    decay : recency weight of edges, at least 0 (Depth 11.7, figure 27): an edge to the oldest event
+        carries exp(-decay) of what one to the newest does. 0 is none.
+    superseded : what becomes of an event that a newer one replaces, after its head has taken its
+        place: `demote` puts it behind everything current (it may hold what was not revised), `drop`
+        leaves it out.
+    edges : `intact`, or a control: `removed`, `relabelled` (every edge bears another relation) or
+        `rewired` (every edge leads elsewhere); see `plugins.archs._edges`.
+    draws : independent draws of a control that is random, at least 1; a result counts from 10 on.
+    """
+
+    seeds: int = 5
+    hops: int | None = 3
+    relations: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "part_of": 1.0,
+            "constrains": 1.0,
+            "implements": 0.9,
+            "requires": 0.9,
+            "derived_from": 0.8,
+            "supports": 0.8,
+            "cites": 0.6,
+        }
+    )
+    other: float = 0.4
+    fan_out: int = 16
+    prune: bool = False
+    decay: float = 0.0
+    superseded: Literal["demote", "drop"] = "demote"
+    edges: Edges = "intact"
+    draws: int = 10
+
+    def __post_init__(self) -> None:
+        at_least(self, seeds=1, hops=0, fan_out=1, decay=0, draws=1)
+        for name, weight in (*self.relations.items(), ("other", self.other)):
+            if not 0 <= weight <= 1:
+                raise ValueError(f"the weight of {name} must be in [0, 1], {weight} given")
+
+
+S = TypeVar("S", bound=GraphSettings)
+
+
+class TypedArm(Arch[S]):
+    """An arm that seeds on what scores best and follows typed edges from there.
+
+    A subclass keeps what `_keep` was given, finds the score of every event for a query, and says in
+    `signal` what it is.
+    """
+
+    gold_edges = True
+    uses_extractor = True
+    signal: ClassVar[str]
+
+    @property
+    def draws(self) -> int:
+        """More than one only for a control that is random."""
+        return self.settings.draws if self.settings.edges in ("relabelled", "rewired") else 1
+
+    def _keep(self, events: Sequence[Event]) -> None:
+        """Build the graph, once for all queries where it is not drawn at random."""
+        self._events = tuple(events)
+        self._graph = self._built(0) if self.draws == 1 else None
+        # Counted here: it is told with every case, and a random graph is built anew each time.
+        counted = self._graph or self._built(0)
+        self._counted = {
+            "edges": counted.edges,
+            "dangling_edges": counted.dangling,
+            "superseded": counted.superseded,
+        }
+
+    def _built(self, case_seed: int) -> TypedGraph:
+        """The graph of the events under the settings' treatment of edges.
+
+        A random treatment is drawn anew for every case: with one for all cases of a history their
+        results would be a single draw, however many they are.
+        """
+        settings = self.settings
+        # A digest, so that neighbouring seeds and draws are unrelated.
+        words = f"{self.context.seed}:{case_seed}:{self.context.draw}"
+        rng = random.Random(int.from_bytes(hashlib.sha256(words.encode()).digest()))
+        labels = (SUPERSEDES, *settings.relations)
+        return TypedGraph(
+            with_edges(self._events, settings.edges, labels, rng),
+            settings.relations,
+            settings.other,
+            settings.fan_out,
+            prune=settings.prune,
+            decay=settings.decay,
+        )
+
+    def _recalled(self, query: Query, scores: NDArray[np.float64], k: int) -> list[Item]:
+        """At most `k` items, given the score of every event in order of arrival."""
+        graph = self._graph or self._built(query.seed)
+        reached = graph.search(self._seeds(graph, scores), self.settings.hops).reached
+        order = sorted(
+            reached,
+            key=lambda n: (-reached[n].score, reached[n].hop, -scores[graph.position[n]]),
+        )
+        if len(order) < k:
+            # So many that k of them are current and not reached, if there are as many.
+            places = top(scores, k + len(reached) + graph.superseded)
+            rest = [self._events[int(i)].id for i in places]
+            order += [n for n in rest if n not in reached and not graph.is_superseded(n)]
+            if self.settings.superseded == "demote":
+                order += [n for n in rest if graph.is_superseded(n)]
+        items = []
+        for rank, node in enumerate(order[: max(0, k)], start=1):
+            i = graph.position[node]
+            signals: dict[str, float] = {
+                self.signal: float(scores[i]),
+                "rank": rank,
+                "recency": recency(i, len(self._events)),
+            }
+            if node in reached:
+                signals |= {"graph": reached[node].score, "hop": reached[node].hop}
+            if graph.is_superseded(node):
+                signals["superseded"] = 1.0
+            items.append(event_item(self._events[i], signals))
+        return items
+
+    def _seeds(self, graph: TypedGraph, scores: NDArray[np.float64]) -> dict[str, float]:
+        """The current events that the best-scoring ones stand for, with their relative scores."""
+        best = [int(i) for i in top(scores, self.settings.seeds)]
+        highest = max((float(scores[i]) for i in best), default=0.0)
+        seeds: dict[str, float] = {}
+        for i in best:
+            share = max(0.0, float(scores[i]) / highest) if highest > 0 else 1.0
+            for head in graph.heads(self._events[i].id):
+                seeds[head] = max(share, seeds.get(head, 0.0))
+        return seeds
+
+    def report(self) -> Mapping[str, float]:
+        return self._counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,3 +213,25 @@ class TypedGraphMemory(TypedArm[TypedGraphSettings]):
 
     def recall(self, query: Query, k: int) -> Sequence[Item]:
         return self._recalled(query, self._index.scores(query.text), k)
+
+
+@register("arch", "typed_graph_dense")
+class TypedGraphDense(TypedArm[GraphSettings]):
+    """`typed_graph` with dense seeds: what is nearest to the query by the run's embedder.
+
+    Depth 5.3 and table 56 seed on similarity of embeddings. Everything but the score is as in
+    `typed_graph`; what `arch=dense` says of embedders holds here. Without any edge it is `dense`.
+    """
+
+    uses_embedder = True
+    signal = "dense"
+    Settings = GraphSettings
+
+    async def ingest(self, events: Iterable[Event]) -> None:
+        self._keep(tuple(events))
+        self._vectors = await embed(self.context, [event.text for event in self._events])
+
+    async def recall(self, query: Query, k: int) -> Sequence[Item]:
+        (vector,) = await embed(self.context, [query.text or ""])
+        scores = self._vectors @ vector
+        return self._recalled(query, scores.astype(np.float64), k)

@@ -68,7 +68,7 @@ class WordsInCommon:
 
 
 def stand_in_for_cross_encoders(monkeypatch: pytest.MonkeyPatch) -> None:
-    from plugins.archs.rerank_ce import _encoder
+    from plugins.archs.rerank import _encoder
 
     _encoder.cache_clear()
     fake = types.ModuleType("sentence_transformers")

@@ -21,10 +21,9 @@ from framework.operations.synthesize_schema import (
 from framework.testing.arch_conformance import TASK, history, settle
 from framework.text.tokens import count_tokens
 from plugins.archs.dpm import DPM
-from plugins.archs.misrouted import Misrouted
 from plugins.archs.sam import SAM
 from plugins.archs.summ_only import SummOnly, SummOnlySettings
-from plugins.archs.typed_routing import RoutedSettings, TypedRouting
+from plugins.archs.typed_routing import Misrouted, RoutedSettings, TypedRouting
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
 

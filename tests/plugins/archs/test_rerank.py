@@ -8,9 +8,13 @@ import pytest
 
 from framework.errors import UserError
 from plugins.archs.bm25 import BM25
-from plugins.archs.rerank_ce import RerankCE, RerankCESettings
-from plugins.archs.rerank_lexical import RerankLexical
-from plugins.archs.rerank_llm import RerankLLM, RerankSettings
+from plugins.archs.rerank import (
+    RerankCE,
+    RerankCESettings,
+    RerankLexical,
+    RerankLLM,
+    RerankSettings,
+)
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
 NOTES = [
@@ -46,7 +50,7 @@ def test_the_cross_encoder_s_scores_decide() -> None:
 
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    from plugins.archs.rerank_ce import _encoder
+    from plugins.archs.rerank import _encoder
 
     _encoder.cache_clear()
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)

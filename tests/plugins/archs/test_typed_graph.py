@@ -18,8 +18,7 @@ from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import TypedGraph
 from plugins.archs.bm25 import BM25
 from plugins.archs.dense import Dense
-from plugins.archs.typed_graph import TypedGraphMemory, TypedGraphSettings
-from plugins.archs.typed_graph_dense import TypedGraphDense
+from plugins.archs.typed_graph import TypedGraphDense, TypedGraphMemory, TypedGraphSettings
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
 NOISE = [event(f"n{i}", f"the parking lot number {i} is closed today") for i in range(12)]
