@@ -1,7 +1,7 @@
 """Operations whose prompt is files: system.md, user.md, schema.json, and rules.json where needed.
 
-The files of an operation lie in one folder of its name. Shipped ones are below `conf/prompts`; a
-third party's operation names the folder that holds its own::
+The files of an operation lie in one folder of its name. Shipped ones are in `prompts` beside this
+file; a third party's operation names the folder that holds its own::
 
     class Headline(PromptedOperation[HeadlineRequest, str]):
         prompts = Path(__file__).parent / "prompts"  # holds sample_headline/{system,user}.md
@@ -29,7 +29,7 @@ from framework.operations._json import read_as
 from framework.registry import nearest, plugins
 from framework.text.canonical import digest
 
-SHIPPED: Final = Path(__file__).resolve().parents[2] / "conf" / "prompts"
+SHIPPED: Final = Path(__file__).resolve().parent / "prompts"
 """The default prompts of the shipped operations."""
 SETS: Final = SHIPPED / "sets"
 """Shipped sets that replace some of them, by name."""
