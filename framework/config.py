@@ -16,7 +16,16 @@ from typing import Any, Final
 
 from framework.errors import UserError
 from framework.operations.prompted import NO_SET, PromptSet
-from framework.registry import Plugin, canonical, find, identity_of, names, nearest, settings_of
+from framework.registry import (
+    Plugin,
+    canonical,
+    find,
+    identity_of,
+    names,
+    nearest,
+    plugins,
+    settings_of,
+)
 from framework.store.directory import load_state
 from framework.text.canonical import digest
 
@@ -38,9 +47,9 @@ PROTOCOL_GROUPS: Final = ("target", "author", "routing")
 part, so neither its identity nor its record has them."""
 ALL_GROUPS: Final = (*GROUPS, *PROTOCOL_GROUPS)
 OPERATIONAL_GROUPS: Final = frozenset({"tracking"})
-ARM_GROUPS: Final[Mapping[str, str]] = {"embedder": "hashing", "extractor": "none"}
-"""Groups that are parts of the arm, with their default plugin: what neither the arm nor an axis
-uses is no part of the run, whatever is composed."""
+ARM_GROUPS: Final = ("embedder", "extractor")
+"""Groups that are parts of the arm: what neither the arm nor an axis uses is no part of the run,
+whatever is composed. One plugin of each is its default (`default` of the class)."""
 PREREG: Final = "prereg"
 """Key of the pre-registration that a run names: its content, which no measured value depends on."""
 _RESERVED: Final = frozenset({"labels", "hydra", PREREG})
@@ -111,6 +120,11 @@ class Component:
     plugin: Plugin
     settings: Any
     label: str
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is what a configuration that does not name the group has."""
+        return bool(self.plugin.cls.default) and self.label == self.plugin.name
 
     def create(self, *args: Any) -> Any:
         """An instance of the plugin."""
@@ -211,8 +225,8 @@ class Plan:
             return label
         parts = [
             f"{name}={self.used[name].label}"
-            for name, default in ARM_GROUPS.items()
-            if name in self.used and self.used[name].label != default
+            for name in ARM_GROUPS
+            if name in self.used and not self.used[name].is_default
         ]
         if not parts:
             return label
@@ -274,7 +288,7 @@ def load_plan(path: Path) -> Plan:
 def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str]) -> Component:
     node = config.get(group)
     if node is None and group in ARM_GROUPS:  # a configuration of before there was the group
-        node = {"plugin": ARM_GROUPS[group]}
+        node = {"plugin": next(p.name for p in plugins(group) if p.cls.default)}
     if not isinstance(node, Mapping) or "plugin" not in node:
         raise UserError(f"{group}: no option chosen; see `python -m framework list {group}`")
     plugin = find(group, str(node["plugin"]))

@@ -154,8 +154,8 @@ class ChecklistItem:
     """One demand of a notice standard, with the provision it comes from.
 
     The text meets it when one of each group of `requires` (case-insensitive regular expressions)
-    is found and none of `forbids`. `axis` names the axis that counts it: `crr`, `crr_quote` or
-    `crr_fcra`.
+    is found and none of `forbids`. `axis` names the column that counts it; empty for
+    the main one.
     """
 
     id: str
@@ -163,7 +163,7 @@ class ChecklistItem:
     citation: str
     requires: tuple[tuple[str, ...], ...] = ()
     forbids: tuple[str, ...] = ()
-    axis: str = "crr"
+    axis: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

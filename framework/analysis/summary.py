@@ -21,10 +21,6 @@ from framework.statistics.ratios import ratio_of_means
 from framework.statistics.variance import repeat_variance
 from framework.text.canonical import digest
 
-RATIOS: Final[Mapping[str, tuple[str, str]]] = {"kappa_ratio": ("compliance", "recall")}
-"""Ratios of two axes' means over the same cases, by name. `kappa_ratio` is Depth's (section 7): it
-counts what was complied with by luck too, so that it can exceed 1 and `kappa` beside it can't."""
-
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
 
 
@@ -46,6 +42,11 @@ def axis_meta() -> dict[str, dict[str, Any]]:
 def amounts() -> frozenset[str]:
     """The axes that are ranks, counts or lengths."""
     return frozenset(name for name, entry in axis_meta().items() if entry["amount"])
+
+
+def ratios() -> dict[str, tuple[str, str]]:
+    """By name, the two axes whose means are divided."""
+    return {name: pair for plugin in plugins("axis") for name, pair in plugin.cls.ratios.items()}
 
 
 def kind_of(
@@ -187,7 +188,7 @@ def _of_hashed_words(plan: Plan) -> list[str]:
 
 def _hashes(plan: Plan) -> bool:
     embedder = plan.used.get("embedder")
-    return embedder is not None and embedder.plugin.cls.kind == "hashing"
+    return embedder is not None and embedder.plugin.cls.kind == "lexical"
 
 
 SETTING: Final = (
@@ -220,7 +221,7 @@ def axes_of_rows(
 ) -> dict[str, dict[str, Any]]:
     """Mean, interval, n and method by axis, repeats and draws averaged within their case.
 
-    Beside the axes stand ratios of two of them (`RATIOS`) and what being right costs
+    Beside the axes stand ratios of two of them (`Axis.ratios`) and what being right costs
     (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
     """
@@ -248,7 +249,7 @@ def axes_of_rows(
         }
         for axis, i in intervals.items()
     }
-    for name, (top, bottom) in RATIOS.items():
+    for name, (top, bottom) in ratios().items():
         if top in columns and bottom in columns:
             ratio = ratio_of_means(columns[top], columns[bottom], clusters)
             entries[name] = {

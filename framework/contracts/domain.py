@@ -141,13 +141,15 @@ class Domain(ABC, Generic[S]):
     def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
         """What executing the answer shows, by name; None where a check does not apply to the case.
 
-        compliance : the governing decision is honoured; here the success axis.
+        Nothing by default: then success tells whether the governing decision is honoured.
+
+        compliance : the governing decision is honoured.
         merge_ready : and so is everything else that the task asks for.
         asserted_only : the decision is claimed, in a comment or the rationale, and not enforced.
 
         One call may be costly (a sandboxed process), so that it is made once for a case.
         """
-        return {"compliance": self.success(answer, case.gold)}
+        return {}
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """What the domain measured of its corpus, as its real depth and drift, for the record.

@@ -18,15 +18,18 @@ S = TypeVar("S")
 class Embedder(ABC, Generic[S]):
     """Turns texts into vectors. One instance serves a whole run.
 
-    kind : `hashing` for hashed words, where likeness is overlap of words and a result is marked a
+    kind : `lexical` for hashed words, where likeness is overlap of words and a result is marked a
         self-consistency check; `model` for what was learned.
+
+    default : whether a configuration that names no embedder has this one; labels leave it out.
 
     What an embedder takes of a provider it books on the phase under way
     (`framework.models.client.book`): a history on ingest, a query on recall.
     """
 
     name: ClassVar[str]
-    kind: ClassVar[Literal["hashing", "model"]]
+    kind: ClassVar[Literal["lexical", "model"]]
+    default: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:

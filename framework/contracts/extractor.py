@@ -23,11 +23,13 @@ class Extractor(ABC, Generic[S]):
     extracts : False for an extractor that leaves events as they are: a domain's own kinds and edges
         then reach the arm as it declares.
     needs_model : it may ask `client`.
+    default : whether a configuration that names no extractor has this one; labels leave it out.
     """
 
     name: ClassVar[str]
     extracts: ClassVar[bool] = True
     needs_model: ClassVar[bool] = False
+    default: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S) -> None:

@@ -53,6 +53,7 @@ class Axis(ABC, Generic[S]):
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (validity.md section 1).
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
+    ratios : by name, two columns whose means over the same cases are divided, where both are there.
     amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
     uses_embedder : whether it measures likeness with the run's embedder, which is then a part of
         the run's identity whatever the arm, and books what it takes on the phase `measure`.
@@ -69,6 +70,7 @@ class Axis(ABC, Generic[S]):
     findings: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
     amounts: ClassVar[frozenset[str]] = frozenset()
+    ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
     uses_embedder: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import sys
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,10 +17,8 @@ from framework.store import MANIFEST
 from framework.text.canonical import digest, digest_file
 from framework.text.tokens import TOKENIZER
 
-_PACKAGES: Final = (
-    "hydra-core", "omegaconf", "anthropic", "openai", "rank-bm25", "faiss-cpu", "mlflow", "scipy",
-    "numpy", "pyarrow",
-)  # fmt: skip
+_PROJECT: Final = "decisionbench"
+_NAME: Final = re.compile(r"[\w.-]+")
 
 
 def manifest(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,8 +42,8 @@ def manifest(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
         "framework": _framework_digest(),
         "versions": {
             "python": platform.python_version(),
-            "decisionbench": _version("decisionbench"),
-            **{name: _version(name) for name in _PACKAGES},
+            _PROJECT: _version(_PROJECT),
+            **{name: _version(name) for name in _required()},
         },
     }
 
@@ -60,9 +59,9 @@ def changed_since(path: Path, plan: Plan) -> list[str]:
     ]
     changed += [key for key in ("framework", "tokenizer") if now[key] != began[key]]
     return changed + [
-        f"{name} {began['versions'].get(name)} -> {new}"
+        f"{name} {began['versions'][name]} -> {new}"
         for name, new in now["versions"].items()
-        if began["versions"].get(name) != new
+        if began["versions"].get(name, new) != new
     ]
 
 
@@ -73,6 +72,15 @@ def _framework_digest() -> str:
 
 def _source(cls: type[Any]) -> str:
     return str(sys.modules[cls.__module__].__file__)
+
+
+def _required() -> list[str]:
+    """The packages that the project needs, extras apart, in order."""
+    try:
+        lines = requires(_PROJECT) or []
+    except PackageNotFoundError:
+        return []
+    return sorted(_NAME.match(line)[0] for line in lines if "extra ==" not in line)  # type: ignore[index]
 
 
 def _version(package: str) -> str:

@@ -194,7 +194,7 @@ class Attempts:
             if entry is entries[-1] and state.stack.entries == entries:
                 break
             without = state.stack.without(entry)
-            after = await state.evaluate("consolidate", without, "optimize")
+            after = await state.evaluate("consolidation", without, "optimize")
             optimize = PairedOutcomes(state.optimize, after)
             net = None
             if optimize.net >= 0:

@@ -112,7 +112,7 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
     yield from robustness.agreement(evidence)
     for title, anchor, names, tables in (
         ("Retention and use", "retention", ("decomposition", "failures"), behaviour.retention),
-        ("Commitment and abstention", "abstention", ("car", "risk_coverage"),
+        ("Commitment and abstention", "abstention", ("commitment", "risk_coverage"),
          behaviour.abstention),
         ("Calibration", "calibration", ("reliability",), calibration.calibration),
         ("Cost", "cost", ("pareto",), behaviour.cost),

@@ -129,7 +129,7 @@ class WordsEmbedder(Embedder[NoSettings]):
     """An embedder for tests: words counted by the sum of their letters."""
 
     name = "words"
-    kind = "hashing"
+    kind = "lexical"
     dimension = 32
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -45,7 +45,7 @@ def check_embedder(
 
     assert isinstance(settings, embedder.Settings), f"settings are not {embedder.Settings.__name__}"
     assert (embedder.__doc__ or "").strip(), "a docstring says what it is and where it is from"
-    assert embedder.kind in ("hashing", "model"), f"kind is {embedder.kind!r}"
+    assert embedder.kind in ("lexical", "model"), f"kind is {embedder.kind!r}"
     used = embedder(settings)
     rows = embedded(used, TEXTS)
     assert rows.dtype == np.float32, f"{rows.dtype} given, float32 expected"

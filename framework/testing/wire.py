@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 class Asked:
     """A request of either protocol, in one form."""
 
-    protocol: Literal["anthropic", "openai", "embeddings"]
+    protocol: Literal["messages", "completions", "embeddings"]
     operation: str
     system: str
     user: str
@@ -34,7 +34,7 @@ def _anthropic(body: Mapping[str, Any], tokens: Callable[[str], int]) -> Asked:
     prefix = form + system + before if before else ""
     said = "".join(_text(turn["content"]) for turn in body["messages"])
     return Asked(
-        protocol="anthropic",
+        protocol="messages",
         operation=tools[0]["name"] if tools else "",
         system=system,
         user="".join(block["text"] for block in blocks),
@@ -50,7 +50,7 @@ def _openai(body: Mapping[str, Any], tokens: Callable[[str], int]) -> Asked:
     form = body.get("response_format", {})
     said = "".join(_text(turn["content"]) for turn in body["messages"])
     return Asked(
-        protocol="openai",
+        protocol="completions",
         operation=form.get("json_schema", {}).get("name", ""),
         system=by_role.get("system", ""),
         user=by_role["user"],
@@ -105,7 +105,7 @@ def answered(asked: Asked, text: str, tokens_out: int, fault: str, kept: bool) -
 
     kept : whether the marked beginning of the prompt is in the provider's cache.
     """
-    write = _message if asked.protocol == "anthropic" else _completion
+    write = _message if asked.protocol == "messages" else _completion
     return write(asked, text, tokens_out, fault, kept)
 
 

@@ -17,12 +17,15 @@ NAMES = ("compliance", "merge_ready", "asserted_only")
 class Compliance(Axis[NoSettings]):
     """The checks that the domain executes on the answer, in one call (Depth 5.2, 7).
 
-    Each value is 0 or 1, None where the domain has no such check or it does not apply.
+    Each value is 0 or 1, None where the domain has no such check or it does not apply. Of a domain
+    without checks, compliance is success.
 
     compliance : the invariant of the governing decision holds. Higher is better.
     merge_ready : it holds, and the answer does all else that the task asks for. Higher is better.
     asserted_only : the answer claims the decision (in a comment, a note, a guard that never runs)
         and does not enforce it. Lower is better.
+    kappa_ratio : compliance over recall (Depth, section 7). It counts what was complied with by
+        luck too, so that it can exceed 1, and `kappa` beside it can't.
     """
 
     names: ClassVar[tuple[str, ...]] = NAMES
@@ -33,10 +36,14 @@ class Compliance(Axis[NoSettings]):
         "asserted_only": LOWER,
     }
 
+    ratios: ClassVar[Mapping[str, tuple[str, str]]] = {"kappa_ratio": ("compliance", "recall")}
+
     def score(self, scored: Scored) -> AxisScore:
         if scored.answer is None:
             return AxisScore(values=undefined(NAMES))
         found = scored.domain.checks(scored.answer, scored.case)
+        if not found:
+            found = {"compliance": scored.domain.success(scored.answer, scored.case.gold)}
         shown = {name: found.get(name) for name in NAMES}
         return AxisScore(
             values={name: None if held is None else float(held) for name, held in shown.items()},

@@ -81,7 +81,7 @@ class CRR(Axis[NoSettings]):
         values["reason_recall"] = share(len(stated & principal), len(principal))
         if judge is not None and gold.standard is not None:
             for name in ("crr", "crr_quote", "crr_fcra"):
-                if any(item.axis == name for item in gold.standard.items):
+                if any((item.axis or "crr") == name for item in gold.standard.items):
                     met = right and verdicts is not None and _met(verdicts, gold, name)
                     values[name] = float(met and not (name == "crr" and false))
         evidence += [
@@ -97,7 +97,7 @@ class CRR(Axis[NoSettings]):
 def _met(verdicts: Sequence[Verdict], gold: Gold, axis: str) -> bool:
     met = {verdict.id: verdict.met for verdict in verdicts}
     items = gold.standard.items if gold.standard is not None else ()
-    return all(met[item.id] for item in items if item.axis == axis)
+    return all(met[item.id] for item in items if (item.axis or "crr") == axis)
 
 
 def _stated(answer: Answer, gold: Gold) -> frozenset[str]:

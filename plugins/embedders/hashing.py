@@ -37,7 +37,8 @@ class Hashing(Embedder[HashingSettings]):
     overlap, and results are marked as a self-consistency check.
     """
 
-    kind = "hashing"
+    kind = "lexical"
+    default = True
     Settings = HashingSettings
 
     @property

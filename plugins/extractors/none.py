@@ -14,6 +14,7 @@ class NoExtractor(Extractor[NoSettings]):
     """No extraction: kinds and edges reach an arm as the domain gives them."""
 
     extracts = False
+    default = True
 
     def extract(self, events: Sequence[Event], client: Client) -> Sequence[Event]:
         return events

@@ -14,7 +14,7 @@ FIGURES: Final[Mapping[str, str]] = {
     "forest": "framework.reporting.figures.forest",
     "decomposition": "framework.reporting.figures.decomposition",
     "failures": "framework.reporting.figures.failures",
-    "car": "framework.reporting.figures.car",
+    "commitment": "framework.reporting.figures.commitment",
     "risk_coverage": "framework.reporting.figures.risk_coverage",
     "reliability": "framework.reporting.figures.reliability",
     "pareto": "framework.reporting.figures.pareto",

@@ -87,7 +87,15 @@ def test_every_picture_says_what_it_shows_and_what_kind_of_evidence_it_is(
     figures = list(tree.iter("figure"))
     assert {f.attrib["id"] for f in figures} == {
         f"figure-{name}-0"
-        for name in ("forest", "decomposition", "failures", "car", "pareto", "strata", "ranks")
+        for name in (
+            "forest",
+            "decomposition",
+            "failures",
+            "commitment",
+            "pareto",
+            "strata",
+            "ranks",
+        )
     }
     for figure in figures:
         (image,), (caption,) = figure.iter("img"), figure.iter("figcaption")

@@ -41,7 +41,7 @@ def draw(group: Group) -> Drawing | None:
         panels[0][0].set_ylabel("right, when committed")
         legend(figure, handles(look.values(), hollow=True), list(look))
     return Drawing(
-        name=f"car-{group.index}",
+        name=f"commitment-{group.index}",
         title="CAR plane",
         caption=(
             "Commit rate (further right: decides more often) against accuracy among the decisions "

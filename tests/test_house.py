@@ -1,0 +1,111 @@
+"""What the rooms keep to: `framework` names no plugin, and private packages stay private."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framework.registry import plugins
+
+ROOT = Path(__file__).resolve().parents[1]
+GROUPS = (
+    "arch",
+    "axis",
+    "domain",
+    "reader",
+    "judge",
+    "gate",
+    "model",
+    "embedder",
+    "author",
+    "target",
+    "routing",
+)
+WORDS = {
+    "answer": "a phase of the ledger, and a field of records and of operations",
+    "chain": "the links from a task to what governs it: gold, and what a domain provides",
+    "geometry": "where what governs lies, which a domain provides",
+    "llm": "the kind of a model or judge that is a language model",
+    "model": "the plugin group, and its part in a configuration",
+    "none": "no choice was made",
+    "noninferiority": "the test that a pre-registered hypothesis names",
+    "open": "regimes of a loop that may still be tried, in its diagnosis",
+    "ranking": "the field of a rerank answer",
+    "regime": "why a case failed, in a loop's events",
+    "retention": "what a view held: a column of counterfactual pairs, and a section of the report",
+    "rules": "a field of an edit at the assembly seam, and of a prompt set",
+}
+"""Names of plugins that are also words of the framework, and what they mean there."""
+REGISTRATIONS = ("register('operation',", "register('protocol',")
+
+
+def files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def literals(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Every string literal but docstrings, exported names, and an operation's own registration."""
+    apart: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):  # docstrings of attributes too
+            apart.add(id(node.value))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            apart |= {id(name) for name in ast.walk(node.value)}
+        elif isinstance(node, ast.Call) and ast.unparse(node).startswith(REGISTRATIONS):
+            apart |= {id(arg) for arg in node.args}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart:
+            yield node
+
+
+@pytest.fixture(scope="module")
+def registered() -> dict[str, str]:
+    """Group by name of every plugin that ships."""
+    shipped = (p for group in GROUPS for p in plugins(group))
+    return {p.name: p.group for p in shipped if p.cls.__module__.startswith("plugins.")}
+
+
+def test_the_framework_names_no_plugin(registered: dict[str, str]) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.value!r} is {registered[node.value]}="
+        for path in files("framework")
+        for node in literals(ast.parse(path.read_text(encoding="utf-8")))
+        if node.value in registered and node.value not in WORDS
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_words_are_few_and_needed(registered: dict[str, str]) -> None:
+    used = {
+        node.value
+        for path in files("framework")
+        for node in literals(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert len(WORDS) <= 12
+    assert set(WORDS) <= used & registered.keys()
+
+
+def test_private_files_are_imported_in_their_own_folder_only() -> None:
+    """A module or package whose name begins with _ belongs to the folder that it stands in."""
+    found = []
+    for path in files("framework", "plugins"):
+        here = path.relative_to(ROOT).parts[:-1]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or node.module is None:
+                continue
+            for name in [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]:
+                words = name.split(".")
+                private = next((i for i, word in enumerate(words) if _is_private(word)), None)
+                if words[0] not in ("framework", "plugins") or private is None:
+                    continue
+                owner = tuple(words[:private])
+                if here[: len(owner)] != owner:
+                    found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {name}")
+    assert not found, "\n".join(found)
+
+
+def _is_private(word: str) -> bool:
+    return word.startswith("_") and not word.startswith("__")
