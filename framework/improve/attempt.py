@@ -94,8 +94,7 @@ class Attempts:
             if isinstance(draft, Draft):
                 tried.append((draft, await self._optimize(draft)))
             elif draft is not None:
-                number = self._drafting.asked - 1
-                self._discard(draft.candidate, number, route, draft.stage, draft.reason)
+                self._discard(draft.candidate, draft.number, route, draft.stage, draft.reason)
         tried.sort(key=lambda pair: (-pair[1]["net"], pair[0].number))
         for draft, diff in tried[1:]:
             self._discard(draft.candidate, draft.number, route, "best_of", "another gained more")

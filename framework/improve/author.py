@@ -38,6 +38,7 @@ class Draft:
 class Refused:
     """A draft that a gate refused before it was measured."""
 
+    number: int
     stage: str
     reason: str
     candidate: Candidate | None = None
@@ -101,28 +102,24 @@ class Drafting:
         try:
             candidate = self._checked(answered, route, stack)
         except Rejected as rejected:
-            said = {"number": number, "regime": route.regime, "seams": list(route.seams)}
-            self._log.emit("transform.drafted", {**said, "response": answered["response"]})
+            said = {"seams": list(route.seams), "response": answered["response"]}
+            self._log.emit("transform.drafted", {"number": number, "regime": route.regime, **said})
             self._log.emit("transform.static_rejected", {"number": number, "reason": str(rejected)})
-            self._refuse(answered, rejected)
-            return Refused(stage="static", reason=str(rejected))
-        plain = candidate.plain()
-        self._log.emit(
-            "transform.drafted",
-            {"number": number, "regime": route.regime, **plain, "why": candidate.why[:500]},
-        )
-        self._log.emit(
-            "transform.static_passed", {"number": number, "candidate": plain["candidate"]}
-        )
+            self._remember_refused(answered, rejected)
+            return Refused(number=number, stage="static", reason=str(rejected))
+        said = {**candidate.plain(), "why": candidate.why[:500]}
+        self._log.emit("transform.drafted", {"number": number, "regime": route.regime, **said})
+        named = {"number": number, "candidate": candidate.digest}
+        self._log.emit("transform.static_passed", named)
         self._seen.add(candidate.digest)
         self.remember(candidate, "drafted; not measured yet")
         if candidate.code is not None:
-            wrong = self._probed(number, candidate, candidate.code)
+            wrong = self._probed(candidate.seam, candidate.code, named)
             if wrong:
-                return Refused(stage="sandbox", reason=wrong, candidate=candidate)
+                return Refused(number=number, stage="sandbox", reason=wrong, candidate=candidate)
         return Draft(number=number, route=route, candidate=candidate)
 
-    def _refuse(self, answered: Mapping[str, Any], rejected: Rejected) -> None:
+    def _remember_refused(self, answered: Mapping[str, Any], rejected: Rejected) -> None:
         """Note a draft that the static gate refused, as text unless it was a candidate."""
         if rejected.candidate is not None:
             # Of a duplicate it is known already what became of it, which says more.
@@ -133,13 +130,13 @@ class Drafting:
             text = answered["text"][:_QUOTED]
             self._keep(answered["response"], Tried(seam="", payload={}, reason=reason, text=text))
 
-    def _probed(self, number: int, candidate: Candidate, source: str) -> str:
+    def _probed(self, seam: str, source: str, named: Mapping[str, Any]) -> str:
         """What is wrong with code when it is run once in the sandbox; empty when nothing is."""
         said = self._log.take("transform.sandbox_probed")
         if said is None:
-            wrong = probe(candidate.seam, source)
-            found = {"number": number, "candidate": candidate.digest, "reason": wrong}
-            said = self._log.put("transform.sandbox_probed", {**found, "passed": not wrong})
+            wrong = probe(seam, source)
+            found = {**named, "reason": wrong, "passed": not wrong}
+            said = self._log.put("transform.sandbox_probed", found)
         return str(said["reason"])
 
     def _checked(self, answered: Mapping[str, Any], route: Route, stack: Stack) -> Candidate:
