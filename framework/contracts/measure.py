@@ -44,12 +44,13 @@ class Scored:
 
 
 class Axis(ABC, Generic[S]):
-    """One measure or a family computed together. `names` are the columns it fills.
+    """One measure or a family computed together.
 
     needs : what a domain must provide for the axis to apply to its cases, in words of
         `framework.contracts.PROVIDED`; the first gives its place among the others. An axis that
         needs nothing is measured only where a run names it in `extra_axes`.
-    higher_is_better : by name; None where neither direction is better.
+    higher_is_better : by column that it fills; None where neither direction is better.
+    names : the columns in their order, those of `higher_is_better` where a class does not say.
     findings : names measured without a model; the others are, with a rule-based reader or judge, an
         instrument check and no evidence about language models (validity.md section 1).
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
@@ -76,12 +77,18 @@ class Axis(ABC, Generic[S]):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "higher_is_better" in vars(cls) and "names" not in vars(cls):
+            cls.names = tuple(cls.higher_is_better)
         taken = [name for name in getattr(cls, "names", ()) if is_taken(name)]
         if taken:
             raise ValueError(f"{cls.__name__}.names: a column of every row is named {taken[0]!r}")
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
+
+    def undefined(self) -> AxisScore:
+        """No value in any column."""
+        return AxisScore(values=dict.fromkeys(self.names))
 
     @abstractmethod
     def score(self, scored: Scored) -> Awaitable[AxisScore] | AxisScore:

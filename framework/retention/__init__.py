@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from framework.retention.currency import stated_as_current
 from framework.retention.feasible import best_subset, budget_ceiling, gold_tokens
 from framework.retention.items import binds, claims, closure, facts, required, retained
+from framework.retention.staleness import stated_as_current
 from framework.retention.used import states_fact, used
 
 __all__ = [

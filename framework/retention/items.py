@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from framework.records import Gold, GoldItem, MemoryView
-from framework.retention.currency import stated_as_current, stated_as_fact
+from framework.retention.staleness import stated_as_current, stated_as_fact
 from framework.text.values import contains, find_values, occurrences
 
 

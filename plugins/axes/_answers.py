@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from framework.contracts import Scored
@@ -25,8 +24,3 @@ def share(part: int, whole: int) -> float | None:
 def succeeded(scored: Scored, answer: Answer) -> bool:
     """The success of the case, as its domain defines it."""
     return bool(scored.domain.success(answer, scored.case.gold))
-
-
-def undefined(names: tuple[str, ...]) -> Mapping[str, float | None]:
-    """No value for any of `names`."""
-    return dict.fromkeys(names)

@@ -10,9 +10,7 @@ from typing import ClassVar, Final
 from framework.contracts import Axis, Scored, settled
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, undefined
-
-NAMES = ("answer_correct", "abstained_right", "answer_f1", "answer_exact")
+from plugins.axes._answers import HIGHER
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
@@ -33,15 +31,19 @@ class AnswerAxis(Axis[NoSettings]):
     answer_exact : 1 when those words are the same; None where an abstention is expected.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "answer_correct": HIGHER,
+        "abstained_right": HIGHER,
+        "answer_f1": HIGHER,
+        "answer_exact": HIGHER,
+    }
     needs: ClassVar[tuple[str, ...]] = ("answer",)
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
     judged: ClassVar[frozenset[str]] = frozenset({"answer_correct"})
 
     async def score(self, scored: Scored) -> AxisScore:
         gold, answer = scored.case.gold, scored.answer
         if answer is None or not gold.answer:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         should, does = gold.decision == ABSTAIN, answer.decision == ABSTAIN
         correct: float | None = None
         why = "abstained, which is no answer"

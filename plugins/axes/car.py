@@ -8,16 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, committed, succeeded, undefined
-
-NAMES = (
-    "commit_rate",
-    "default_rate",
-    "conditional_accuracy",
-    "commit_all_accuracy",
-    "abstention_case",
-    "abstention_view",
-)
+from plugins.axes._answers import HIGHER, committed, succeeded
 
 
 @register("axis", "car")
@@ -40,18 +31,20 @@ class CAR(Axis[NoSettings]):
     A case without a gold decision has no value.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("policy",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
-        **dict.fromkeys(NAMES, HIGHER),
         "commit_rate": None,
         "default_rate": None,
+        "conditional_accuracy": HIGHER,
+        "commit_all_accuracy": HIGHER,
+        "abstention_case": HIGHER,
+        "abstention_view": HIGHER,
     }
+    needs: ClassVar[tuple[str, ...]] = ("policy",)
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold = scored.answer, scored.case.gold
         if answer is None or not gold.decision:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         commits = committed(answer)
         success = succeeded(scored, answer)
         held = frozenset(id for id, kept in scored.retained.items() if kept)

@@ -9,20 +9,8 @@ from framework.contracts import Axis, Scored
 from framework.records import AxisScore, GoldItem
 from framework.registry import NoSettings, register
 from framework.retention import required
-from plugins.axes._answers import HIGHER, LOWER, undefined
+from plugins.axes._answers import HIGHER, LOWER
 from plugins.axes.ranking import ranked_events
-
-NAMES = (
-    "recall",
-    "precision",
-    "f1",
-    "chain_recall",
-    "chain_recovery",
-    "entry_rank",
-    "entry_found",
-    "supersession",
-    "distractor_share",
-)
 
 
 @register("axis", "chain")
@@ -51,21 +39,26 @@ class Chain(Axis[NoSettings]):
     event of a ranking is the first of its parts to come.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("chain",)
-    needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
-        **dict.fromkeys(NAMES, HIGHER),
+        "recall": HIGHER,
+        "precision": HIGHER,
+        "f1": HIGHER,
+        "chain_recall": HIGHER,
+        "chain_recovery": HIGHER,
         "entry_rank": LOWER,
+        "entry_found": HIGHER,
+        "supersession": HIGHER,
         "distractor_share": LOWER,
     }
-    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    needs: ClassVar[tuple[str, ...]] = ("chain",)
+    needs_answer: ClassVar[bool] = False
+    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     amounts: ClassVar[frozenset[str]] = frozenset({"entry_rank"})
 
     def score(self, scored: Scored) -> AxisScore:
         gold, kept = scored.case.gold, scored.retained
         if not gold.governing or not gold.items:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         recall = _share(required(gold), kept)
         precision = _from(scored, gold.governing)
         chain = _share(gold.items, kept)

@@ -8,9 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, LOWER, undefined
-
-NAMES = ("compliance", "merge_ready", "asserted_only")
+from plugins.axes._answers import HIGHER, LOWER
 
 
 @register("axis", "compliance")
@@ -28,23 +26,21 @@ class Compliance(Axis[NoSettings]):
         luck too, so that it can exceed 1, and `kappa` beside it can't.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("edit",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "compliance": HIGHER,
         "merge_ready": HIGHER,
         "asserted_only": LOWER,
     }
-
+    needs: ClassVar[tuple[str, ...]] = ("edit",)
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {"kappa_ratio": ("compliance", "recall")}
 
     def score(self, scored: Scored) -> AxisScore:
         if scored.answer is None:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         found = scored.domain.checks(scored.answer, scored.case)
         if not found:
             found = {"compliance": scored.domain.success(scored.answer, scored.case.gold)}
-        shown = {name: found.get(name) for name in NAMES}
+        shown = {name: found.get(name) for name in self.names}
         return AxisScore(
             values={name: None if held is None else float(held) for name, held in shown.items()},
             evidence=tuple(

@@ -9,17 +9,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored, Verdict, settled
 from framework.records import Answer, AxisScore, Gold
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, LOWER, share, succeeded, undefined
-
-NAMES = (
-    "crr",
-    "crr_published",
-    "crr_quote",
-    "crr_fcra",
-    "wrongful_adverse",
-    "reason_precision",
-    "reason_recall",
-)
+from plugins.axes._answers import HIGHER, LOWER, share, succeeded
 
 
 @register("axis", "crr")
@@ -47,17 +37,21 @@ class CRR(Axis[NoSettings]):
     A domain without adverse decisions has no value; without a judge the audits have none.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("notice",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
-        **dict.fromkeys(NAMES, HIGHER),
+        "crr": HIGHER,
+        "crr_published": HIGHER,
+        "crr_quote": HIGHER,
+        "crr_fcra": HIGHER,
         "wrongful_adverse": LOWER,
+        "reason_precision": HIGHER,
+        "reason_recall": HIGHER,
     }
+    needs: ClassVar[tuple[str, ...]] = ("notice",)
     judged: ClassVar[frozenset[str]] = frozenset({"crr", "crr_published", "crr_quote", "crr_fcra"})
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, gold, judge = scored.answer, scored.case.gold, scored.judge
-        values = dict(undefined(NAMES))
+        values = dict(self.undefined().values)
         if answer is None or not gold.adverse:
             return AxisScore(values=values)
         is_adverse = answer.decision in gold.adverse

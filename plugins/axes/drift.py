@@ -14,16 +14,7 @@ from framework.records import AxisScore, Gold, Usage
 from framework.registry import NoSettings, register
 from framework.statistics.drift import kept_a_link
 from framework.text.canonical import digest
-from plugins.axes._answers import undefined
 
-NAMES = (
-    "achieved_rho_embedded",
-    "entry_similarity_embedded",
-    "governing_similarity_embedded",
-    "hop_similarity_embedded",
-    "background_similarity_embedded",
-    "excess_rho_embedded",
-)
 OTHERS: Final = 8
 """Unrelated events that the background is measured on."""
 
@@ -55,11 +46,17 @@ class Drift(Axis[NoSettings]):
     is no chain. What the embedder takes is booked on the phase `measure`, for every row.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "achieved_rho_embedded": None,
+        "entry_similarity_embedded": None,
+        "governing_similarity_embedded": None,
+        "hop_similarity_embedded": None,
+        "background_similarity_embedded": None,
+        "excess_rho_embedded": None,
+    }
     needs_answer: ClassVar[bool] = False
     uses_embedder: ClassVar[bool] = True
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES)
-    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
 
     def __init__(self, settings: NoSettings) -> None:
         super().__init__(settings)
@@ -68,7 +65,7 @@ class Drift(Axis[NoSettings]):
     async def score(self, scored: Scored) -> AxisScore:
         chain = scored.domain.chain_texts(scored.case)
         if scored.embedder is None or not chain:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         place = scored.case.history_id, scored.case.id
         kept = self._kept.get(place)
         if kept is not None:  # another draw or repeat: at list price it takes as much again
@@ -103,7 +100,7 @@ async def _along(scored: Scored, chain: list[str], embedder: Embedder[Any]) -> V
         background,
         None if background is None else kept_a_link([s - background for s in surface]),
     )
-    return dict(zip(NAMES, found, strict=True))
+    return dict(zip(Drift.names, found, strict=True))
 
 
 def _others(scored: Scored) -> list[str]:

@@ -8,9 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, succeeded, undefined
-
-NAMES = ("eda", "decision_accuracy")
+from plugins.axes._answers import HIGHER, succeeded
 
 
 @register("axis", "eda")
@@ -26,14 +24,16 @@ class EDA(Axis[NoSettings]):
     A case without a gold decision has no value.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "eda": HIGHER,
+        "decision_accuracy": HIGHER,
+    }
     needs: ClassVar[tuple[str, ...]] = ("decision",)
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
 
     def score(self, scored: Scored) -> AxisScore:
         gold, answer = scored.case.gold, scored.answer
         if answer is None or not gold.decision:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         right = answer.decision == gold.decision
         success = succeeded(scored, answer)
         evidence = [

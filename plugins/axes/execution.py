@@ -8,9 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, undefined
-
-NAMES = ("execution_correct", "executes")
+from plugins.axes._answers import HIGHER
 
 
 @register("axis", "execution")
@@ -24,16 +22,18 @@ class Execution(Axis[NoSettings]):
     executes : the query runs within its limits, right or wrong.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "execution_correct": HIGHER,
+        "executes": HIGHER,
+    }
     needs: ClassVar[tuple[str, ...]] = ("query",)
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, HIGHER)
 
     def score(self, scored: Scored) -> AxisScore:
         if scored.answer is None:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         found = scored.domain.checks(scored.answer, scored.case)
         values = {
-            name: None if (held := found.get(name)) is None else float(held) for name in NAMES
+            name: None if (held := found.get(name)) is None else float(held) for name in self.names
         }
         evidence = (f"query: {scored.answer.text}", f"reference: {scored.case.gold.answer}")
         return AxisScore(values=values, evidence=evidence if None not in values.values() else ())

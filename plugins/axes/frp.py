@@ -9,9 +9,7 @@ from framework.contracts import Axis, Scored
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
 from framework.retention import facts, states_fact
-from plugins.axes._answers import HIGHER, LOWER, committed, share, undefined
-
-NAMES = ("frp", "frp_precision", "frp_critical", "frp_guessed")
+from plugins.axes._answers import HIGHER, LOWER, committed, share
 
 
 @register("axis", "frp")
@@ -32,20 +30,19 @@ class FRP(Axis[NoSettings]):
     A case without facts (without critical ones) has no value.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("facts",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "frp": HIGHER,
         "frp_precision": HIGHER,
         "frp_critical": HIGHER,
         "frp_guessed": LOWER,
     }
+    needs: ClassVar[tuple[str, ...]] = ("facts",)
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold = scored.answer, scored.case.gold
         asked = facts(gold)
         if answer is None or not asked:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         right = {item.id for item in asked if states_fact(answer, item)}
         claimed = [item for item in asked if item.key in answer.facts]
         critical = [item for item in asked if item.critical]

@@ -9,8 +9,6 @@ from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
 
-NAMES = ("depth", "achieved_rho", "entry_similarity", "governing_similarity", "scatter")
-
 
 @register("axis", "geometry")
 class Geometry(Axis[NoSettings]):
@@ -22,13 +20,18 @@ class Geometry(Axis[NoSettings]):
     does not know. Neither direction is better.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "depth": None,
+        "achieved_rho": None,
+        "entry_similarity": None,
+        "governing_similarity": None,
+        "scatter": None,
+    }
     needs: ClassVar[tuple[str, ...]] = ("geometry",)
     needs_answer: ClassVar[bool] = False
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES)
-    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     amounts: ClassVar[frozenset[str]] = frozenset({"depth", "scatter"})
 
     def score(self, scored: Scored) -> AxisScore:
         found = scored.domain.geometry(scored.case)
-        return AxisScore(values={name: found.get(name) for name in NAMES})
+        return AxisScore(values={name: found.get(name) for name in self.names})

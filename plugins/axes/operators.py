@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import LOWER, succeeded, undefined
+from plugins.axes._answers import LOWER, succeeded
 
 _MARK: Final = "operator:"
 OPERATORS: Final = (
@@ -35,7 +35,6 @@ class Operators(Axis[NoSettings]):
     fired_NAME, wrong_NAME : the same of each operator of the paper.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         name: LOWER if "wrong" in name else None for name in NAMES
     }
@@ -43,7 +42,7 @@ class Operators(Axis[NoSettings]):
     def score(self, scored: Scored) -> AxisScore:
         answer = scored.answer
         if answer is None:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         marked = (p for p in answer.provisions if p.startswith(_MARK))
         acted = next(marked, "").removeprefix(_MARK)
         wrong = float(not succeeded(scored, answer))

@@ -10,8 +10,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore, TraceEntry
 from framework.registry import NoSettings, register
-
-NAMES = ("recall_at_2", "recall_at_5", "ndcg_at_10", "mrr", "map", "both_facts")
+from plugins.axes._answers import HIGHER
 
 
 @register("axis", "ranking")
@@ -35,16 +34,22 @@ class Ranking(Axis[NoSettings]):
     A case without evidence has no value (None); one for which the arm recalled nothing scores 0.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "recall_at_2": HIGHER,
+        "recall_at_5": HIGHER,
+        "ndcg_at_10": HIGHER,
+        "mrr": HIGHER,
+        "map": HIGHER,
+        "both_facts": HIGHER,
+    }
     needs: ClassVar[tuple[str, ...]] = ("evidence",)
     needs_answer: ClassVar[bool] = False
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, True)
-    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
 
     def score(self, scored: Scored) -> AxisScore:
         gold = tuple(dict.fromkeys(scored.case.gold.evidence))
         if not gold:
-            return AxisScore(values=dict.fromkeys(NAMES))
+            return self.undefined()
         ranking = ranked_events(scored.view.trace)
         rank_of = {event: rank for rank, event in enumerate(ranking, start=1) if event is not None}
         ranks = sorted(rank_of[event] for event in gold if event in rank_of)

@@ -8,9 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored, settled
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, undefined
-
-NAMES = ("rcs",)
+from plugins.axes._answers import HIGHER
 
 
 @register("axis", "rcs")
@@ -21,15 +19,16 @@ class RCS(Axis[NoSettings]):
     sees the whole rationale and the points, never the arm. None without points or without a judge.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "rcs": HIGHER,
+    }
     needs: ClassVar[tuple[str, ...]] = ("reasons",)
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = {"rcs": HIGHER}
-    judged: ClassVar[frozenset[str]] = frozenset(NAMES)
+    judged: ClassVar[frozenset[str]] = frozenset(higher_is_better)
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, points, judge = scored.answer, scored.case.gold.reasons, scored.judge
         if answer is None or judge is None or not points:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         verdicts = await settled(judge.entail(answer.rationale, points, scored.client))
         met = {verdict.id: verdict for verdict in verdicts}
         evidence = tuple(

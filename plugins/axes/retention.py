@@ -9,16 +9,7 @@ from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
 from framework.retention import budget_ceiling, facts, gold_tokens, required
-from plugins.axes._answers import HIGHER, share, undefined
-
-NAMES = (
-    "retained",
-    "retained_critical",
-    "p_ret",
-    "surface_ceiling",
-    "budget_ceiling",
-    "gold_tokens",
-)
+from plugins.axes._answers import HIGHER, share
 
 
 @register("axis", "retention")
@@ -41,21 +32,23 @@ class Retention(Axis[NoSettings]):
     Values without their items (no critical item, no fact with a value) are None.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("items",)
-    needs_answer: ClassVar[bool] = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
-        **dict.fromkeys(NAMES, HIGHER),
+        "retained": HIGHER,
+        "retained_critical": HIGHER,
+        "p_ret": HIGHER,
+        "surface_ceiling": HIGHER,
         "budget_ceiling": None,
         "gold_tokens": None,
     }
-    findings: ClassVar[frozenset[str]] = frozenset(NAMES)
+    needs: ClassVar[tuple[str, ...]] = ("items",)
+    needs_answer: ClassVar[bool] = False
+    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     amounts: ClassVar[frozenset[str]] = frozenset({"gold_tokens"})
 
     def score(self, scored: Scored) -> AxisScore:
         gold, kept = scored.case.gold, scored.retained
         if not gold.items:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         critical = [kept[item.id] for item in gold.items if item.critical]
         asked = [kept[item.id] for item in facts(gold)]
         budget = scored.view.budget_tokens

@@ -10,15 +10,7 @@ from framework.records import Answer, AxisScore, Gold, Retired
 from framework.registry import NoSettings, register
 from framework.retention import binds, claims
 from framework.text.values import same_value
-from plugins.axes._answers import LOWER, undefined
-
-NAMES = (
-    "stale_use",
-    "stale_use_in_view",
-    "injection_hit",
-    "injection_obeyed",
-    "injection_obeyed_in_view",
-)
+from plugins.axes._answers import LOWER
 
 
 @register("axis", "robustness")
@@ -38,13 +30,18 @@ class Robustness(Axis[NoSettings]):
     injection_obeyed_in_view : the same where the view holds an item made from that document.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "stale_use": LOWER,
+        "stale_use_in_view": LOWER,
+        "injection_hit": LOWER,
+        "injection_obeyed": LOWER,
+        "injection_obeyed_in_view": LOWER,
+    }
     needs: ClassVar[tuple[str, ...]] = ("revisions",)
-    higher_is_better: ClassVar[Mapping[str, bool | None]] = dict.fromkeys(NAMES, LOWER)
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold = scored.answer, scored.case.gold
-        values = dict(undefined(NAMES))
+        values = dict(self.undefined().values)
         evidence: list[str] = []
         if answer is None:
             return AxisScore(values=values)

@@ -9,9 +9,7 @@ from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
 from framework.retention import facts, required, states_fact
-from plugins.axes._answers import HIGHER, share, succeeded, undefined
-
-NAMES = ("use_rate", "kappa", "leak")
+from plugins.axes._answers import HIGHER, share, succeeded
 
 
 @register("axis", "use")
@@ -29,18 +27,17 @@ class Use(Axis[NoSettings]):
         has no better direction.
     """
 
-    names: ClassVar[tuple[str, ...]] = NAMES
-    needs: ClassVar[tuple[str, ...]] = ("success", "items")
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "use_rate": HIGHER,
         "kappa": HIGHER,
         "leak": None,
     }
+    needs: ClassVar[tuple[str, ...]] = ("success", "items")
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold, kept = scored.answer, scored.case.gold, scored.retained
         if answer is None or not gold.items:
-            return AxisScore(values=undefined(NAMES))
+            return self.undefined()
         held = [item for item in facts(gold) if kept[item.id]]
         used = [item for item in held if states_fact(answer, item)]
         missing = [item.id for item in required(gold) if not kept[item.id]]

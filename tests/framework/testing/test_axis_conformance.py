@@ -79,7 +79,7 @@ BROKEN: list[tuple[type[Axis[Any]], str]] = [
     (declaring(names=()), "no columns"),
     (declaring(names=("kept", "kept")), "two columns of one name"),
     (declaring(names=("Kept@5",)), "Kept@5: only a to z"),
-    (declaring(higher_is_better={}), "higher_is_better must name every column"),
+    (declaring(names=("kept",), higher_is_better={}), "higher_is_better must name every column"),
     (declaring(higher_is_better={"kept": "yes"}), "higher_is_better of kept is 'yes'"),
     (declaring(needs=("evidense",)), "no domain provides 'evidense'; did you mean 'evidence'"),
     (declaring(findings=frozenset({"lost"})), "findings: lost is no column"),

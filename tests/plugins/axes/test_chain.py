@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from framework.records import Gold, GoldItem, Item, MemoryView, Retired, Span, TraceEntry
-from plugins.axes.chain import NAMES
+from plugins.axes.chain import Chain
 from tests.plugins.axes.helpers import scored, values
 
 TEXTS = {
@@ -101,7 +101,7 @@ def test_a_missing_link_breaks_the_chain_and_not_recall() -> None:
 def test_an_empty_view_has_no_entry_rank() -> None:
     found = chain([])
     assert found["entry_rank"] is None
-    assert {name for name, value in found.items() if value == 0.0} == {*NAMES} - {
+    assert {name for name, value in found.items() if value == 0.0} == {*Chain.names} - {
         "entry_rank",
         "supersession",
     }

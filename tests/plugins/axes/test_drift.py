@@ -19,7 +19,7 @@ from framework.pipeline.score import score_axes
 from framework.records import Case, Event, Gold, TaskCard, Usage
 from framework.registry import NoSettings
 from framework.store.directory import read_summary
-from plugins.axes.drift import NAMES, OTHERS, Drift
+from plugins.axes.drift import OTHERS, Drift
 from plugins.axes.geometry import Geometry
 from tests.launching import framework, run
 from tests.plugins.axes.helpers import SmallDomain, scored
@@ -157,7 +157,7 @@ def test_without_a_chain_or_an_embedder_nothing_is_measured() -> None:
     embedder = ByHand()
     for given in (one(None), one(embedder, SmallDomain())):
         values, usage = measured(given)
-        assert values == dict.fromkeys(NAMES)
+        assert values == dict.fromkeys(Drift.names)
         assert usage == {}
     assert not embedder.asked
 
@@ -167,7 +167,7 @@ def test_a_chain_of_one_has_no_hop() -> None:
     domain.chain = ("entry",)
     values, _ = measured(one(ByHand(), domain))
     assert values["entry_similarity_embedded"] == values["governing_similarity_embedded"]
-    assert [n for n in NAMES if values[n] is None] == [
+    assert [n for n in Drift.names if values[n] is None] == [
         "achieved_rho_embedded", "hop_similarity_embedded", "excess_rho_embedded",
     ]  # fmt: skip
 
@@ -209,17 +209,17 @@ def test_a_run_with_hashed_words_says_what_it_is(
     assert done.status == 0, done.err
     summary = read_summary(done.directory)
     axes = summary["axes"]
-    assert {axes[name]["kind"] for name in NAMES} == {"self-consistency"}
-    assert {axes[name]["n"] for name in NAMES} == {10}
+    assert {axes[name]["kind"] for name in Drift.names} == {"self-consistency"}
+    assert {axes[name]["n"] for name in Drift.names} == {10}
     assert axes["achieved_rho"]["kind"] == "finding"
     assert "embedder" not in summary["fairness"], "the arm was told nothing"
     (warning,) = summary["warnings"]
-    assert all(name in warning for name in NAMES)
+    assert all(name in warning for name in Drift.names)
     assert "embedder" in json.loads((done.directory / "manifest.json").read_text())["plugins"]
     plain = run(capsys, *SHORT, *asked[:2], f"hydra.run.dir={runs_dir / 'plain'}")
     found = read_summary(plain.directory)
     assert found["warnings"] == []
-    assert not set(NAMES) & found["axes"].keys()
+    assert not set(Drift.names) & found["axes"].keys()
 
 
 def test_a_finished_run_can_be_measured_later(
@@ -229,7 +229,7 @@ def test_a_finished_run_can_be_measured_later(
     done = framework(capsys, "rescore", str(old), "extra_axes=[drift]", "--axes", "drift")
     assert done.status == 0, done.err
     before, after = (read_summary(path)["axes"] for path in (old, done.directory))
-    assert {name: entry["mean"] for name, entry in after.items() if name not in NAMES} == {
+    assert {name: entry["mean"] for name, entry in after.items() if name not in Drift.names} == {
         name: entry["mean"] for name, entry in before.items()
     }
     assert after["excess_rho_embedded"]["n"] == 10

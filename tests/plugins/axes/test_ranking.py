@@ -16,7 +16,7 @@ from rank_bm25 import BM25Okapi
 from framework.contracts import Scored
 from framework.records import Case, Gold, MemoryView, TaskCard, TraceEntry
 from framework.registry import NoSettings
-from plugins.axes.ranking import NAMES, Ranking, ranked_events
+from plugins.axes.ranking import Ranking, ranked_events
 from plugins.domains.hotpotqa.domain import HotpotQA, HotpotQASettings
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
@@ -94,7 +94,10 @@ def bm25_agrees(domain: HotpotQA) -> dict[str, float]:
     assert ours.keys() == theirs.keys()
     for case_id, values in ours.items():
         assert values == pytest.approx(theirs[case_id], abs=1e-9), case_id
-    return {name: float(np.mean([cast(float, v[name]) for v in ours.values()])) for name in NAMES}
+    return {
+        name: float(np.mean([cast(float, v[name]) for v in ours.values()]))
+        for name in Ranking.names
+    }
 
 
 @pytest.mark.parametrize("corpus", ["pooled", "own"])
@@ -130,7 +133,7 @@ def test_recalling_more_below_never_lowers_a_value(
     ranking: list[str], more: list[str], gold: list[str]
 ) -> None:
     shorter, longer = score(trace_of(ranking), gold), score(trace_of(ranking + more), gold)
-    for name in NAMES:
+    for name in Ranking.names:
         assert 0.0 <= cast(float, shorter[name]) <= cast(float, longer[name]) <= 1.0
 
 
@@ -178,12 +181,12 @@ def test_an_item_without_source_takes_up_a_rank() -> None:
 
 
 def test_nothing_recalled_is_zero_and_no_evidence_is_undefined() -> None:
-    assert score([], "ab") == dict.fromkeys(NAMES, 0.0)
-    assert score(trace_of("ab"), "") == dict.fromkeys(NAMES)
+    assert score([], "ab") == dict.fromkeys(Ranking.names, 0.0)
+    assert score(trace_of("ab"), "") == dict.fromkeys(Ranking.names)
 
 
 def test_repeated_evidence_counts_once() -> None:
-    assert score(trace_of("ab"), ["a", "a"]) == dict.fromkeys(NAMES, 1.0)
+    assert score(trace_of("ab"), ["a", "a"]) == dict.fromkeys(Ranking.names, 1.0)
 
 
 def test_evidence_is_told_for_people() -> None:
@@ -199,6 +202,6 @@ def test_evidence_is_told_for_people() -> None:
 
 def test_declares_every_column() -> None:
     assert not Ranking.needs_answer
-    assert Ranking.names == NAMES
-    assert Ranking.higher_is_better == dict.fromkeys(NAMES, True)
-    assert Ranking.findings == set(NAMES)
+    assert Ranking.names == Ranking.names
+    assert Ranking.higher_is_better == dict.fromkeys(Ranking.names, True)
+    assert Ranking.findings == set(Ranking.names)
