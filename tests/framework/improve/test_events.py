@@ -11,7 +11,6 @@ import pytest
 from framework.contracts import ProtocolContext
 from framework.errors import UserError
 from framework.improve.events import EventLog
-from framework.improve.gates import Plateau, least_net_flips
 
 Event = tuple[str, Mapping[str, Any]]
 
@@ -69,19 +68,3 @@ def test_an_event_costs_the_same_however_many_came_before() -> None:
         written.clear()
     first, last = sorted(written_at[:10])[5], sorted(written_at[10:])[5]
     assert last < 3 * first
-
-
-@pytest.mark.parametrize(
-    ("discordant", "floor", "least"),
-    [(0, 2, 2), (0, 0, 0), (1, 0, 2), (4, 2, 4), (9, 2, 5), (16, 9, 9)],
-)
-def test_the_least_net_flips_follow_the_noise(discordant: int, floor: int, least: int) -> None:
-    assert least_net_flips(discordant, floor) == least
-
-
-def test_a_plateau_is_so_many_looks_in_a_row_without_a_gain() -> None:
-    plateau = Plateau(least=3, patience=2)
-    for net, reached in ((2, False), (3, False), (0, False), (-4, True)):
-        plateau.note(net)
-        assert plateau.reached is reached
-    assert not Plateau(least=3, patience=None, barren=99).reached

@@ -1,4 +1,4 @@
-"""The A/A run: cases in other words where the domain has some, else another sample of answers."""
+"""The measured noise, the plateau that it sets, and the A/A run by which it is measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from framework.engine.compose import compose_plan, composer
 from framework.engine.loops import replay_events
 from framework.engine.run import execute, one_domain
-from framework.improve.gates import least_net_flips, rerendered
+from framework.improve.gates import Plateau, least_net_flips, rerendered
 from framework.records import Case
 from framework.registry import register
 from framework.store import JOURNAL
@@ -137,3 +137,19 @@ def test_a_loop_without_a_model_is_not_without_noise(
     assert noise["kind"] == "rerendered"
     assert noise["discordant"] > 0
     assert noise["least_net_flips"] == least_net_flips(noise["discordant"], 2)
+
+
+@pytest.mark.parametrize(
+    ("discordant", "floor", "least"),
+    [(0, 2, 2), (0, 0, 0), (1, 0, 2), (4, 2, 4), (9, 2, 5), (16, 9, 9)],
+)
+def test_the_least_net_flips_follow_the_noise(discordant: int, floor: int, least: int) -> None:
+    assert least_net_flips(discordant, floor) == least
+
+
+def test_a_plateau_is_so_many_looks_in_a_row_without_a_gain() -> None:
+    plateau = Plateau(least=3, patience=2)
+    for net, reached in ((2, False), (3, False), (0, False), (-4, True)):
+        plateau.note(net)
+        assert plateau.reached is reached
+    assert not Plateau(least=3, patience=None, barren=99).reached
