@@ -234,7 +234,8 @@ class Case:
     """One decision asked of one history.
 
     `stratum` is the primary stratum; `tags` are further ways to cut (form, margin, decision, ...).
-    `cluster` names cases that are not independent (twins, chains, one conversation).
+    `cluster` names cases that are not independent (twins, chains, one conversation). `depth` is how
+    many links what governs lies from the task, None where that means nothing.
     """
 
     id: str
@@ -244,6 +245,7 @@ class Case:
     stratum: str = "all"
     cluster: str = ""
     tags: Mapping[str, str] = EMPTY
+    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,6 +352,13 @@ class Row:
     `reasons` are the principal reasons that the answer lists. `usage["ingest"]` is
     that of the whole history, shared by its rows. `available_tokens` is what the arm offered: an
     arm that offered more than the budget could have filled it.
+
+    success : in [0, 1], by the domain's success axis; None where nothing was answered, or nothing
+        says whether an answer is right. all_retained : whether every gold item that the decision
+        turned on was in the view; None for a case without gold items. sufficient : whether the view
+        sufficed for the right answer; so far the same. determined : False where the reader could
+        not determine the answer from the view and fell back on the declared default; None without
+        an answer. depth : the case's.
     """
 
     case_id: str
@@ -361,6 +370,11 @@ class Row:
     stratum: str = "all"
     cluster: str = ""
     tags: Mapping[str, str] = EMPTY
+    depth: int | None = None
+    success: float | None = None
+    sufficient: bool | None = None
+    all_retained: bool | None = None
+    determined: bool | None = None
     axes: Mapping[str, float | None] = field(default_factory=dict)
     decision: str = ""
     reasons: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ names start with `timing_`, and `paid_usd` are not.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -19,6 +20,11 @@ _PLAIN: Final = (
     "history_id",
     "stratum",
     "cluster",
+    "depth",
+    "success",
+    "sufficient",
+    "all_retained",
+    "determined",
     "decision",
     "reasons",
     "view_tokens",
@@ -26,6 +32,9 @@ _PLAIN: Final = (
     "budget_tokens",
     "error",
 )
+COLUMNS: Final[Mapping[str, str]] = {"depth": "case_depth"}
+"""Fields of a row whose column has another name: an axis may measure a `depth`."""
+_DEPTH: Final = re.compile(r"(?:depth=|stratum=d)(\d+)")
 _PHASES: Final = ("ingest", "recall", "answer", "judge", "control", "measure", "author")
 _USAGE_MEASURED: Final = (
     "calls",
@@ -50,12 +59,39 @@ def to_plain(row: Row) -> dict[str, Any]:
 
 
 def from_plain(plain: Mapping[str, Any]) -> Row:
-    """The row of its JSON data."""
+    """The row of its JSON data, of whatever version wrote it."""
+    if "success" not in plain:
+        plain = {**plain, **_before_outcomes(plain)}
     usage = {
         phase: Usage(**{**u, "call_seconds": tuple(u.get("call_seconds", ()))})
         for phase, u in plain["usage"].items()
     }
     return Row(**{**plain, "usage": usage, "reasons": tuple(plain.get("reasons", ()))})
+
+
+def _before_outcomes(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row did not yet say of itself, from its columns, tags and stratum."""
+    axes = plain["axes"]
+    kappa, leak, defaulted = (axes.get(name) for name in ("kappa", "leak", "default_rate"))
+    success = leak if kappa is None else kappa
+    retained = None if success is None else kappa is not None
+    if retained is None and axes.get("p_ret") is not None:
+        retained = bool(axes["p_ret"])
+    names = [f"stratum={plain['stratum']}", *(f"{t}={v}" for t, v in plain["tags"].items())]
+    depths = [depth for name in names if (depth := depth_named(name)) is not None]
+    return {
+        "success": success,
+        "sufficient": retained,
+        "all_retained": retained,
+        "determined": None if defaulted is None else not defaulted,
+        "depth": depths[-1] if depths else None,
+    }
+
+
+def depth_named(stratum: str) -> int | None:
+    """The depth that a stratum of an old run stands for by its name; None for any other stratum."""
+    found = _DEPTH.fullmatch(stratum)
+    return int(found[1]) if found else None
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
@@ -81,7 +117,7 @@ def is_measured(column: str) -> bool:
 def is_taken(name: str) -> bool:
     """Whether a column of rows bears this name whatever is measured, so that no axis may."""
     return (
-        name in (*_PLAIN, "cost_usd", "paid_usd")
+        name in (*(COLUMNS.get(n, n) for n in _PLAIN), "cost_usd", "paid_usd")
         or name.startswith(("tag_", "timing_"))
         or any(name == f"{p}_{u}" for p in _PHASES for u in _USAGE_MEASURED)
     )
@@ -89,7 +125,7 @@ def is_taken(name: str) -> bool:
 
 def flat(row: Row, *, timing: bool) -> dict[str, Any]:
     """The columns of one row; those of `timing` are not measured."""
-    columns: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    columns: dict[str, Any] = {COLUMNS.get(name, name): getattr(row, name) for name in _PLAIN}
     columns["reasons"] = list(row.reasons)
     columns.update({f"tag_{name}": value for name, value in sorted(row.tags.items())})
     columns.update({n: None if v is None else float(v) for n, v in sorted(row.axes.items())})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from framework.analysis.cost import success_of
 from framework.analysis.evidence import Job
 from framework.statistics.bootstrap import FloatArray
 from framework.statistics.calibration import Reliability, reliability
@@ -13,12 +12,12 @@ from framework.statistics.selective import RiskCoverage, risk_coverage, risk_lim
 
 def reliability_of(job: Job) -> Reliability | None:
     """A job's reliability; None where no answer states a confidence or success is a share."""
-    rows = [row for row in sorted(job.good, key=lambda r: r.key) if success_of(row) in (0.0, 1.0)]
+    rows = [row for row in sorted(job.good, key=lambda r: r.key) if row.success in (0.0, 1.0)]
     if not rows or not any(row.key in job.confidences for row in rows):
         return None
     return reliability(
         [job.confidences.get(row.key) for row in rows],
-        [success_of(row) or 0.0 for row in rows],
+        [row.success or 0.0 for row in rows],
         [row.cluster or row.case_id for row in rows],
         seed=int(job.summary["run"]["seed"]),
     )
@@ -34,14 +33,14 @@ class Curve:
 
 def curve_of(job: Job) -> Curve | None:
     """The curve of a job; None where no answer states a confidence."""
-    rows = [row for row in sorted(job.good, key=lambda r: r.key) if success_of(row) is not None]
+    rows = [row for row in sorted(job.good, key=lambda r: r.key) if row.success is not None]
     if not rows:
         return None
     stated = job.confidences
     if not any(row.key in stated for row in rows):
         return None
     confidence = [stated.get(row.key) for row in rows]
-    loss = [1.0 - (success_of(row) or 0.0) for row in rows]
+    loss = [1.0 - (row.success or 0.0) for row in rows]
     curve = risk_coverage(confidence, loss)
     clusters = [row.cluster or row.case_id for row in rows]
     seed = int(job.summary["run"]["seed"])

@@ -1,7 +1,7 @@
 """What being right costs: return on tokens and cost to correct, from a run's rows alone.
 
-Success is the domain's own (`Domain.success`), as the axis `use` records it: compliance of governed
-tasks, the decision on a loan. A run without it, as under `protocol=retrieve`, has none of these.
+Success is the domain's own (`Domain.success_axis`): compliance of governed tasks, the decision on a
+loan. A run without it, as under `protocol=retrieve`, has none of these.
 
 return_on_tokens : successes per 1,000 tokens of the phases `recall` and `answer`: P(success) over
     the mean tokens of a case (Depth 5.3, Figure 32 and Table 26; section 7 and example (i) for the
@@ -54,12 +54,6 @@ _PHASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 Sharing = Mapping[tuple[str, str, int, int], int]
 """By history, arm, draw and sample, the rows that share one ingest."""
-
-
-def success_of(row: Row) -> float | None:
-    """Whether the answer was a success; None where its domain does not say."""
-    kappa, leak = row.axes.get("kappa"), row.axes.get("leak")
-    return kappa if kappa is not None else leak
 
 
 def sharing(rows: Sequence[Row]) -> Sharing:
@@ -153,11 +147,11 @@ def _cases(rows: Sequence[Row], shared: Sharing) -> dict[str, _Case]:
     """By id, the cases whose success is known."""
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.key):  # sums of floats depend on their order
-        if success_of(row) is not None:
+        if row.success is not None:
             by_case[row.case_id].append(row)
     return {
         case: _Case(
-            sum(success_of(row) or 0.0 for row in own) / len(own),
+            sum(row.success or 0.0 for row in own) / len(own),
             {name: sum(_spent(row, name, shared) for row in own) / len(own) for name in COSTS},
             own[0].cluster or case,
         )

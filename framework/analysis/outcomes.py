@@ -1,8 +1,8 @@
 """Success and failure by case, split by what the view held: what several figures are about.
 
-Success is the domain's own. A case's rows say it as kappa where all that the decision needs was in
-the view, and as leak where it was not, so P(success) = P_ret kappa + (1 - P_ret) leak holds on the
-rows (validity.md section 3).
+Success is the domain's own; kappa is its mean where all that the decision needs was in the view,
+and leak where it was not, so P(success) = P_ret kappa + (1 - P_ret) leak holds on the rows
+(validity.md section 3).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 
-from framework.analysis.cost import success_of
 from framework.analysis.evidence import Group, Job, higher_is_better
 from framework.records import Row
 from framework.statistics.intervals import Interval, mean_intervals
@@ -64,11 +63,11 @@ def part_values(job: Job) -> tuple[dict[str, dict[str, float]], dict[str, str]] 
 
     None where the job has no success to split.
     """
-    if not any(success_of(row) is not None for row in job.good):
+    if not any(map(_splits, job.good)):
         return None
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(job.rows, key=lambda row: row.key):
-        if row.error or success_of(row) is not None:
+        if row.error or _splits(row):
             by_case[row.case_id].append(row)
     parts = {
         name: {case: sum(map(test, rows)) / len(rows) for case, rows in by_case.items()}
@@ -77,12 +76,17 @@ def part_values(job: Job) -> tuple[dict[str, dict[str, float]], dict[str, str]] 
     return parts, {case: rows[0].cluster or case for case, rows in by_case.items()}
 
 
+def _splits(row: Row) -> bool:
+    """Whether the row says both whether it succeeded and whether its view held what it needed."""
+    return row.success is not None and row.all_retained is not None
+
+
 def outcome_axis(group: Group) -> str | None:
     """The axis that stands for doing well where one is needed: `success`, else a headline axis.
 
     The headline axis is the domain's first where more is better; None where there is none.
     """
-    if any(success_of(row) is not None for job in group.jobs for row in job.good):
+    if any(row.success is not None for job in group.jobs for row in job.good):
         return "success"
     return next((axis for axis in group.headline if higher_is_better(axis)), None)
 
@@ -94,7 +98,7 @@ def success_values(job: Job, axis: str) -> dict[str, float]:
         return {case: value for case, value in column.items() if value is not None}
     found: dict[str, list[float]] = defaultdict(list)
     for row in job.good:
-        value = success_of(row)
+        value = row.success
         if value is not None:
             found[row.case_id].append(value)
     return {case: sum(values) / len(values) for case, values in sorted(found.items())}
@@ -126,8 +130,7 @@ def _is(kept: bool, right: bool) -> Callable[[Row], float]:
     def test(row: Row) -> float:
         if row.error:
             return 0.0
-        held = row.axes.get("kappa") is not None
-        return float(held is kept and (success_of(row) == 1.0) is right)
+        return float(row.all_retained is kept and (row.success == 1.0) is right)
 
     return test
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.analysis.depths import depth_of
+from framework.records import Row
 
 if TYPE_CHECKING:
     from framework.analysis.evidence import Group, Job
@@ -37,6 +38,24 @@ def by_stratum(
     }
 
 
+def depths_of_strata(rows: Sequence[Row]) -> dict[str, int]:
+    """For every depth, the stratum or tag (`depth=3`) that holds its rows and no others.
+
+    Of several the stratum. A depth that no one name stands for is left out.
+    """
+    found: dict[str, list[int | None]] = defaultdict(list)
+    for row in rows:
+        for name in (f"{_PREFIX}{row.stratum}", *(f"{t}={value}" for t, value in row.tags.items())):
+            found[name].append(row.depth)
+    sizes = Counter(row.depth for row in rows)
+    names: dict[int, str] = {}
+    for name in sorted(found, key=lambda name: (not name.startswith(_PREFIX), name)):
+        depth = found[name][0]
+        if depth is not None and found[name] == [depth] * sizes[depth]:
+            names.setdefault(depth, name)
+    return {name: depth for depth, name in sorted(names.items())}
+
+
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """A key that orders names by the numbers in them: d2 before d10."""
     parts = _NUMBER.split(name)
@@ -49,7 +68,7 @@ def strata_of(group: Group) -> list[str]:
         name.removeprefix(_PREFIX)
         for job in group.jobs
         for name in job.summary.get("strata", {})
-        if name.startswith(_PREFIX) and depth_of(name) is None
+        if name.startswith(_PREFIX) and name not in job.summary.get("depths", {})
     )
     return list(found)
 
@@ -86,8 +105,7 @@ def stratum_entry(
 
 def depths_of_group(group: Group) -> list[int]:
     """The depths of the cases, ascending; fewer than two make no curve."""
-    found = {depth_of(name) for job in group.jobs for name in job.summary.get("strata", {})}
-    return sorted(depth for depth in found if depth is not None)
+    return sorted({depth for job in group.jobs for depth in job.summary.get("depths", {}).values()})
 
 
 def depth_axis(group: Group) -> str | None:
@@ -106,8 +124,6 @@ def depth_axis(group: Group) -> str | None:
 
 def depth_entry(job: Job, depth: int, axis: str) -> Mapping[str, Any] | None:
     """The axis of a job at a depth; None where it has no mean there."""
-    for name, axes in job.summary.get("strata", {}).items():
-        if depth_of(name) == depth:
-            found: Mapping[str, Any] | None = axes.get(axis)
-            return None if found is None or found["mean"] is None else found
-    return None
+    name = next((name for name, d in job.summary.get("depths", {}).items() if d == depth), None)
+    found = None if name is None else job.summary["strata"][name].get(axis)
+    return None if found is None or found["mean"] is None else found

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from framework.analysis.cost import Sharing, economy, sharing
 from framework.analysis.counterfactual import treatment
-from framework.analysis.strata import by_stratum
+from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
 from framework.records import Row, Usage
@@ -113,7 +113,9 @@ def summarize(
         "warnings": [*warnings(plan.parts["model"], judge), *_of_embedder(plan)],
         "headline": list(domain.headline),
         "axes": axes,
+        "success_axis": domain.success_axis,
         "strata": strata,
+        "depths": depths_of_strata(good),
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
         "ledger": ledger(rows),
         "fairness": {

@@ -70,9 +70,10 @@ class Domain(ABC, Generic[S]):
     `provides` says what can be measured of its cases, in words of `PROVIDED`, first things first:
     an axis applies where all that it needs is provided. `headline` names the few axis columns that
     tables show and sweeps compare: a comparison of everything could conclude nothing. `by_stratum`
-    names columns that tables show for every stratum too. `runs_code` tells that `checks` runs code
-    of an answer: where nothing can be isolated, protocols under which a reader answers are then
-    refused.
+    names columns that tables show for every stratum too. `success_axis` names the column that says
+    whether an answer is right, from 0 to 1; empty where none does. `runs_code` tells that `checks`
+    runs code of an answer: where nothing can be isolated, protocols under which a reader answers
+    are then refused.
     """
 
     name: ClassVar[str]
@@ -80,6 +81,7 @@ class Domain(ABC, Generic[S]):
     provides: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]
     by_stratum: ClassVar[tuple[str, ...]] = ()
+    success_axis: ClassVar[str] = ""
     protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve", "improve")
     runs_code: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings

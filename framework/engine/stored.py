@@ -144,7 +144,7 @@ class StoredAnswers:
         except Exception as error:  # whatever a judge raises, the case is a row and the run goes on
             message = f"{type(error).__name__}: {error}"
             usage = {**_unpaid(row), **ledger.usage()}
-            failed = replace(row, axes={}, error=message, usage=usage)
+            failed = replace(row, axes={}, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
         kept = [v for v in record["verdicts"] if v["axis"] not in self.origin.axes]
         # Calls of the judge before belong to this run only where a verdict of theirs is kept.
@@ -157,7 +157,9 @@ class StoredAnswers:
             before.pop("measure", None)
         for phase, usage_ in ledger.usage().items():
             before[phase] = usage_.plus(before[phase]) if phase in before else usage_
-        scored = replace(row, axes={**row.axes, **measured.values}, usage=before)
+        axes = {**row.axes, **measured.values}
+        success = axes.get(pipeline.domain.success_axis, row.success)
+        scored = replace(row, axes=axes, success=success, usage=before)
         return scored, {
             **record,
             "prompts": [*prompts, *ledger.prompts],

@@ -192,6 +192,7 @@ class Pipeline:
             stratum=case.stratum,
             cluster=case.cluster or case.id,
             tags=case.tags,
+            depth=case.depth,
             budget_tokens=self.limit,
         )
         ledger = Ledger()
@@ -229,6 +230,7 @@ class Pipeline:
             measured = await self.score(case, view, response, kept, clean)
         row = replace(
             row,
+            **measured.outcome,
             axes=measured.values,
             decision=response.decision if response else "",
             reasons=response.reasons if response else (),

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.contracts import Axis, Scored, settled
 from framework.models.client import booked_as
 from framework.pipeline.recording_judge import Witness
+from framework.retention import required
 
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """The axes of one case: values, evidence by axis, and the judge's verdicts as plain data."""
+    """The axes of one case: values, evidence by axis, the judge's verdicts and what a row says."""
 
     values: dict[str, float | None] = field(default_factory=dict)
     evidence: dict[str, tuple[str, ...]] = field(default_factory=dict)
     verdicts: list[dict[str, Any]] = field(default_factory=list)
+    outcome: dict[str, Any] = field(default_factory=dict)
+
+
+def outcome_of(scored: Scored, values: Mapping[str, float | None]) -> dict[str, Any]:
+    """What a row says of itself beside its axes, whose `values` these are; see `Row`."""
+    gold, axis, answer = scored.case.gold, scored.domain.success_axis, scored.answer
+    kept = all(scored.retained[item.id] for item in required(gold)) if gold.items else None
+    return {
+        "success": values.get(axis) if axis else None,
+        "sufficient": kept,
+        "all_retained": kept,
+        "determined": None if answer is None else not answer.defaulted,
+    }
 
 
 async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
@@ -41,4 +55,5 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
             if witness is not None:
                 measured.verdicts += [{"axis": axis.name, **v} for v in witness.verdicts]
                 witness.verdicts.clear()
+    measured.outcome = outcome_of(scored, measured.values)
     return measured

@@ -23,7 +23,7 @@ import yaml
 
 from framework.errors import DataError, UserError
 from framework.records import Row
-from framework.rows import from_plain, to_plain
+from framework.rows import depth_named, from_plain, to_plain
 from framework.store import (
     JOURNAL,
     MANIFEST,
@@ -274,6 +274,9 @@ def read_summary(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
     except ValueError as error:
         raise DataError(path / SUMMARY, None, f"not JSON: {error}") from None
+    if "depths" not in loaded:  # an old run: its strata say it by their names
+        named = {name: depth_named(name) for name in loaded.get("strata", ())}
+        loaded["depths"] = {name: depth for name, depth in named.items() if depth is not None}
     return loaded
 
 

@@ -103,6 +103,9 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
     strangers = [name for name in domain.headline if name not in columns]
     assert domain.headline, "headline: no columns, so that tables would be empty"
     assert not strangers, f"headline: {', '.join(strangers)} is no column of the axes that match"
+    says = domain.success_axis
+    assert says or "success" not in domain.provides, "success_axis: success is provided, say where"
+    assert not says or says in columns, f"success_axis: {says} is no column of the axes that match"
     for name in domain.protocols:
         try:
             find("protocol", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from framework.contracts import Domain, Outcome, Patch
 from framework.errors import UserError
@@ -12,16 +12,13 @@ from framework.records import Case, Row
 from framework.registry import find, nearest, register
 from plugins.targets.retrieval import RetrievalSettings, RetrievalTarget, library_of, outcome_of
 
-SUCCESS: Final = ("compliance", "execution_correct", "answer_correct", "eda")
-"""Columns that say whether an answer is right: a domain's own is the first of these that it has."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineSettings(RetrievalSettings):
     """Settings of `target=pipeline`, besides those of `RetrievalSettings`.
 
     success : the axis column by which a case is correct, where it is at least one half; None for
-        the domain's own (`SUCCESS`).
+        the domain's own (`Domain.success_axis`).
     """
 
     success: str | None = None
@@ -64,13 +61,12 @@ def _success(given: str | None, domain: Domain[Any]) -> str:
     """The column that is meant. Raises UserError naming those that the domain has."""
     columns = [name for axis in domain.axes() for name in find("axis", axis).cls.names]
     if given is None:
-        own = next((name for name in SUCCESS if name in columns), None)
-        if own is None:
+        if domain.success_axis not in columns:
             raise UserError(
-                f"target.success: domain {domain.name} has none of {', '.join(SUCCESS)}; name one "
-                f"of its columns: {', '.join(sorted(columns))}"
+                f"target.success: domain {domain.name} has no success axis; name one of its "
+                f"columns: {', '.join(sorted(columns))}"
             )
-        return own
+        return domain.success_axis
     if given not in columns:
         raise UserError(
             f"target.success: domain {domain.name} has no column {given!r}{nearest(given, columns)}"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from framework.analysis.cost import MEASURES
-from framework.analysis.depths import depth_of
 from framework.store.directory import COMPARISON, SUMMARY
 from framework.text.canonical import canonical_json, digest_bytes
 
@@ -134,10 +133,8 @@ def _add_gate(metrics: Metrics, gate: Mapping[str, Any]) -> None:
 
 def _add_depths(metrics: Metrics, summary: Mapping[str, Any]) -> None:
     """The headline by whole depths, a curve an axis."""
-    for name, axes in summary["strata"].items():
-        depth = depth_of(name)
-        if depth is None:
-            continue
+    for name, depth in summary["depths"].items():
+        axes = summary["strata"][name]
         for axis in summary["headline"]:
             for part in _PARTS:
                 suffix = "" if part == "mean" else f"_{part}"

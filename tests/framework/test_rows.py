@@ -196,3 +196,28 @@ def test_an_axis_named_like_another_column_is_refused(name: str) -> None:
         class Named(Axis[NoSettings]):
             names = ("fine", name)
             higher_is_better: ClassVar[Mapping[str, bool | None]] = {"fine": True, name: True}
+
+
+@pytest.mark.parametrize(
+    ("axes", "tags", "stratum", "said"),
+    [
+        ({"kappa": 1.0, "leak": None}, {"depth": "3"}, "all", (1.0, True, 3)),
+        ({"kappa": None, "leak": 0.0, "p_ret": 0.0}, {}, "d12", (0.0, False, 12)),
+        ({"p_ret": 1.0}, {"form": "d1"}, "dense", (None, True, None)),
+        ({"mrr": 1.0}, {"depth": "deep"}, "d", (None, None, None)),
+    ],
+)
+def test_a_row_of_before_says_what_its_columns_told(
+    axes: dict[str, float | None],
+    tags: dict[str, str],
+    stratum: str,
+    said: tuple[float | None, bool | None, int | None],
+) -> None:
+    plain = to_plain(row("c1", axes=axes, tags=tags, stratum=stratum))
+    for name in ("success", "sufficient", "all_retained", "determined", "depth"):
+        del plain[name]
+    read = from_plain(plain)
+    assert (read.success, read.all_retained, read.depth) == said
+    assert read.sufficient is read.all_retained
+    assert read.determined is None
+    assert from_plain({**plain, "axes": {"default_rate": 1.0}}).determined is False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from framework.analysis.evidence import Group
+from framework.analysis.evidence import Group, Job
 
 _WORDS: Final = {
     "finding": "a finding: no model had a hand in it",
@@ -39,10 +39,19 @@ def _kinds(group: Group, axis: str) -> dict[str, tuple[str, ...]]:
     """Kind of evidence -> the arms for which the axis is it."""
     found: dict[str, dict[str, None]] = {}
     for job in group.jobs:
-        entry = job.summary["axes"].get(axis)
-        if entry is not None:
-            found.setdefault(str(entry["kind"]), {})[job.arm] = None
+        for column in _columns(job, axis):
+            entry = job.summary["axes"].get(column)
+            if entry is not None:
+                found.setdefault(str(entry["kind"]), {})[job.arm] = None
     return {kind: tuple(arms) for kind, arms in found.items()}
+
+
+def _columns(job: Job, axis: str) -> tuple[str, ...]:
+    """The columns of a summary that an axis stands in; `success` is the domain's own."""
+    if axis != "success":
+        return (axis,)
+    declared = job.summary.get("success_axis")
+    return (declared,) if declared else ("kappa", "leak")
 
 
 def under(group: Group) -> str:

@@ -89,16 +89,12 @@ def draw(group: Group) -> Drawing | None:
             f"{_named(axis).capitalize()} with 95% intervals against {_UNITS[unit]}. "
             f"{size if len(budgets) > 1 else ''}The broken line joins what nothing matches or "
             f"beats on both, by the estimates alone ({under(group)}). {beside}"
-            + _label(group, axis)
+            + label_of(group, [axis])
         ),
         alt=f"Plane of cost and {_named(axis)}; on the frontier: "
         + "; ".join(f"{p.arm} at {p.budget}: {p.cost:.4g}, {p.value:.2f}" for p in best),
         figure=figure,
     )
-
-
-def _label(group: Group, axis: str) -> str:
-    return label_of(group, ["kappa", "leak"] if axis == "success" else [axis])
 
 
 def _named(axis: str) -> str:

@@ -26,7 +26,6 @@ def draw(group: Group) -> Drawing | None:
                 f"{ranks.critical_difference:.2f}, Friedman p {ranks.omnibus.p:.2g}",
                 loc="left",
             )
-    axes = ["kappa", "leak"] if axis == "success" else [axis]
     return Drawing(
         name=f"ranks-{group.index}",
         title="Mean ranks and critical difference",
@@ -34,7 +33,7 @@ def draw(group: Group) -> Drawing | None:
             f"Mean rank over cases by {axis}, best on the left. Arms under one bar are within the "
             "critical difference: Nemenyi's test does not tell them apart at .05 "
             f"({under(group)}). Descriptive: the paired comparisons are the primary test. "
-            + label_of(group, axes)
+            + label_of(group, [axis])
         ),
         alt="Mean ranks: "
         + "; ".join(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.analysis.calibration import reliability_of
-from framework.analysis.cost import success_of
 from framework.analysis.evidence import Evidence, Group
 from framework.reporting.blocks import Block, Cell, Details, Heading, Table, Text
 from framework.reporting.cells import bounded, count, number_cell
@@ -14,7 +13,7 @@ from framework.reporting.sections.overview import titled
 
 def is_answered(evidence: Evidence) -> bool:
     """Whether anything was answered whose success is known."""
-    return any(success_of(row) is not None for job in evidence.jobs for row in job.good)
+    return any(row.success is not None for job in evidence.jobs for row in job.good)
 
 
 def unstated() -> Iterator[Block]:

@@ -83,6 +83,7 @@ class Codebase(Domain[CodebaseSettings]):
         citation="written for DecisionBench, after the purpose-built repository of Depth, 6",
     )
     provides: ClassVar[tuple[str, ...]] = ("chain", "edit", "success", "evidence", "items")
+    success_axis: ClassVar[str] = "compliance"
     headline: ClassVar[tuple[str, ...]] = (
         "compliance",
         "merge_ready",
@@ -173,6 +174,7 @@ class Codebase(Domain[CodebaseSettings]):
             ),
             gold=self._gold(task),
             stratum=f"depth_{task.depth}",
+            depth=task.depth,
             cluster=f"rule_{task.rule}",
             tags={
                 "depth": str(task.depth),

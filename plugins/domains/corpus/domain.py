@@ -261,6 +261,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
                 answer="; ".join(self._shown(self._corpus.nodes[name].title) for name in answers),
             ),
             stratum=task,
+            depth=depth,
             cluster=self._names[self._clusters[start]],
             tags={"task": task, "depth": str(depth)},
         )

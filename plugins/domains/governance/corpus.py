@@ -65,6 +65,7 @@ class Corpus:
             task=card_of(self.layout, self.contents, chain),
             gold=gold_of(self.layout, self.contents, self.writer, chain),
             stratum=f"d{chain.depth}",
+            depth=chain.depth,
             cluster=history_id,
         )
         tags = {

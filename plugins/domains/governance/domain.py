@@ -52,6 +52,7 @@ class Governance(Domain[GovernanceSettings]):
         "success",
         "geometry",
     )
+    success_axis: ClassVar[str] = "compliance"
     headline: ClassVar[tuple[str, ...]] = (
         "recall",
         "chain_recovery",

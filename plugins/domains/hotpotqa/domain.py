@@ -92,6 +92,7 @@ class HotpotQA(Domain[HotpotQASettings]):
         ),
     )
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
+    success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "recall_at_2",
         "recall_at_5",

@@ -64,6 +64,7 @@ class LongMemEval(Domain[LongMemEvalSettings]):
         ),
     )
     provides: ClassVar[tuple[str, ...]] = PROVIDES
+    success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
     Settings: ClassVar[type[Any]] = LongMemEvalSettings
 

@@ -94,6 +94,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
         ),
     )
     provides: ClassVar[tuple[str, ...]] = PROVIDES
+    success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
     Settings: ClassVar[type[Any]] = LongMemEvalSyntheticSettings
 

@@ -116,6 +116,7 @@ class Regulated(Domain[RegulatedSettings]):
         "success",
         "revisions",
     )
+    success_axis: ClassVar[str] = "eda"
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",
         "p_ret",

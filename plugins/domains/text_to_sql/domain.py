@@ -83,6 +83,7 @@ class TextToSQL(Domain[TextToSQLSettings]):
         ),
     )
     provides: ClassVar[tuple[str, ...]] = ("query", "evidence", "items", "success")
+    success_axis: ClassVar[str] = "execution_correct"
     headline: ClassVar[tuple[str, ...]] = ("execution_correct", "executes", "p_ret", "recall_at_5")
     Settings: ClassVar[type[Any]] = TextToSQLSettings
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from framework.analysis.depths import depths_of
 from framework.analysis.evidence import Job
 from framework.errors import UserError
+from framework.records import Row
 from framework.reporting.blocks import NOTHING, Cell
 from framework.statistics.bootstrap import MIN_UNITS
 from framework.statistics.depth import Crossover, Slope, crossover, depth_slope
@@ -32,6 +32,11 @@ def values(job: Job, axis: str, depth: int | None = None) -> dict[str, float]:
         return dict(found)
     depths = depths_of(job.good)
     return {case: value for case, value in found.items() if depths.get(case) == depth}
+
+
+def depths_of(rows: Iterable[Row]) -> dict[str, int]:
+    """By case, its depth in links; cases without one are left out."""
+    return {row.case_id: row.depth for row in rows if row.depth is not None}
 
 
 def difference(

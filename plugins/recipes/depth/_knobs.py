@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import yaml
 
-from framework.analysis.depths import depth_of
 from framework.analysis.evidence import Job, load
 from framework.errors import UserError
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
@@ -63,9 +62,8 @@ def has(jobs: Iterable[Job], axis: str) -> bool:
 def by_depth(job: Job, axis: str) -> Curve:
     """The axis of one job by depth, ascending."""
     found = []
-    for name, axes in job.summary["strata"].items():
-        depth = depth_of(name)
-        if depth is not None and (point := _point(float(depth), axes.get(axis), job)):
+    for name, depth in job.summary["depths"].items():
+        if point := _point(float(depth), job.summary["strata"][name].get(axis), job):
             found.append(point)
     return sorted(found, key=lambda point: float(point.x))
 
@@ -85,8 +83,8 @@ def by_setting(
         value = setting(job, key)
         axes = job.summary["axes"]
         if depth is not None:
-            strata = job.summary["strata"]
-            axes = next((strata[name] for name in strata if depth_of(name) == depth), {})
+            strata, depths = job.summary["strata"], job.summary["depths"]
+            axes = next((strata[name] for name in depths if depths[name] == depth), {})
         point = _point(value, axes.get(axis), job)
         if point is None:
             continue

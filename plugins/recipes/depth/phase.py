@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from framework.analysis.depths import depths_of
 from framework.analysis.evidence import Job
 from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
@@ -15,7 +14,7 @@ from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.reporting.figures.style import Drawing, canvas
 from framework.statistics.paired import Comparison
-from plugins.recipes.depth._cases import STAR, difference, gain, is_sure
+from plugins.recipes.depth._cases import STAR, depths_of, difference, gain, is_sure
 from plugins.recipes.depth._hops import advantage
 from plugins.recipes.depth._knobs import jobs_of, needs, setting, words
 

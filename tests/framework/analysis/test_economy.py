@@ -14,7 +14,6 @@ from framework.analysis.cost import (
     differences,
     economy,
     sharing,
-    success_of,
 )
 from framework.analysis.evidence import of_sweep
 from framework.analysis.summary import SETTING, axes_of_rows
@@ -32,8 +31,7 @@ def spent(tokens: int, usd: float = 0.0) -> Usage:
 def answered(case: str, right: float | None, usage: Mapping[str, Usage], **changed: Any) -> Row:
     """A row whose view held what was required, unless `kept` is False."""
     kept = changed.pop("kept", True)
-    axes = {"kappa": right if kept else None, "leak": None if kept else right}
-    return row(case, None, axes=axes, usage=usage, **changed)
+    return row(case, None, success=right, all_retained=kept, usage=usage, **changed)
 
 
 def three() -> list[Row]:
@@ -98,7 +96,7 @@ def test_success_unknown_is_no_failure() -> None:
         known
     )
     assert economy([row("a", 1.0)], {}, 7) == {}
-    assert [success_of(r) for r in known] == [1.0, 0.0, 1.0]
+    assert [r.success for r in known] == [1.0, 0.0, 1.0]
 
 
 def test_repeats_are_averaged_and_each_pays_for_its_own_ingest() -> None:

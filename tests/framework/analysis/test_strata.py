@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.evidence import Evidence, of_sweep
-from framework.analysis.strata import by_stratum
+from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.analysis.summary import SETTING
 from framework.reporting.blocks import Table
 from framework.reporting.cells import UNDEFINED
@@ -78,3 +78,14 @@ def test_kappa_ratio_is_that_of_compliance_to_recall() -> None:
     assert found["method"] == "delta method"
     assert found["kind"] == "instrument check"
     assert "kappa_ratio" not in summary([row("a", 1.0)])["axes"]
+
+
+def test_a_depth_is_found_under_the_name_that_holds_it_alone() -> None:
+    rows = [
+        row("a", 1.0, stratum="d1", depth=1, tags={"form": "open"}),
+        row("b", 1.0, stratum="d2", depth=2, tags={"form": "open"}),
+        row("c", 1.0, stratum="rest", depth=3, tags={"depth": "3", "form": "open"}),
+        row("d", 1.0, stratum="rest", tags={"form": "held"}),
+    ]
+    assert depths_of_strata(rows) == {"stratum=d1": 1, "stratum=d2": 2, "depth=3": 3}
+    assert summary(rows)["depths"] == depths_of_strata(rows)

@@ -42,8 +42,19 @@ def rows_of(arm: str, kept: float, used: float, seed: int = 0) -> list[Row]:
             "commit_rate": 1.0,
             "conditional_accuracy": float(right),
         }
-        rows.append(Row(case_id=f"c{i}", arm=arm, tags={"depth": str(depth)}, axes=axes))
+        rows.append(said(Row(case_id=f"c{i}", arm=arm, tags={"depth": str(depth)}, axes=axes)))
     return rows
+
+
+def said(row: Row) -> Row:
+    """The row with what the pipeline makes of a success that these columns tell of."""
+    kappa, leak = row.axes.get("kappa"), row.axes.get("leak")
+    return replace(
+        row,
+        depth=int(row.tags["depth"]),
+        success=leak if kappa is None else kappa,
+        all_retained=None if kappa is None and leak is None else kappa is not None,
+    )
 
 
 def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -> Job:
@@ -73,6 +84,7 @@ def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -
         "headline": ["p_ret", "kappa"],
         "axes": axes,
         "strata": {name: axes_of_rows(own, 7) for name, own in groups.items()},
+        "depths": {name: int(name.removeprefix("depth=")) for name in groups},
         "fairness": {"budget_tokens": 100, "unbudgeted": False, "mean_view_tokens": 90.0},
         "ledger": {"total": {"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.0}},
     }
@@ -141,8 +153,8 @@ def test_marks_differ_without_colour() -> None:
 
 def test_outcomes_are_what_became_of_each_case() -> None:
     def row(case: str, kappa: float | None, leak: float | None, error: str = "") -> Row:
-        return Row(case_id=case, arm="a", axes={"kappa": kappa, "leak": leak}, error=error,
-                   tags={"depth": "1"})  # fmt: skip
+        return said(Row(case_id=case, arm="a", axes={"kappa": kappa, "leak": leak}, error=error,
+                        tags={"depth": "1"}))  # fmt: skip
 
     made = [
         *(row(f"used{i}", 1.0, None) for i in range(4)),
@@ -162,8 +174,24 @@ def test_outcomes_are_what_became_of_each_case() -> None:
 
 def test_repeats_count_as_one_case() -> None:
     rows = [
-        Row(case_id="c", arm="a", sample=0, axes={"kappa": 1.0, "leak": None}, tags={"depth": "1"}),
-        Row(case_id="c", arm="a", sample=1, axes={"kappa": None, "leak": 0.0}, tags={"depth": "1"}),
+        said(
+            Row(
+                case_id="c",
+                arm="a",
+                sample=0,
+                axes={"kappa": 1.0, "leak": None},
+                tags={"depth": "1"},
+            )
+        ),
+        said(
+            Row(
+                case_id="c",
+                arm="a",
+                sample=1,
+                axes={"kappa": None, "leak": 0.0},
+                tags={"depth": "1"},
+            )
+        ),
     ]
     split = outcomes(job_of("a", rows))
     assert split is not None
@@ -211,7 +239,10 @@ def test_depths_come_from_the_tag(three: Group) -> None:
 
 def test_what_stands_for_doing_well() -> None:
     assert outcome_axis(group_of(job_of("a", rows_of("a", 0.5, 0.5)))) == "success"
-    retrieved = [replace(row, axes={"p_ret": row.axes["p_ret"]}) for row in rows_of("a", 0.5, 0.5)]
+    retrieved = [
+        replace(row, axes={"p_ret": row.axes["p_ret"]}, success=None)
+        for row in rows_of("a", 0.5, 0.5)
+    ]
     assert outcome_axis(group_of(job_of("a", retrieved))) == "p_ret"
 
 

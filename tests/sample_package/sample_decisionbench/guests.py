@@ -36,6 +36,7 @@ class Guests(Domain[GuestsSettings]):
     provenance = Provenance(source="generated", revision="1", licence="MIT", citation="none")
     provides = ("decision", "facts", "items")
     headline = ("eda", "frp", "surface_ceiling")
+    success_axis = "eda"
     Settings = GuestsSettings
 
     @property
