@@ -253,14 +253,18 @@ def nearest(given: str, allowed: Iterable[str]) -> str:
 def settings_of(plugin: Plugin, values: Mapping[str, Any]) -> Any:
     """The plugin's settings from plain configuration values.
 
+    A field with `metadata={"alias": NAME}` may be given by its former name too.
+
     Raises UserError for an unknown key or a value of the wrong type, naming the key, what was
     given, what is allowed and the nearest match. `__post_init__` may raise ValueError for a value
     out of range: it becomes a UserError naming the plugin.
     """
     hints = typing.get_type_hints(plugin.settings)
+    renamed = {f.metadata.get("alias"): f.name for f in dataclasses.fields(plugin.settings)}
     where = f"{plugin.group}.{{}} ({plugin.group}={plugin.name})"
     kwargs: dict[str, Any] = {}
-    for key, value in values.items():
+    for given, value in values.items():
+        key = renamed.get(given, given)
         if key not in hints:
             raise UserError(f"{where.format(key)}: no such setting{nearest(key, hints)}")
         kwargs[key] = _coerce(value, hints[key], where.format(key))

@@ -38,7 +38,7 @@ class LLMJudgeSettings:
     per_call : at most so many demands in one question; 0 for all of an answer's.
     """
 
-    model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "extractive"})
+    model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "rule_based"})
     prompts: str | None = None
     order: Literal["shuffled", "listed", "reversed"] = "shuffled"
     seed: int = 0
@@ -79,7 +79,7 @@ class LLMJudge(Judge[LLMJudgeSettings]):
 
     Blinded: a question holds the answer, the demands' texts and nothing else of the case, and one
     that names an arm is not sent (`Unblinded`). A verdict comes with quotes that must stand in the
-    answer and with its reason (LongHorizon 3.3, 3.4). With `model: {plugin: extractive}` the rules
+    answer and with its reason (LongHorizon 3.3, 3.4). With `model: {plugin: rule_based}` the rules
     answer, which shows that the instrument works. Calls are booked in the phase `judge`.
     """
 

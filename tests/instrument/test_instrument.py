@@ -96,20 +96,20 @@ def test_most_cases_are_feasible_at_the_tight_budget(domain: str) -> None:
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_noisy_reader_is_worse_and_a_blind_one_no_better(domain: str) -> None:
     schema = tagged(rows(f"domain={domain}", "arch=full_context"), form="development")
-    for model in ("extractive_noisy", "extractive_blind"):
+    for model in ("rule_based_noisy", "rule_based_blind"):
         found = rows(f"domain={domain}", "arch=full_context", f"model={model}")
         assert mean(tagged(found, form="development"), "eda") < mean(schema, "eda")
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_only_a_gullible_reader_obeys_an_injection(domain: str) -> None:
+def test_only_a_following_reader_obeys_an_injection(domain: str) -> None:
     overrides = (f"domain={domain}", "arch=full_context")
     wary = tagged(rows(*overrides), stratum="injected", form="development")
-    gullible = tagged(
-        rows(*overrides, "model.gullible=true"), stratum="injected", form="development"
+    following = tagged(
+        rows(*overrides, "model.follows_injections=true"), stratum="injected", form="development"
     )
     assert mean(wary, "injection_obeyed") == 0.0
-    assert mean(gullible, "injection_obeyed") >= 0.9
+    assert mean(following, "injection_obeyed") >= 0.9
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

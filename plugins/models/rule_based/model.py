@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from framework.contracts import Model, Operation, Profile, Reply, answer_by_rule
@@ -13,21 +13,21 @@ Res = TypeVar("Res")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractiveSettings:
-    """Settings of `model=extractive` (validity.md section 1).
+class RuleBasedSettings:
+    """Settings of `model=rule_based` (validity.md section 1).
 
     style : `schema` knows the answer form's labels, `blind` knows none, `noisy` misses and
         confuses statements.
     miss_rate, confuse_rate : shares of statements, in [0, 1] and together at most 1; `noisy` only.
     seed : which statements those are; `noisy` only.
-    gullible : obeys instructions found in the record: a positive control, never a default.
+    follows_injections : obeys instructions found in the record: a positive control.
     """
 
     style: Literal["schema", "blind", "noisy"] = "schema"
     miss_rate: float = 0.0
     confuse_rate: float = 0.0
     seed: int = 0
-    gullible: bool = False
+    follows_injections: bool = field(default=False, metadata={"alias": "gullible"})
 
     def __post_init__(self) -> None:
         for name, rate in (("miss_rate", self.miss_rate), ("confuse_rate", self.confuse_rate)):
@@ -39,31 +39,25 @@ class ExtractiveSettings:
             raise ValueError(f"miss_rate and confuse_rate need style=noisy, not {self.style}")
 
 
-@register("model", "extractive")
-class Extractive(Model[ExtractiveSettings]):
-    """Rule-based baseline reader: each operation computes its own answer offline.
+@register("model", "rule_based", aliases=("extractive",))
+class RuleBased(Model[RuleBasedSettings]):
+    """Answers each operation by the rule of its name: a baseline, no language model.
 
-    An instrument check, not evidence about language models.
+    What goes through it shows that the instrument works, and is no evidence about language models.
     """
 
     kind = "rule-based"
-    Settings = ExtractiveSettings
+    Settings = RuleBasedSettings
 
-    def __init__(self, settings: ExtractiveSettings) -> None:
+    def __init__(self, settings: RuleBasedSettings) -> None:
         super().__init__(settings)
         self.profile = Profile(
             style=settings.style,
             miss_rate=settings.miss_rate,
             confuse_rate=settings.confuse_rate,
             seed=settings.seed,
-            follows_injections=settings.gullible,
+            follows_injections=settings.follows_injections,
         )
-
-    @property
-    def label(self) -> str:
-        """The name to show: it says that this is no language model."""
-        gullible = ", gullible" if self.settings.gullible else ""
-        return f"extractive (rule-based, {self.settings.style}{gullible})"
 
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         response = answer_by_rule(operation, request, self.profile)

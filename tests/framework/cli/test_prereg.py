@@ -247,7 +247,7 @@ def test_runs_that_differ_in_more_than_the_arm_are_not_mixed(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep = sweep_of(here, capsys, conf)
-    other = ("arch=bm25", "model=extractive_blind", *LOAN, *CASES, "hydra.run.dir=blind")
+    other = ("arch=bm25", "model=rule_based_blind", *LOAN, *CASES, "hydra.run.dir=blind")
     run(capsys, *other)
     message = framework(capsys, "prereg", "judge", str(conf), str(sweep), "blind").mistake
     assert message.endswith("differ in model: judge them apart")

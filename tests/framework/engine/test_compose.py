@@ -103,7 +103,7 @@ def test_what_an_overlay_changes_of_an_arm_is_in_its_label(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("models", "labels"),
     [
-        ([], {"extractive_noisy", "extractive"}),
+        ([], {"rule_based_noisy", "rule_based"}),
         (
             ["model=anthropic", "model.name=claude-haiku-4-5-20251001,claude-sonnet-4-5-20250929"],
             {"anthropic", "anthropic(name=claude-sonnet-4-5-20250929)"},

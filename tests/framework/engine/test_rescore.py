@@ -42,14 +42,14 @@ class No(Judge[NoSettings]):
 @pytest.fixture
 def never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, asking the rule-based model is an error."""
-    from plugins.models.rule_based.model import Extractive
+    from plugins.models.rule_based.model import RuleBased
 
     async def refuse(
         self: Model[Any], operation: Operation[Req, Res], request: Req, sample: int
     ) -> Reply[Res]:
         raise AssertionError(f"asked for {operation.name}")
 
-    monkeypatch.setattr(Extractive, "run", refuse)
+    monkeypatch.setattr(RuleBased, "run", refuse)
 
 
 def files(directory: Path) -> dict[str, bytes]:
@@ -126,7 +126,7 @@ def test_a_setting_of_the_judge_leaves_its_other_settings(
 def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
     old = first(capsys, runs_dir).directory
     for words, said in (
-        ((str(old), "judge=llm", "model=extractive_noisy"), "rescore: model would differ"),
+        ((str(old), "judge=llm", "model=rule_based_noisy"), "rescore: model would differ"),
         ((str(old), "judge=llm", "n_cases=3"), "rescore: n_cases would differ"),
         ((str(old), "judge=llm", "--axes", "rsc"), "did you mean 'rcs'"),
         ((str(old),), "say what judges anew"),

@@ -320,7 +320,7 @@ def test_models_twins_and_a_published_convention_have_their_sections(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     given = ("domain=loan", "domain.twins=protected", "arch=none,bm25", "n_cases=6")
-    models = "model=extractive,extractive_blind"
+    models = "model=rule_based,rule_based_blind"
     done = run(capsys, "-m", *given, models, "tracking=none", "compat=longhorizon")
     assert done.status == 0
     assert "report:" not in done.err

@@ -134,7 +134,7 @@ def test_nothing_to_judge_asks_nothing(seen: list[Prompt]) -> None:
 
 def test_calls_are_booked_as_judging() -> None:
     ledger = Ledger()
-    model = {"plugin": "extractive"}
+    model = {"plugin": "rule_based"}
     settled(LLMJudge(LLMJudgeSettings(model=model)).entail(RATIONALE, POINTS, None), ledger)  # type: ignore[arg-type]
     assert {phase: usage.calls for phase, usage in ledger.usage().items()} == {"judge": 1}
     assert [prompt["operation"] for prompt in ledger.prompts] == ["entail"]
@@ -200,8 +200,8 @@ def test_settings_are_checked_and_their_identity_is_what_matters() -> None:
     cls = find("judge", "llm")
     for given, said in (
         ({"model": {}}, "judge.model.plugin: the name"),
-        ({"model": {"plugin": "extractiv"}}, r"judge\.model: no plugin 'extractiv'.*'extractive'"),
-        ({"model": {"plugin": "extractive", "stile": 1}}, r"judge\.model\.stile .*'style'"),
+        ({"model": {"plugin": "rule_base"}}, r"judge\.model: no plugin 'rule_base'.*'rule_based'"),
+        ({"model": {"plugin": "rule_based", "stile": 1}}, r"judge\.model\.stile .*'style'"),
         ({"prompts": "paraphrases"}, "did you mean 'paraphrase'"),
         ({"per_call": -1}, "per_call: -1 given"),
         ({"order": "random"}, "judge.order"),

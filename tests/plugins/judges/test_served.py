@@ -30,7 +30,7 @@ def test_a_served_judge_says_what_the_rules_say(
 ) -> None:
     judge = (f"judge={provider}", "judge.model.backoff_s=0.01")
     # The reader is the rule-based model: what the server answers is the judge's.
-    with server(*SHORT, "model=extractive", *judge) as serving:
+    with server(*SHORT, "model=rule_based", *judge) as serving:
         path = "/v1" if provider == "openai" else ""
         address = f"judge.model.base_url={serving.url}{path}"
         done = run(capsys, *SHORT, *judge, address, "run_name=served")

@@ -14,7 +14,7 @@ from framework.operations.check_completeness import CompletenessResponse
 from framework.operations.decide import UNDETERMINED, DecideResponse
 from framework.records import ABSTAIN, Answer, FactField, Item, MemoryView, TaskCard
 from framework.registry import NoSettings
-from plugins.models.rule_based.model import Extractive, ExtractiveSettings
+from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
 from plugins.readers.commit import Commit
 from plugins.readers.verified import Verified, VerifiedSettings
 
@@ -49,7 +49,7 @@ class Offline:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.model = Extractive(ExtractiveSettings())
+        self.model = RuleBased(RuleBasedSettings())
 
     async def ask(self, operation: Operation[Any, Any], request: Any) -> Any:
         self.asked.append(operation.name)

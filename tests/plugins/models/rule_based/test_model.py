@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from framework.contracts import Operation, Profile, Prompt, Rule
+from framework.engine.compose import compose_plan, composer
 from framework.errors import StopRun, UserError
 from framework.registry import find, register, settings_of
-from plugins.models.rule_based.model import Extractive, ExtractiveSettings
+from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class EchoRule(Rule[str, Echoed]):
 
 
 def test_dispatches_to_any_operation() -> None:
-    model = Extractive(ExtractiveSettings(style="blind"))
+    model = RuleBased(RuleBasedSettings(style="blind"))
     reply = asyncio.run(model.run(Echo(), "hello", 0))
     assert reply.response == Echoed(request="hello", style="blind")
     assert reply.text == '{"request":"hello","style":"blind"}'
@@ -51,17 +52,25 @@ def test_an_operation_without_a_rule_ends_the_run_in_one_line() -> None:
     class Unruled(Echo):
         name = "unruled"
 
-    model = Extractive(ExtractiveSettings())
+    model = RuleBased(RuleBasedSettings())
     with pytest.raises(StopRun, match="operation 'unruled' has no rule to answer it") as stopped:
         asyncio.run(model.run(Unruled(), "hello", 0))
     assert "\n" not in str(stopped.value)
 
 
 def test_is_marked_as_rule_based() -> None:
-    assert Extractive.kind == "rule-based"
-    assert Extractive(ExtractiveSettings()).label == "extractive (rule-based, schema)"
-    noisy = ExtractiveSettings(style="noisy", miss_rate=0.1, gullible=True)
-    assert Extractive(noisy).label == "extractive (rule-based, noisy, gullible)"
+    assert RuleBased.kind == "rule-based"
+
+
+def test_former_names_of_the_model_and_its_settings_are_read() -> None:
+    plugin = find("model", "extractive")
+    assert plugin.name == "rule_based"
+    assert settings_of(plugin, {"gullible": True}) == RuleBasedSettings(follows_injections=True)
+    with composer():
+        plan = compose_plan(["model=extractive", "model.gullible=true"])
+        same = compose_plan(["model=rule_based", "model.follows_injections=true"])
+    assert plan.rows_digest == same.rows_digest
+    assert plan.option("model") == "rule_based"
 
 
 @pytest.mark.parametrize(
@@ -77,4 +86,4 @@ def test_is_marked_as_rule_based() -> None:
 )
 def test_settings_that_make_no_sense_are_refused(values: dict[str, Any]) -> None:
     with pytest.raises(UserError):
-        settings_of(find("model", "extractive"), values)
+        settings_of(find("model", "rule_based"), values)

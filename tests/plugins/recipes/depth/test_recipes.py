@@ -43,7 +43,7 @@ SWEEPS = {
     "organisation": ("arch=bm25,typed_graph",),
     "capture": ("domain.capture=linked,raw", "extractor=none,rules", "arch=typed_graph_pruned"),
     "agentic": ("reader=commit,agentic", "arch=bm25", "n_cases=8"),
-    "cross_model": ("model=extractive,extractive_noisy", "arch=none,bm25,oracle"),
+    "cross_model": ("model=rule_based,rule_based_noisy", "arch=none,bm25,oracle"),
     "intervention": ("arch=none,typed_graph",),
     "crossover": ("arch=none,bm25,typed_graph", "n_cases=16"),
     "paper_geometry": ("arch=none,bm25,typed_graph", "n_cases=9"),
@@ -275,7 +275,7 @@ def readers(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
         near(table.number(job.arm, model), mean(job, "compliance"))
     tau = stats.kendalltau(*orders.values()).statistic
     agreed = next(t for caption, t in pages.items() if caption.startswith("Kendall's tau-b"))
-    near(agreed.number("extractive", "tau-b"), tau)
+    near(agreed.number("rule_based", "tau-b"), tau)
 
 
 def maintenance(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:

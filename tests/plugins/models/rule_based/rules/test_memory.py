@@ -221,7 +221,7 @@ UNREADABLE = (
 
 @pytest.mark.parametrize("name", ["project", "synthesize_schema"])
 @pytest.mark.parametrize(
-    "profile", [*PROFILES[:2], PROFILES[3]], ids=["schema", "blind", "gullible"]
+    "profile", [*PROFILES[:2], PROFILES[3]], ids=["schema", "blind", "follows injections"]
 )
 def test_what_the_reader_cannot_read_or_rejects_is_kept_all_the_same(
     name: str, profile: Profile
