@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.registry import (
@@ -55,51 +56,40 @@ PREREG: Final = "prereg"
 _RESERVED: Final = frozenset({"labels", "hydra", PREREG})
 
 
+_OPERATIONAL: Final = {"operational": True}
+
+
 @dataclass(frozen=True, kw_only=True)
-class TopLevel:
+class TopLevel(Bounded):
     """The top-level keys of a configuration; see conf/config.yaml for what each means."""
 
-    n_cases: int | None = 100
-    seed: int = 7
-    repeats: int = 1
+    n_cases: Annotated[int | None, at_least(1)] = 100
+    seed: Annotated[int, at_least(0)] = 7
+    repeats: Annotated[int, at_least(1)] = 1
     extra_axes: tuple[str, ...] = ()
-    prompt_set: str | None = field(default=None, metadata={"operational": True})
-    resume: str | None = field(default=None, metadata={"operational": True})
-    baseline: str | None = field(default=None, metadata={"operational": True})
-    smallest_effect: float | None = field(default=None, metadata={"operational": True})
-    published_convention: str | None = field(default=None, metadata={"operational": True})
-    compat: str | None = field(default=None, metadata={"operational": True})
-    report: bool = field(default=True, metadata={"operational": True})
-    run_name: str | None = field(default=None, metadata={"operational": True})
-    max_errors: float = field(default=0.1, metadata={"operational": True})
-    max_cost_usd: float | None = field(default=None, metadata={"operational": True})
-    max_tokens_total: int | None = field(default=None, metadata={"operational": True})
-    dry_run: bool = field(default=False, metadata={"operational": True})
+    prompt_set: str | None = field(default=None, metadata=_OPERATIONAL)
+    resume: str | None = field(default=None, metadata=_OPERATIONAL)
+    baseline: str | None = field(default=None, metadata=_OPERATIONAL)
+    smallest_effect: Annotated[float | None, above(0, below=1)] = field(
+        default=None, metadata=_OPERATIONAL
+    )
+    published_convention: str | None = field(default=None, metadata=_OPERATIONAL)
+    compat: str | None = field(default=None, metadata=_OPERATIONAL)
+    report: bool = field(default=True, metadata=_OPERATIONAL)
+    run_name: str | None = field(default=None, metadata=_OPERATIONAL)
+    max_errors: Annotated[float, at_least(0)] = field(default=0.1, metadata=_OPERATIONAL)
+    max_cost_usd: Annotated[float | None, at_least(0)] = field(default=None, metadata=_OPERATIONAL)
+    max_tokens_total: Annotated[int | None, at_least(0)] = field(
+        default=None, metadata=_OPERATIONAL
+    )
+    dry_run: bool = field(default=False, metadata=_OPERATIONAL)
 
     def __post_init__(self) -> None:
-        if self.n_cases is not None and self.n_cases < 1:
-            raise ValueError(f"n_cases: {self.n_cases} given, at least 1 expected (null for all)")
-        if self.seed < 0:
-            raise ValueError(f"seed: {self.seed} given, 0 or more expected")
-        if self.repeats < 1:
-            raise ValueError(f"repeats: {self.repeats} given, at least 1 expected")
-        if not self.max_errors >= 0:  # also refuses NaN
-            raise ValueError(f"max_errors: {self.max_errors} given, 0 or more expected")
-        effect = self.smallest_effect
-        if effect is not None and not 0 < effect < 1:
-            raise ValueError(
-                f"smallest_effect: {effect} given, between 0 and 1 expected (null for none)"
-            )
+        Bounded.__post_init__(self)
         for key in ("published_convention", "compat"):
             given = getattr(self, key)
             if given is not None and given not in (known := names("convention")):
                 raise ValueError(f"{key}: no convention {given!r}{nearest(given, known)}")
-        for key, cap in (
-            ("max_cost_usd", self.max_cost_usd),
-            ("max_tokens_total", self.max_tokens_total),
-        ):
-            if cap is not None and not cap >= 0:
-                raise ValueError(f"{key}: {cap} given, 0 or more expected (null for no cap)")
         name = self.run_name
         if name is not None and (not name.strip(". ") or "/" in name):
             raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from framework.bounds import Bounded, above, at_least
 from framework.contracts import Sizes
 from framework.errors import UserError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImproveSettings:
+class ImproveSettings(Bounded):
     """Settings of `protocol=improve`.
 
     pool : cases drawn from the domain, of which the splits are samples; None for what the target
@@ -40,47 +41,34 @@ class ImproveSettings:
     """
 
     pool: int | None = None
-    optimize: int | None = None
-    confirm: int | None = None
-    test: int | None = None
+    optimize: Annotated[int | None, at_least(1)] = None
+    confirm: Annotated[int | None, at_least(1)] = None
+    test: Annotated[int | None, at_least(1)] = None
     fresh_confirm: Literal["auto", "always", "never"] = "auto"
-    max_attempts: int = 8
-    max_candidates: int = 40
-    max_promotions: int | None = None
-    best_of: int = 1
-    min_net_flips: int = 2
-    patience: int | None = 3
-    prompt_chars: int = 6_000
+    max_attempts: Annotated[int, at_least(1)] = 8
+    max_candidates: Annotated[int, at_least(1)] = 40
+    max_promotions: Annotated[int | None, at_least(1)] = None
+    best_of: Annotated[int, at_least(1)] = 1
+    min_net_flips: Annotated[int, at_least(0)] = 2
+    patience: Annotated[int | None, at_least(1)] = 3
+    prompt_chars: Annotated[int, at_least(0)] = 6_000
     consolidate: bool = True
     diagnosis: bool = True
-    shown_failures: int = 8
-    shown_chars: int = 1_500
+    shown_failures: Annotated[int, at_least(0)] = 8
+    shown_chars: Annotated[int, at_least(0)] = 1_500
     whole_pool: bool = False
     code: bool = False
     rewards: Literal["truth", "directness"] = "truth"
-    memories: int = field(default=200, metadata={"operational": True})
-    author_timeout_s: float = field(default=120.0, metadata={"operational": True})
+    memories: Annotated[int, at_least(1)] = field(default=200, metadata={"operational": True})
+    author_timeout_s: Annotated[float, above(0)] = field(
+        default=120.0, metadata={"operational": True}
+    )
 
     def __post_init__(self) -> None:
-        for name in ("optimize", "confirm", "test"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name}: {value} given, at least 1 expected (null: the target's)")
-        for name in ("max_attempts", "max_candidates", "best_of", "memories"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)} given, at least 1 expected")
-        for name in ("max_promotions", "patience"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name}: {value} given, at least 1 expected (null for no limit)")
-        for name in ("min_net_flips", "prompt_chars", "shown_failures", "shown_chars"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}: {getattr(self, name)} given, 0 or more expected")
+        Bounded.__post_init__(self)
         together = sum(n for n in (self.optimize, self.confirm, self.test) if n is not None)
         if self.pool is not None and self.pool < together:
             raise ValueError(f"pool: {self.pool} given, less than the three splits together")
-        if not self.author_timeout_s > 0:
-            raise ValueError(f"author_timeout_s: {self.author_timeout_s} given, above 0 expected")
 
     def sizes(self, planned: Sizes) -> Sizes:
         """The sizes as given, and where none are as planned.

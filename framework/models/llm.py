@@ -11,13 +11,14 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
+from framework.bounds import at_least
 from framework.contracts import Model, Operation, Prompt, Reply
 from framework.errors import UnreadableError
 from framework.models.cache import Response
 from framework.models.rehearsal import Rehearsal, rehearsing
-from framework.models.transport import Served, ServedSettings, check_at_least
+from framework.models.transport import Served, ServedSettings
 from framework.records import Usage
 
 Req = TypeVar("Req")
@@ -39,12 +40,8 @@ class LLMSettings(ServedSettings):
     max_tokens : of one answer.
     """
 
-    temperature: float | None = 0.0
-    max_tokens: int = 4096
-
-    def __post_init__(self) -> None:
-        check_at_least((("temperature", self.temperature, 0), ("max_tokens", self.max_tokens, 1)))
-        ServedSettings.__post_init__(self)
+    temperature: Annotated[float | None, at_least(0)] = 0.0
+    max_tokens: Annotated[int, at_least(1)] = 4096
 
 
 class LLM(Served[S], Model[S]):

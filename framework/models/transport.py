@@ -14,9 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from framework.bounds import Bounded, at_least
 from framework.errors import ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
 from framework.models.prices import price_of
@@ -38,7 +39,7 @@ _PUSHED_BACK: Final = frozenset({"429", "529", "503"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServedSettings:
+class ServedSettings(Bounded):
     """Settings of everything that is served.
 
     name : the model's id, best a dated snapshot. base_url : where it is served; part of the
@@ -55,25 +56,21 @@ class ServedSettings:
     name: str
     base_url: str
     api_key_env: str | None = field(default=None, metadata=OPERATIONAL)
-    timeout_s: float = field(default=120.0, metadata=OPERATIONAL)
-    retries: int = field(default=6, metadata=OPERATIONAL)
-    backoff_s: float = field(default=0.5, metadata=OPERATIONAL)
-    concurrency: int = field(default=16, metadata=OPERATIONAL)
-    requests_per_minute: int | None = field(default=None, metadata=OPERATIONAL)
-    tokens_per_minute: int | None = field(default=None, metadata=OPERATIONAL)
+    timeout_s: Annotated[float, at_least(0.001)] = field(default=120.0, metadata=OPERATIONAL)
+    retries: Annotated[int, at_least(0)] = field(default=6, metadata=OPERATIONAL)
+    backoff_s: Annotated[float, at_least(0)] = field(default=0.5, metadata=OPERATIONAL)
+    concurrency: Annotated[int, at_least(1)] = field(default=16, metadata=OPERATIONAL)
+    requests_per_minute: Annotated[int | None, at_least(1)] = field(
+        default=None, metadata=OPERATIONAL
+    )
+    tokens_per_minute: Annotated[int | None, at_least(1)] = field(
+        default=None, metadata=OPERATIONAL
+    )
     replay: bool = field(default=False, metadata=OPERATIONAL)
     cache: str | None = field(default=".cache/responses.sqlite", metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
-        at_least: tuple[tuple[str, float | None, float], ...] = (
-            ("timeout_s", self.timeout_s, 0.001),
-            ("retries", self.retries, 0),
-            ("backoff_s", self.backoff_s, 0),
-            ("concurrency", self.concurrency, 1),
-            ("requests_per_minute", self.requests_per_minute, 1),
-            ("tokens_per_minute", self.tokens_per_minute, 1),
-        )
-        check_at_least(at_least)
+        Bounded.__post_init__(self)
         if not self.name:
             raise ValueError("name: the id of a model expected")
         url = urlsplit(self.base_url)
@@ -83,13 +80,6 @@ class ServedSettings:
             raise ValueError("base_url: give a key in the environment, never in the address")
         if self.replay and self.cache is None:
             raise ValueError("replay needs a cache")
-
-
-def check_at_least(values: tuple[tuple[str, float | None, float], ...]) -> None:
-    """Raise ValueError for the first (name, value, least) whose value is below the least."""
-    for name, value, least in values:
-        if value is not None and not value >= least:
-            raise ValueError(f"{name}: {value} given, at least {least} expected")
 
 
 class CallFailed(Exception):

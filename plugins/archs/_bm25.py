@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plugins.archs._bounds import at_least
+from framework.bounds import Bounded, at_least
 from plugins.archs._postings import Postings
 
 Tokenizer = Literal["words", "split"]
@@ -41,7 +41,7 @@ TOKENIZERS: Final[Mapping[Tokenizer, Callable[[str], list[str]]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BM25Settings:
+class BM25Settings(Bounded):
     """Settings of every arm that ranks by BM25; the numbers are rank-bm25's defaults.
 
     k1 : saturation of term frequency, at least 0.
@@ -51,15 +51,10 @@ class BM25Settings:
         `words`; `split`: case-sensitive pieces between white space, as in rank-bm25's own examples.
     """
 
-    k1: float = 1.5
-    b: float = 0.75
+    k1: Annotated[float, at_least(0)] = 1.5
+    b: Annotated[float, at_least(0, most=1)] = 0.75
     epsilon: float = 0.25
     tokenizer: Tokenizer = "words"
-
-    def __post_init__(self) -> None:
-        at_least(self, k1=0)
-        if not 0 <= self.b <= 1:
-            raise ValueError(f"b must be in [0, 1], {self.b} given")
 
 
 class BM25Index:

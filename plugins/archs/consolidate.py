@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.operations.consolidate import Change, Consolidate, ConsolidateRequest
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bounds import at_least
 from plugins.archs._dense import embed
 from plugins.archs._vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidateSettings:
+class ConsolidateSettings(Bounded):
     """Settings of `arch=consolidate`.
 
     similar : memories that a document is compared with, at least 1; 10 in the source.
     """
 
-    similar: int = 10
-
-    def __post_init__(self) -> None:
-        at_least(self, similar=1)
+    similar: Annotated[int, at_least(1)] = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from framework.bounds import Bounded, above
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
@@ -30,18 +31,14 @@ _MOST_STEPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphPPRSettings:
+class GraphPPRSettings(Bounded):
     """Settings of `arch=graph_ppr`.
 
     restart : probability that a walk goes back to the query's phrases at each step, in (0, 1]; 0.5
         in the source.
     """
 
-    restart: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0 < self.restart <= 1:
-            raise ValueError(f"restart must be in (0, 1], {self.restart} given")
+    restart: Annotated[float, above(0, most=1)] = 0.5
 
 
 @register("arch", "graph_ppr")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from framework.bounds import at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, top
-from plugins.archs._bounds import at_least
 from plugins.archs._items import ranked_items
 
 
@@ -22,11 +23,7 @@ class HierarchicalDocsSettings(BM25Settings):
     document_events : events of one document, at least 1.
     """
 
-    document_events: int = 10
-
-    def __post_init__(self) -> None:
-        BM25Settings.__post_init__(self)
-        at_least(self, document_events=1)
+    document_events: Annotated[int, at_least(1)] = 10
 
 
 @register("arch", "hierarchical_docs")

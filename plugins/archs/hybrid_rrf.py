@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from framework.bounds import at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, top
-from plugins.archs._bounds import at_least
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import ranked_items
 
@@ -23,11 +24,7 @@ class HybridSettings(BM25Settings):
     smoothing : what is added to every rank, at least 0; 60 in the source.
     """
 
-    smoothing: float = 60.0
-
-    def __post_init__(self) -> None:
-        BM25Settings.__post_init__(self)
-        at_least(self, smoothing=0)
+    smoothing: Annotated[float, at_least(0)] = 60.0
 
 
 @register("arch", "hybrid_rrf")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.operations.hypothetical_document import (
     HypotheticalDocument,
@@ -12,22 +14,18 @@ from framework.operations.hypothetical_document import (
 )
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bounds import at_least
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import ranked_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HydeSettings:
+class HydeSettings(Bounded):
     """Settings of `arch=hyde`.
 
     passage_tokens : longest passage asked for, at least 1.
     """
 
-    passage_tokens: int = 120
-
-    def __post_init__(self) -> None:
-        at_least(self, passage_tokens=1)
+    passage_tokens: Annotated[int, at_least(1)] = 120
 
 
 @register("arch", "hyde")

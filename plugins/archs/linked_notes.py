@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.operations.take_note import Note, TakeNote, TakeNoteRequest, TakeNoteResponse
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bounds import at_least
 from plugins.archs._dense import embed
 from plugins.archs._items import event_item, recency
 from plugins.archs._vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkedNotesSettings:
+class LinkedNotesSettings(Bounded):
     """Settings of `arch=linked_notes`.
 
     neighbours : earlier notes that a new one is compared with, at least 1; 5 in the source.
     expanded : best notes whose linked notes are recalled right behind them, at least 0.
     """
 
-    neighbours: int = 5
-    expanded: int = 5
-
-    def __post_init__(self) -> None:
-        at_least(self, neighbours=1, expanded=0)
+    neighbours: Annotated[int, at_least(1)] = 5
+    expanded: Annotated[int, at_least(0)] = 5
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bounds import at_least
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import ranked_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MMRSettings:
+class MMRSettings(Bounded):
     """Settings of `arch=mmr`.
 
     relevance : lambda of the source, in [0, 1]: 1 is `dense`, 0 looks for what is new alone.
     candidates : nearest events among which it chooses, at least 1; the rest follow as in `dense`.
     """
 
-    relevance: float = 0.7
-    candidates: int = 200
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.relevance <= 1:
-            raise ValueError(f"relevance must be in [0, 1], {self.relevance} given")
-        at_least(self, candidates=1)
+    relevance: Annotated[float, at_least(0, most=1)] = 0.7
+    candidates: Annotated[int, at_least(1)] = 200
 
 
 @register("arch", "mmr")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
+from framework.bounds import above, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings
-from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 from plugins.archs._recent import Recent
 from plugins.archs._summary import Summary, folded, limit_of, summary_items
@@ -24,18 +25,16 @@ class PagedSettings(BM25Settings):
     page_events : events of one page of search results, at least 1.
     """
 
-    core_share: float = 0.2
-    queue_share: float = 0.2
-    page_events: int = 5
+    core_share: Annotated[float, above(0, below=1)] = 0.2
+    queue_share: Annotated[float, above(0, below=1)] = 0.2
+    page_events: Annotated[int, at_least(1)] = 5
 
     def __post_init__(self) -> None:
         BM25Settings.__post_init__(self)
-        for name, share in (("core_share", self.core_share), ("queue_share", self.queue_share)):
-            if not 0 < share < 1:
-                raise ValueError(f"{name} must be in (0, 1), {share} given")
-        if self.core_share + self.queue_share >= 1:
-            raise ValueError("core_share and queue_share must be below 1 together")
-        at_least(self, page_events=1)
+        if (share := self.core_share + self.queue_share) >= 1:
+            raise ValueError(
+                f"core_share and queue_share: {share:g} given, below 1 together expected"
+            )
 
 
 @register("arch", "paged")

@@ -6,25 +6,23 @@ import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomContextSettings:
+class RandomContextSettings(Bounded):
     """Settings of `arch=random_context`.
 
     draws : independent orders to average over, at least 1; a result counts from 10 on.
     """
 
-    draws: int = 10
-
-    def __post_init__(self) -> None:
-        at_least(self, draws=1)
+    draws: Annotated[int, at_least(1)] = 10
 
 
 @register("arch", "random_context")

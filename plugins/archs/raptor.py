@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.operations.summarize import Summarize, SummarizeRequest
 from framework.records import Event, Item
 from framework.registry import register
 from framework.text.tokens import truncate
-from plugins.archs._bounds import at_least
 from plugins.archs._clusters import Clustering, clusters
 from plugins.archs._dense import DenseIndex, embed
 from plugins.archs._items import event_item, recency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaptorSettings:
+class RaptorSettings(Bounded):
     """Settings of `arch=raptor`.
 
     cluster_size : most members of a cluster, at least 2, those that belong to another one first
@@ -33,15 +33,12 @@ class RaptorSettings:
     beam : nodes followed on each level of a traversal, at least 1.
     """
 
-    cluster_size: int = 8
+    cluster_size: Annotated[int, at_least(2)] = 8
     clustering: Clustering = "soft"
-    summary_tokens: int = 130
-    levels: int = 5
+    summary_tokens: Annotated[int, at_least(1)] = 130
+    levels: Annotated[int, at_least(1)] = 5
     search: Literal["collapsed", "traversal"] = "collapsed"
-    beam: int = 5
-
-    def __post_init__(self) -> None:
-        at_least(self, cluster_size=2, summary_tokens=1, levels=1, beam=1)
+    beam: Annotated[int, at_least(1)] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

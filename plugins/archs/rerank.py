@@ -6,17 +6,17 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
+from framework.bounds import at_least
 from framework.contracts import Arch, ArchContext, Query, answer_by_rule
 from framework.errors import UserError
 from framework.operations.rerank import Rerank, RerankRequest
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, top
-from plugins.archs._bounds import at_least
 from plugins.archs._items import ranked_items
 
 
@@ -28,11 +28,7 @@ class RerankSettings(BM25Settings):
         follow in the order of the first stage.
     """
 
-    candidates: int = 50
-
-    def __post_init__(self) -> None:
-        BM25Settings.__post_init__(self)
-        at_least(self, candidates=1)
+    candidates: Annotated[int, at_least(1)] = 50
 
 
 S = TypeVar("S", bound=RerankSettings)
@@ -107,11 +103,7 @@ class RerankCESettings(RerankSettings):
     """
 
     model: str = "cross-encoder/ms-marco-MiniLM-L-6-v2"
-    max_length: int = 512
-
-    def __post_init__(self) -> None:
-        RerankSettings.__post_init__(self)
-        at_least(self, max_length=8)
+    max_length: Annotated[int, at_least(8)] = 512
 
 
 @register("arch", "rerank_ce")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings
-from plugins.archs._bounds import at_least
 from plugins.archs._items import pieces, recency
 
 
@@ -23,12 +24,8 @@ class RetrOnlySettings(BM25Settings):
         its appendix A), so an event of ordinary length is one chunk and only a long one is cut.
     """
 
-    top_k: int = 20
-    chunk_tokens: int = 128
-
-    def __post_init__(self) -> None:
-        BM25Settings.__post_init__(self)
-        at_least(self, top_k=1, chunk_tokens=1)
+    top_k: Annotated[int, at_least(1)] = 20
+    chunk_tokens: Annotated[int, at_least(1)] = 128
 
 
 @register("arch", "retr_only")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from framework.text.tokens import count_tokens
 from plugins.archs._bm25 import BM25Index, BM25Settings
-from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 
 
@@ -24,15 +25,11 @@ class RetrOnlyFifoSettings(BM25Settings):
         reader's instruction, which names no document and no fact.
     """
 
-    top_k: int = 8
+    top_k: Annotated[int, at_least(1)] = 8
     generic_query: str = (
         "Review the file and decide the case. Give the decision, a rationale that cites specific "
         "figures from the file, and, if the decision is adverse, a notice with specific reasons."
     )
-
-    def __post_init__(self) -> None:
-        BM25Settings.__post_init__(self)
-        at_least(self, top_k=1)
 
 
 @register("arch", "retr_only_fifo")

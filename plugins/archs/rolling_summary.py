@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
@@ -13,18 +15,14 @@ from plugins.archs._summary import Summary, folded, limit_of, summary_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RollingSummarySettings:
+class RollingSummarySettings(Bounded):
     """Settings of `arch=rolling_summary`.
 
     window_share : share of the budget that the latest events may take word for word, in [0, 1);
         the summary has the rest.
     """
 
-    window_share: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.window_share < 1:
-            raise ValueError(f"window_share must be in [0, 1), {self.window_share} given")
+    window_share: Annotated[float, at_least(0, below=1)] = 0.5
 
 
 @register("arch", "rolling_summary")

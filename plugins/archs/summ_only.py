@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bounds import at_least
 from plugins.archs._summary import limit_of, summarize, summary_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummOnlySettings:
+class SummOnlySettings(Bounded):
     """Settings of `arch=summ_only`.
 
     chunk_events : events integrated by one call, at least 1. The paper integrates chunk by chunk.
     """
 
-    chunk_events: int = 1
-
-    def __post_init__(self) -> None:
-        at_least(self, chunk_events=1)
+    chunk_events: Annotated[int, at_least(1)] = 1
 
 
 @register("arch", "summ_only")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import words
-from plugins.archs._bounds import at_least
 from plugins.archs._items import ranked_items
 from plugins.archs._postings import Postings
 
@@ -21,16 +21,13 @@ _SHORTEST: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TagIndexSettings:
+class TagIndexSettings(Bounded):
     """Settings of `arch=tag_index`.
 
     tags : tags of one event, at least 1.
     """
 
-    tags: int = 6
-
-    def __post_init__(self) -> None:
-        at_least(self, tags=1)
+    tags: Annotated[int, at_least(1)] = 6
 
 
 @register("arch", "tag_index")

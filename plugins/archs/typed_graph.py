@@ -6,16 +6,16 @@ import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, Tokenizer, top
-from plugins.archs._bounds import at_least
 from plugins.archs._dense import embed
 from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import SUPERSEDES, TypedGraph
@@ -23,7 +23,7 @@ from plugins.archs._items import event_item, recency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphSettings:
+class GraphSettings(Bounded):
     """Settings of the typed graphs, however their seeds are found.
 
     seeds : events from which the search starts, at least 1. Depth 5.3 starts from the one most
@@ -47,9 +47,9 @@ class GraphSettings:
     draws : independent draws of a control that is random, at least 1; a result counts from 10 on.
     """
 
-    seeds: int = 5
-    hops: int | None = 3
-    relations: Mapping[str, float] = field(
+    seeds: Annotated[int, at_least(1)] = 5
+    hops: Annotated[int | None, at_least(0)] = 3
+    relations: Annotated[Mapping[str, float], at_least(0, most=1)] = field(
         default_factory=lambda: {
             "part_of": 1.0,
             "constrains": 1.0,
@@ -60,19 +60,13 @@ class GraphSettings:
             "cites": 0.6,
         }
     )
-    other: float = 0.4
-    fan_out: int = 16
+    other: Annotated[float, at_least(0, most=1)] = 0.4
+    fan_out: Annotated[int, at_least(1)] = 16
     prune: bool = False
-    decay: float = 0.0
+    decay: Annotated[float, at_least(0)] = 0.0
     superseded: Literal["demote", "drop"] = "demote"
     edges: Edges = "intact"
-    draws: int = 10
-
-    def __post_init__(self) -> None:
-        at_least(self, seeds=1, hops=0, fan_out=1, decay=0, draws=1)
-        for name, weight in (*self.relations.items(), ("other", self.other)):
-            if not 0 <= weight <= 1:
-                raise ValueError(f"the weight of {name} must be in [0, 1], {weight} given")
+    draws: Annotated[int, at_least(1)] = 10
 
 
 S = TypeVar("S", bound=GraphSettings)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+from framework.bounds import above, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings
-from plugins.archs._bounds import at_least
 from plugins.archs._items import event_item, recency
 from plugins.archs._router import Route, route
 from plugins.archs._summary import limit_of, summarize, summary_items
@@ -30,16 +30,9 @@ class RoutedSettings(BM25Settings):
     """
 
     store: Literal["topk", "full"] = "topk"
-    top_k: int = 8
-    summary_share: float = 0.5
-    chunk_events: int = 1
-
-    def __post_init__(self) -> None:
-        BM25Settings.__post_init__(self)
-        at_least(self, top_k=1)
-        if not 0 < self.summary_share < 1:
-            raise ValueError(f"summary_share must be in (0, 1), {self.summary_share} given")
-        at_least(self, chunk_events=1)
+    top_k: Annotated[int, at_least(1)] = 8
+    summary_share: Annotated[float, above(0, below=1)] = 0.5
+    chunk_events: Annotated[int, at_least(1)] = 1
 
 
 class Routed(Arch[RoutedSettings]):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
+from framework.bounds import above
 from framework.errors import UserError
 
-MAX_RATIO = 10.0
-"""Largest ratio: ten times the nominal length holds every history; more is a slip of the comma."""
-
-
-def check_ratio(name: str, ratio: float) -> None:
-    """Raise ValueError unless `ratio` is in (0, 10]."""
-    if not 0.0 < ratio <= MAX_RATIO:
-        raise ValueError(f"{name} must be above 0 and at most 10, {ratio} given")
+RATIO: Final = above(0, most=10)
+"""Of a ratio: ten times the nominal length holds every history; more is a slip of the comma."""
 
 
 def share(ratio: float, nominal_tokens: int, domain: str) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from framework.bounds import Bounded
 from framework.contracts import Budget
 from framework.registry import register
-from plugins.budgets._ratio import check_ratio, share
+from plugins.budgets._ratio import RATIO, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerDomainSettings:
+class PerDomainSettings(Bounded):
     """Settings of `budget=per_domain`.
 
     ratios : share of `nominal_tokens` by domain name, each above 0 and at most 10.
@@ -20,14 +21,9 @@ class PerDomainSettings:
     packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
     """
 
-    ratios: Mapping[str, float] = field(default_factory=dict)
-    default: float = 0.2
+    ratios: Annotated[Mapping[str, float], RATIO] = field(default_factory=dict)
+    default: Annotated[float, RATIO] = 0.2
     packing: Literal["truncate", "whole"] = "truncate"
-
-    def __post_init__(self) -> None:
-        check_ratio("default", self.default)
-        for domain, ratio in self.ratios.items():
-            check_ratio(f"ratios.{domain}", ratio)
 
 
 @register("budget", "per_domain")

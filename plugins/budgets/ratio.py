@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from framework.bounds import Bounded
 from framework.contracts import Budget
 from framework.registry import register
-from plugins.budgets._ratio import check_ratio, share
+from plugins.budgets._ratio import RATIO, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatioSettings:
+class RatioSettings(Bounded):
     """Settings of `budget=ratio`.
 
     ratio : share of the domain's `nominal_tokens`, above 0 and at most 10. LongHorizon 6.1 has
@@ -19,11 +20,8 @@ class RatioSettings:
     packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
     """
 
-    ratio: float = 0.2
+    ratio: Annotated[float, RATIO] = 0.2
     packing: Literal["truncate", "whole"] = "truncate"
-
-    def __post_init__(self) -> None:
-        check_ratio("ratio", self.ratio)
 
 
 @register("budget", "ratio")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Embedder
 from framework.registry import register
 
@@ -15,18 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HashingSettings:
+class HashingSettings(Bounded):
     """Settings of `embedder=hashing`.
 
     dimension : length of a vector, at least 1. Two texts without a common word have an inner
         product of mean 0 and a standard deviation of about 1 / sqrt(dimension).
     """
 
-    dimension: int = 256
-
-    def __post_init__(self) -> None:
-        if self.dimension < 1:
-            raise ValueError(f"dimension must be at least 1, {self.dimension} given")
+    dimension: Annotated[int, at_least(1)] = 256
 
 
 @register("embedder", "hashing")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Embedder
 from framework.errors import UserError
 from framework.registry import register
@@ -17,17 +18,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MiniLMSettings:
+class MiniLMSettings(Bounded):
     """Settings of `embedder=minilm`.
 
     batch : texts that are encoded at once, at least 1.
     """
 
-    batch: int = field(default=64, metadata={"operational": True})
-
-    def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise ValueError(f"batch must be at least 1, {self.batch} given")
+    batch: Annotated[int, at_least(1)] = field(default=64, metadata={"operational": True})
 
 
 @register("embedder", "minilm")

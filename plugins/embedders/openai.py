@@ -6,8 +6,9 @@ import asyncio
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from framework.bounds import at_least
 from framework.contracts import Embedder
 from framework.errors import ModelError
 from framework.models.cache import Response
@@ -39,15 +40,9 @@ class OpenAIEmbedderSettings(ServedSettings):
 
     name: str = "text-embedding-3-small"
     base_url: str = "https://api.openai.com/v1"
-    dimension: int = 1536
-    batch: int = 128
+    dimension: Annotated[int, at_least(1)] = 1536
+    batch: Annotated[int, at_least(1)] = 128
     api_key_env: str | None = field(default="OPENAI_API_KEY", metadata={"operational": True})
-
-    def __post_init__(self) -> None:
-        ServedSettings.__post_init__(self)
-        for name, value in (("dimension", self.dimension), ("batch", self.batch)):
-            if value < 1:
-                raise ValueError(f"{name}: {value} given, at least 1 expected")
 
 
 @register("embedder", "openai")

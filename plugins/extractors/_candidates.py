@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Annotated, Final
 
+from framework.bounds import Bounded, at_least
 from framework.operations.extract_edges import Candidate, ExtractEdgesRequest, ExtractEdgesResponse
 from framework.records import Event
 
@@ -19,17 +20,13 @@ _COMMON: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateSettings:
+class CandidateSettings(Bounded):
     """Settings of the extractors that read a document beside those that it may speak of.
 
     candidates : other documents that one is read beside, at least 1.
     """
 
-    candidates: int = 12
-
-    def __post_init__(self) -> None:
-        if self.candidates < 1:
-            raise ValueError(f"candidates must be at least 1, {self.candidates} given")
+    candidates: Annotated[int, at_least(1)] = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

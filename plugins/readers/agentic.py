@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Client, Reader
 from framework.operations.next_query import NextQuery, NextQueryRequest
 from framework.records import Answer, MemoryView, TaskCard
@@ -13,17 +15,13 @@ from plugins.readers.commit import Commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgenticSettings:
+class AgenticSettings(Bounded):
     """Settings of `reader=agentic`.
 
     rounds : recalls at most, the task's own query included; at least 1, where 1 is `commit`.
     """
 
-    rounds: int = 3
-
-    def __post_init__(self) -> None:
-        if self.rounds < 1:
-            raise ValueError(f"rounds must be at least 1, {self.rounds} given")
+    rounds: Annotated[int, at_least(1)] = 3
 
 
 @register("reader", "agentic")

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
+from framework.bounds import Bounded, above, at_least
 from framework.contracts import Evidence, Outcome, Patch, Regime, Target, Taxonomy
 from framework.pipeline.pack import FULL
 from framework.records import Case, Row
@@ -26,20 +27,14 @@ COVERAGE_FLOOR: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalSettings:
+class RetrievalSettings(Bounded):
     """Settings of every target under these regimes.
 
     well_ranked_k, coverage_floor : thresholds of the retrieval regimes.
     """
 
-    well_ranked_k: int = WELL_RANKED_K
-    coverage_floor: float = COVERAGE_FLOOR
-
-    def __post_init__(self) -> None:
-        if self.well_ranked_k < 1:
-            raise ValueError(f"well_ranked_k: {self.well_ranked_k} given, at least 1 expected")
-        if not 0 < self.coverage_floor <= 1:
-            raise ValueError(f"coverage_floor: {self.coverage_floor} given, 0 to 1 expected")
+    well_ranked_k: Annotated[int, at_least(1)] = WELL_RANKED_K
+    coverage_floor: Annotated[float, above(0, most=1)] = COVERAGE_FLOOR
 
 
 S = TypeVar("S", bound=RetrievalSettings)

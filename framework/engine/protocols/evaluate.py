@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Pipeline, RowKey, RunProtocol
 from framework.records import Case, Row
 from framework.registry import register
 
 
 @dataclass(frozen=True)
-class EvaluateSettings:
+class EvaluateSettings(Bounded):
     """`k`: most items asked of an arm; null for as many as the budget could hold."""
 
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.k is not None and self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k}")
+    k: Annotated[int | None, at_least(1)] = None
 
 
 @register("protocol", "evaluate")

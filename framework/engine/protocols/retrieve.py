@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Pipeline, RowKey, RunProtocol
 from framework.records import Case, Row
 from framework.registry import register
 
 
 @dataclass(frozen=True)
-class RetrieveSettings:
+class RetrieveSettings(Bounded):
     """`k`: length of the ranking asked of an arm."""
 
-    k: int = 100
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k}")
+    k: Annotated[int, at_least(1)] = 100
 
 
 @register("protocol", "retrieve")

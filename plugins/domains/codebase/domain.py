@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, Provenance
 from framework.records import (
     Answer,
@@ -41,7 +42,7 @@ INSTRUCTION: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodebaseSettings:
+class CodebaseSettings(Bounded):
     """What is handed over and how it is said.
 
     spec : `stripped`, code that states no decision; `full`, each rule as a comment above the
@@ -53,11 +54,7 @@ class CodebaseSettings:
 
     spec: Literal["stripped", "full"] = "stripped"
     forms: Forms = "mixed"
-    padding: int = 160
-
-    def __post_init__(self) -> None:
-        if self.padding < 0:
-            raise ValueError(f"padding: {self.padding} given, at least 0 expected")
+    padding: Annotated[int, at_least(0)] = 160
 
 
 @register("domain", "codebase")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from framework.bounds import Bounded, at_least
 
 MOST_ITEMS: Final = 100_000
 DEEPEST: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GovernanceSettings:
+class GovernanceSettings(Bounded):
     """What a corpus holds and how its tasks are governed.
 
     depth : links between the entry record and the governing one, 1 to 8; null takes those of
@@ -37,41 +39,25 @@ class GovernanceSettings:
     tasks_per_history : tasks that share a corpus; they are one cluster.
     """
 
-    depth: int | None = None
-    depths: tuple[int, ...] = tuple(range(1, DEEPEST + 1))
-    rho: float = 0.67
-    visibility: float = 0.9
-    items: int = 500
-    distractors: int = 4
-    likeness: float = 0.5
-    fidelity: float = 1.0
+    depth: Annotated[int | None, at_least(1, most=DEEPEST)] = None
+    depths: Annotated[tuple[int, ...], at_least(1, most=DEEPEST)] = tuple(range(1, DEEPEST + 1))
+    rho: Annotated[float, at_least(0, most=1)] = 0.67
+    visibility: Annotated[float, at_least(0, most=1)] = 0.9
+    items: Annotated[int, at_least(1, most=MOST_ITEMS)] = 500
+    distractors: Annotated[int, at_least(0, most=MOST_ITEMS)] = 4
+    likeness: Annotated[float, at_least(0, most=1)] = 0.5
+    fidelity: Annotated[float, at_least(0, most=1)] = 1.0
     edge_noise: Literal["dropped", "rewired", "mistyped", "stale", "mixed"] = "dropped"
-    versions: int = 1
-    scatter: int = 1
+    versions: Annotated[int, at_least(1, most=12)] = 1
+    scatter: Annotated[int, at_least(1, most=8)] = 1
     capture: Literal["linked", "discrete", "raw"] = "linked"
     forms: Literal["mixed", "development", "held_out"] = "mixed"
-    tasks_per_history: int = 10
+    tasks_per_history: Annotated[int, at_least(1, most=MOST_ITEMS)] = 10
 
     def __post_init__(self) -> None:
-        for name in ("rho", "visibility", "likeness", "fidelity"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name}: {value} given, 0 to 1 expected")
-        for name, low, high in (
-            ("items", 1, MOST_ITEMS),
-            ("distractors", 0, MOST_ITEMS),
-            ("versions", 1, 12),
-            ("scatter", 1, 8),
-            ("tasks_per_history", 1, MOST_ITEMS),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ValueError(f"{name}: {value} given, {low} to {high} expected")
+        Bounded.__post_init__(self)
         if not self.depths:
             raise ValueError("depths: none given")
-        for depth in (*self.depths, *(() if self.depth is None else (self.depth,))):
-            if not 1 <= depth <= DEEPEST:
-                raise ValueError(f"depth: {depth} given, 1 to {DEEPEST} expected")
         needed = max(map(self._needed, range(len(self.depths))))
         if needed > self.items:
             raise ValueError(

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
 from framework.records import Answer, Case, Event, FactField, Gold
@@ -39,7 +40,7 @@ def _shares() -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongMemEvalSyntheticSettings:
+class LongMemEvalSyntheticSettings(Bounded):
     """What is asked, in which shares and wordings, over how long a history.
 
     sessions : of a history, at least 6 and at most 100, of two exchanges or more each.
@@ -51,23 +52,17 @@ class LongMemEvalSyntheticSettings:
     granularity : an event is a `turn` or a whole `session`.
     """
 
-    sessions: int = 14
-    shares: Mapping[str, float] = field(default_factory=_shares)
-    abstention: float = 0.12
-    held_out: float = 0.5
+    sessions: Annotated[int, at_least(LEAST_SESSIONS, most=100)] = 14
+    shares: Annotated[Mapping[str, float], at_least(0)] = field(default_factory=_shares)
+    abstention: Annotated[float, at_least(0, most=1)] = 0.12
+    held_out: Annotated[float, at_least(0, most=1)] = 0.5
     granularity: Granularity = "turn"
 
     def __post_init__(self) -> None:
-        if not LEAST_SESSIONS <= self.sessions <= 100:
-            raise ValueError(f"sessions: {self.sessions} given, {LEAST_SESSIONS} to 100 expected")
-        for name in ("abstention", "held_out"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}: {getattr(self, name)} given, 0 to 1 expected")
-        for name, share in self.shares.items():
+        Bounded.__post_init__(self)
+        for name in self.shares:
             if name not in STRUCTURES:
                 raise ValueError(f"shares: no structure {name!r}{nearest(name, STRUCTURES)}")
-            if share < 0:
-                raise ValueError(f"shares: {name}: {share} given, 0 or more expected")
         if not sum(self.shares.values()):
             raise ValueError("shares: no structure has any")
 

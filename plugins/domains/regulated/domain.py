@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, ProtectedGroups, Provenance
 from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Event, FactField, Gold, TaskCard
@@ -34,7 +35,7 @@ def _shares() -> dict[str, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegulatedSettings:
+class RegulatedSettings(Bounded):
     """Which spec, how long, and in which shares.
 
     spec : a built-in spec (`loan`, `claims`, `prior_authorization`) or a path to a YAML file.
@@ -50,28 +51,19 @@ class RegulatedSettings:
     """
 
     spec: str = "loan"
-    tokens: int = 6_700
-    filler_share: float = 0.5
-    strata: Mapping[str, float] = field(default_factory=_shares)
+    tokens: Annotated[int, at_least(LEAST_TOKENS, most=MOST_TOKENS)] = 6_700
+    filler_share: Annotated[float, at_least(0, most=0.95)] = 0.5
+    strata: Annotated[Mapping[str, float], at_least(0, most=1)] = field(default_factory=_shares)
     forms: Literal["mixed", "development", "held_out"] = "mixed"
-    near_share: float = 0.5
+    near_share: Annotated[float, at_least(0, most=1)] = 0.5
     twins: Literal["fact", "threshold", "protected"] | None = None
     injection: bool = True
 
     def __post_init__(self) -> None:
-        if not LEAST_TOKENS <= self.tokens <= MOST_TOKENS:
-            raise ValueError(
-                f"tokens: {self.tokens} given, {LEAST_TOKENS} to {MOST_TOKENS} expected"
-            )
-        if not 0 <= self.filler_share <= 0.95:
-            raise ValueError(f"filler_share: {self.filler_share} given, 0 to 0.95 expected")
-        if not 0 <= self.near_share <= 1:
-            raise ValueError(f"near_share: {self.near_share} given, 0 to 1 expected")
-        for name, share in self.strata.items():
+        Bounded.__post_init__(self)
+        for name in self.strata:
             if name not in STRATA:
                 raise ValueError(f"strata.{name}: no such stratum; allowed: {', '.join(STRATA)}")
-            if not 0 <= share <= 1:
-                raise ValueError(f"strata.{name}: {share} given, 0 to 1 expected")
         if abs(sum(self.strata.values()) - 1) > 1e-6:
             raise ValueError(f"strata: the shares sum to {sum(self.strata.values()):g}, not to 1")
 

@@ -111,5 +111,5 @@ def test_counts_of_several_histories_are_added_up() -> None:
 
 
 def test_settings_out_of_range_are_refused() -> None:
-    with pytest.raises(ValueError, match="candidates must be at least 1"):
+    with pytest.raises(ValueError, match="candidates: 0 given, at least 1 expected"):
         CandidateSettings(candidates=0)

@@ -72,7 +72,7 @@ def test_it_answers_from_the_view_as_commit_does() -> None:
 
 
 def test_rounds_below_one_are_refused() -> None:
-    with pytest.raises(ValueError, match="rounds must be at least 1"):
+    with pytest.raises(ValueError, match="rounds: 0 given, at least 1"):
         AgenticSettings(rounds=0)
 
 
