@@ -241,7 +241,7 @@ def test_the_questions_can_be_answered_too() -> None:
     domain = opened()
     case = by_id(domain)["fx01"]
     assert case.task.operation == "answer_question"
-    assert "answer" in HotpotQA.axes
+    assert "answer" in HotpotQA.axes()
     operation = AnswerQuestion()
     request = operation.request_of(case.task, "\n".join(e.text for e in domain.history(POOL)))
     answer = operation.answer_of(answer_by_rule(operation, request), case.task)
