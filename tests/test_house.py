@@ -33,7 +33,6 @@ WORDS = {
     "none": "no choice was made",
     "noninferiority": "the test that a pre-registered hypothesis names",
     "open": "regimes of a loop that may still be tried, in its diagnosis",
-    "ranking": "the field of a rerank answer",
     "regime": "why a case failed, in a loop's events",
     "retention": "what a view held: a column of counterfactual pairs, and a section of the report",
     "rules": "a field of an edit at the assembly seam, and of a prompt set",

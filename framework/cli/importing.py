@@ -1,26 +1,22 @@
-"""`import`: a published corpus of documents as a decision corpus."""
+"""`import`: a published corpus of documents in the form that a domain reads."""
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from pathlib import Path
 
+from framework.contracts.importer import Importer
 from framework.errors import UserError
+from framework.registry import find
 
 
-def import_peps(args: argparse.Namespace) -> int:
-    """Convert Python Enhancement Proposals and say what the file holds."""
-    from framework.corpora import write_corpus
-    from framework.corpora.peps import convert_peps
-
-    corpus = convert_peps(Path(args.path), args.revision)
+def import_corpus(args: argparse.Namespace) -> int:
+    """Convert a corpus and say what the file holds."""
+    importer: Importer = find("importer", args.corpus).cls()
     target = Path(args.to)
     try:
-        write_corpus(corpus, target)
+        held = importer.write(Path(args.path), target, args.revision)
     except OSError as error:
         raise UserError(f"{target}: can't be written: {error.strerror}") from None
-    counts = Counter(edge.relation for edge in corpus.edges)
-    edges = ", ".join(f"{n} {relation}" for relation, n in sorted(counts.items()))
-    print(f"{target}: {len(corpus.nodes)} documents, {edges}")
+    print(f"{target}: {held}")
     return 0

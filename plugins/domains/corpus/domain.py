@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from framework.contracts import Domain, Provenance
-from framework.corpora import Corpus, Node, parse_corpus
 from framework.errors import DataError
 from framework.records import (
     Answer,
@@ -36,6 +35,7 @@ from plugins.domains.corpus.links import (
     successors,
 )
 from plugins.domains.corpus.measure import answers_of, measured
+from plugins.domains.corpus.schema import Corpus, Node, parse_corpus
 from plugins.domains.data_file import check_sha256, read_file
 
 HISTORY: Final = "corpus"

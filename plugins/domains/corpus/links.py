@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from framework.corpora import Corpus
+from plugins.domains.corpus.schema import Corpus
 
 Links = Mapping[str, Sequence[str]]
 """By document, the documents one step further, in order of the file."""

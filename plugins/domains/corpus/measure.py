@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from framework.corpora import Corpus
 from plugins.domains.corpus.links import Links, hops_from, requirements, successors
+from plugins.domains.corpus.schema import Corpus
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")

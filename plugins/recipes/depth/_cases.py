@@ -12,10 +12,10 @@ from framework.errors import UserError
 from framework.records import Row
 from framework.reporting.blocks import NOTHING, Cell
 from framework.statistics.bootstrap import MIN_UNITS
-from framework.statistics.depth import Crossover, Slope, crossover, depth_slope
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import Measured, shown
+from plugins.recipes.depth._slopes import Crossover, Slope, crossover, depth_slope
 
 STAR: Final = (
     "Intervals are 95% BCa over corpora (exact where all tasks differ alike), of each number "

@@ -12,7 +12,6 @@ from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
-from framework.statistics.depth import Crossover
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import crossing, slope
@@ -20,6 +19,7 @@ from plugins.recipes.depth._decay import DecayFit, fit_decays
 from plugins.recipes.depth._decay import Measured as Recalled
 from plugins.recipes.depth._knobs import Curve, by_depth, curves_block, jobs_of, needs, words
 from plugins.recipes.depth._panels import draw
+from plugins.recipes.depth._slopes import Crossover
 
 _AXES: Final = ("recall", "compliance", "kappa")
 _FEW: Final = 10

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from framework.corpora import RELATIONS, parse_corpus, read_corpus, write_corpus
-from framework.corpora.peps import convert_peps
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
 from framework.testing.domain_conformance import check_domain
@@ -23,6 +21,8 @@ from plugins.domains.corpus.links import (
     successors,
 )
 from plugins.domains.corpus.measure import measured
+from plugins.domains.corpus.peps import convert_peps
+from plugins.domains.corpus.schema import RELATIONS, parse_corpus, read_corpus, write_corpus
 from tests.launching import framework
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"

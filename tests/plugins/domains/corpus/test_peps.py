@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.corpora import Edge, read_corpus
-from framework.corpora.peps import convert_peps
 from framework.errors import DataError
+from plugins.domains.corpus.peps import convert_peps
+from plugins.domains.corpus.schema import Edge, read_corpus
 from tests.launching import framework
 
 OLD = """\

@@ -10,13 +10,16 @@ from __future__ import annotations
 import lzma
 import re
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from framework.corpora.schema import Corpus, Edge, Node
+from framework.contracts.importer import Importer
 from framework.errors import DataError
+from framework.registry import register
+from plugins.domains.corpus.schema import Corpus, Edge, Node, write_corpus
 
 _NAME: Final = re.compile(r"pep-(\d{4})\.rst")
 _FIELD: Final = re.compile(r"^([A-Z][A-Za-z-]*):[ \t]*(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
@@ -43,6 +46,21 @@ _MARKUP: Final = (
     (re.compile(r"^\.\. _[^\n]*\n", re.MULTILINE), ""),
     (re.compile(r"\[#?[\w-]+\]_"), ""),
 )
+
+
+@register("importer", "peps")
+class Peps(Importer):
+    """Python Enhancement Proposals (github.com/python/peps) as a decision corpus.
+
+    From a directory or tar archive of pep-NNNN.rst files to JSON lines.
+    """
+
+    def write(self, path: Path, target: Path, revision: str) -> str:
+        corpus = convert_peps(path, revision)
+        write_corpus(corpus, target)
+        counts = Counter(edge.relation for edge in corpus.edges)
+        edges = ", ".join(f"{n} {relation}" for relation, n in sorted(counts.items()))
+        return f"{len(corpus.nodes)} documents, {edges}"
 
 
 def convert_peps(path: Path, revision: str = "") -> Corpus:

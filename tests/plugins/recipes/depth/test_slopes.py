@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from framework.statistics.depth import crossover, depth_slope
 from framework.statistics.paired import UnpairedCases
+from plugins.recipes.depth._slopes import crossover, depth_slope
 
 
 def of_rates(rates: dict[int, float], n: int = 40) -> tuple[list[float], list[float]]:

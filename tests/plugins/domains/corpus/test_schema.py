@@ -12,10 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.corpora import RELATIONS, SCHEMA, Edge, parse_corpus, read_corpus, write_corpus
 from framework.errors import DataError
+from plugins.domains.corpus.schema import (
+    RELATIONS,
+    SCHEMA,
+    Edge,
+    parse_corpus,
+    read_corpus,
+    write_corpus,
+)
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "decision_corpus" / "harbour.jsonl"
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"
 HEADER = {
     "record": "corpus",
     "schema": SCHEMA,
