@@ -17,8 +17,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.evidence import of_run, of_sweep
+from framework.analysis.loops import LOOP, read_loop
 from framework.config import plan
 from framework.errors import UserError
+from framework.reporting.blocks import Block, Note, Text
+from framework.reporting.markdown import blocks_markdown
+from framework.reporting.sections.conditions import fairness_flags, gate_lines
+from framework.reporting.sections.overview import axes_table, main_tables, notes
 from framework.store import FINISHED, JOURNAL, MANIFEST
 from framework.store.directory import (
     ANSWERS,
@@ -34,7 +40,7 @@ from framework.store.directory import (
     read_summary,
 )
 from framework.text.canonical import canonical_json, digest_bytes
-from plugins.tracking._metrics import Metrics, run_metrics, setting, sweep_metrics, word
+from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word
 
 LONGEST_PARAM: Final = 6_000
 """Characters of a parameter's value that MLflow keeps; it cuts the rest without a word."""
@@ -44,13 +50,13 @@ LARGEST_ARTIFACT: Final = 100 * 2**20
 """Bytes of a file that is still uploaded."""
 NOTE: Final = "mlflow.note.content"
 """The tag that the page of a run shows as its description, in Markdown."""
-_RULE_BASED: Final = (
-    "**Rule-based model: no language model was asked.** Findings were measured without any model; "
-    "everything else is an instrument check and no evidence about language models."
-)
+LONGEST_NOTE: Final = 7_000
+"""Characters of a note: MLflow keeps 8,000 of a tag."""
+CANDIDATE: Final = "candidate_key"
+"""The tag by which a draft's run is found again: the loop's head hash and the draft's number."""
 
 
-_OF_A_RUN: Final = (CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS, HTML, MARKDOWN)
+_OF_A_RUN: Final = (CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS, HTML, MARKDOWN, LOOP)
 _OF_A_SWEEP: Final = (SWEEP, COMPARISON, SWEEP_PLAN, HTML, MARKDOWN)
 
 
@@ -132,7 +138,7 @@ def sweep_upload(directory: Path) -> Upload:
         "directory": directory.name,
         "fairness_flags": str(len(sweep["fairness_flags"])),
         "baseline": str(sweep["baseline"]),
-        NOTE: _sweep_note(sweep, jobs),
+        NOTE: _sweep_note(sweep),
     }
     if pairs_left_out:
         tags["comparisons_left_out"] = "; ".join(pairs_left_out)
@@ -253,34 +259,33 @@ def _gate(gate: Mapping[str, Any]) -> str:
 
 def _run_note(summary: Mapping[str, Any], left_out: Sequence[str]) -> str:
     """The headline with its intervals, and what kind of evidence each number is."""
-    lines = [_RULE_BASED, ""] if summary["run"]["model_kind"] == "rule-based" else []
-    lines += ["| axis | mean | 95% interval | n | kind |", "|---|---|---|---|---|"]
-    for axis in summary["headline"]:
-        entry = summary["axes"].get(axis)
-        if entry is not None:
-            bounds = [_number(entry[part]) for part in ("ci_low", "ci_high")]
-            interval = "-" if entry["ci_low"] is None else f"[{', '.join(bounds)}]"
-            cells = (axis, _number(entry["mean"]), interval, entry["n"], entry["kind"])
-            lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", f"Gate: {_gate(summary['gate'])}. Failed cases: {summary['errors']['n']}."]
-    lines += [f"Left out: {line}." for line in left_out]
-    return "\n".join(lines)
+    evidence = of_run(summary)
+    (job,) = evidence.jobs
+    return _note(
+        [
+            *notes(evidence),
+            axes_table(job, "headline", whole=False),
+            *gate_lines(evidence),
+            Text(f"Failed cases: {summary['errors']['n']}."),
+            *(Note(f"Left out: {line}.") for line in left_out),
+        ]
+    )
 
 
-def _sweep_note(sweep: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> str:
-    """One line a job with its headline; the paired comparisons are in comparison.csv."""
-    rule_based = any(job["run"]["model_kind"] == "rule-based" for job in jobs)
-    headline = list(dict.fromkeys(axis for job in jobs for axis in job["headline"]))
-    lines = [_RULE_BASED, ""] if rule_based else []
-    lines += [f"| | {' | '.join(headline)} |", "|---" * (len(headline) + 1) + "|"]
-    for job in jobs[:100]:
-        values = [_number(job["axes"].get(axis, {}).get("mean")) for axis in headline]
-        lines.append(f"| {setting(job, jobs)} | {' | '.join(values)} |")
-    if len(jobs) > 100:
-        lines.append(f"\n{len(jobs) - 100} more in {SWEEP}.")
-    lines += ["", f"The report: {HTML}. Paired comparisons on the same cases: {_concluded(sweep)}"]
-    lines += [f"Not the same room: {flag}." for flag in sweep["fairness_flags"][:20]]
-    return "\n".join(lines)
+def _sweep_note(sweep: Mapping[str, Any]) -> str:
+    """The main tables; the paired comparisons are in comparison.csv."""
+    evidence = of_sweep(sweep)
+    said = f"The report: {HTML}. Paired comparisons on the same cases: {_concluded(sweep)}"
+    blocks = [*notes(evidence), Text(said), *fairness_flags(evidence), *main_tables(evidence)]
+    return _note(blocks)
+
+
+def _note(blocks: Iterable[Block]) -> str:
+    """Blocks in Markdown, cut after a line where they are too long."""
+    text = blocks_markdown(blocks, brief=True)
+    if len(text) <= LONGEST_NOTE:
+        return text
+    return f"{text[:LONGEST_NOTE].rpartition(chr(10))[0]}\n\nMore in the report."
 
 
 def _concluded(sweep: Mapping[str, Any]) -> str:
@@ -290,5 +295,35 @@ def _concluded(sweep: Mapping[str, Any]) -> str:
     return f"{said or 'none'}; each is in {COMPARISON}."
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def draft_uploads(directory: Path, parent: Upload) -> list[Upload]:
+    """One upload a draft, empty for a run that is no loop. Times are those of the whole loop."""
+    results = read_loop(directory)
+    return [] if results is None else [_draft(entry, parent) for entry in results["candidates"]]
+
+
+def _draft(entry: Mapping[str, Any], parent: Upload) -> Upload:
+    params = {
+        "seam": entry.get("seam"),
+        "regime": entry["regime"],
+        "stage": entry["stage"],
+        "reason": entry["reason"],
+        "candidate": entry.get("candidate"),
+        "payload": canonical_json(entry["payload"]) if "payload" in entry else None,
+    }
+    metrics = Metrics()
+    for split in ("optimize", "confirm"):
+        for name in ("fixed", "broken", "net", "delta", "bound"):
+            metrics.add([split, name], entry.get(split, {}).get(name))
+    return Upload(
+        name=f"draft {entry['number']}: {entry['outcome']}",
+        started=parent.started,
+        finished=parent.finished,
+        params={k: str(v)[:LONGEST_PARAM] for k, v in params.items() if v},
+        metrics=metrics,
+        tags={
+            CANDIDATE: f"{parent.tags['head_hash']}:{entry['number']}",
+            "outcome": entry["outcome"],
+            "stage": entry["stage"],
+        },
+        files=(),
+    )

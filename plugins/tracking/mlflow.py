@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from framework.contracts import Tracker
 from framework.registry import register
 from framework.store.directory import HTML
-from plugins.tracking._address import check_public, public, resolve
-from plugins.tracking._candidates import KEY, candidate_uploads, loop_files
-from plugins.tracking._content import Upload, run_upload, sweep_upload
-from plugins.tracking._record import TRACKING, Record, locked, read_record, write_record
-from plugins.tracking._server import PARENT, Server, connect
+from plugins.tracking._content import CANDIDATE, Upload, draft_uploads, run_upload, sweep_upload
+from plugins.tracking._server import PARENT, Server, check_public, connect, locked, public, resolve
 
 FINISHED, FAILED = "FINISHED", "FAILED"
+TRACKING: Final = "tracking.json"
+"""Which MLflow run a directory went to, so that nothing is made twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +53,11 @@ class Mlflow(Tracker[MlflowSettings]):
 
     def upload_run(self, directory: Path, sweep: Path | None) -> str:
         upload = run_upload(directory)
-        upload = dataclasses.replace(upload, files=(*upload.files, *loop_files(directory)))
         with connect(resolve(self.settings.uri), self.settings.experiment) as server:
             parent = _parent(server, sweep, upload.started) if sweep is not None else None
             with locked(directory):
                 run_id = _run(server, directory, upload, parent, sweep)
-            _candidates(server, run_id, candidate_uploads(directory, upload))
+            _candidates(server, run_id, draft_uploads(directory, upload))
         return self._told(server, run_id)
 
     def upload_sweep(self, directory: Path) -> str:
@@ -81,7 +82,7 @@ def _run(
     tags = {} if parent is None else {PARENT: parent}
     if sweep is not None:
         tags["sweep"] = sweep.name
-    run = server.find(known, "head_hash", upload.tags["head_hash"])
+    run = server.find(_id(server, known), "head_hash", upload.tags["head_hash"])
     if run is None:
         run = server.create(upload.name, upload.started, {**upload.tags, **tags})
     elif (
@@ -111,7 +112,7 @@ def _candidates(server: Server, run_id: str, uploads: Sequence[Upload]) -> None:
     """Make or find the child run of each draft of a loop, and fill it."""
     for upload in uploads:
         tags = {PARENT: run_id}
-        run = server.find(None, KEY, upload.tags[KEY])
+        run = server.find("", CANDIDATE, upload.tags[CANDIDATE])
         if run is None:
             run = server.create(upload.name, upload.started, {**upload.tags, **tags})
         if run.info.status != FINISHED:
@@ -127,7 +128,7 @@ def _parent(server: Server, sweep: Path, started: int) -> str:
         if known is None or known.uri != public(server.uri) or not known.token:
             known = dataclasses.replace(_record(server, ""), token=uuid.uuid4().hex)
             write_record(sweep, known)
-        run = server.find(known, "sweep_token", known.token)
+        run = server.find(_id(server, known), "sweep_token", known.token)
         if run is None:
             tags = {"sweep_token": known.token, "directory": sweep.name}
             run = server.create(sweep.name, started, tags)
@@ -145,3 +146,39 @@ def _complete(directory: Path) -> None:
     known = read_record(directory)
     if known is not None:
         write_record(directory, dataclasses.replace(known, complete=True))
+
+
+def _id(server: Server, known: Record | None) -> str:
+    """The run that a record names in this store."""
+    return known.run_id if known is not None and known.uri == public(server.uri) else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Where a directory was uploaded to. `complete` is False while anything may be missing there.
+
+    uri : the store, without credentials.
+    token : marks a sweep's parent run, and is written before the run is made: when the process dies
+        in between, the next one finds the run by it. A run directory has its head hash for that.
+    """
+
+    uri: str
+    experiment_id: str = ""
+    run_id: str = ""
+    token: str = ""
+    complete: bool = False
+
+
+def read_record(directory: Path) -> Record | None:
+    """The record of a directory; None when there is none that can be read."""
+    try:
+        return Record(**json.loads((directory / TRACKING).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def write_record(directory: Path, record: Record) -> None:
+    """Write the record in one step, its draft outside: a sealed directory gets no other file."""
+    draft = directory.with_name(f".{directory.name}.{os.getpid()}.{TRACKING}")
+    draft.write_text(json.dumps(dataclasses.asdict(record), indent=2) + "\n", encoding="utf-8")
+    draft.replace(directory / TRACKING)

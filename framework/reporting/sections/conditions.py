@@ -84,12 +84,7 @@ def gates(evidence: Evidence) -> Iterator[Block]:
     if not judged:
         return
     yield Heading("Gates", "gates")
-    lines = []
-    for job in judged:
-        gate = job.summary["gate"]
-        outcome = "passed" if gate["passed"] else "FAILED"
-        lines.append(f"gate {gate['name']} for {job.arm} {job.budget}: {outcome}. {gate['reason']}")
-    yield Listing(lines)
+    yield from gate_lines(evidence)
     findings: list[Sequence[Cell | str]] = [
         [job.arm, job.budget, *(_part(finding.get(key)) for key in _FINDING)]
         for job in judged
@@ -102,6 +97,19 @@ def gates(evidence: Evidence) -> Iterator[Block]:
             columns=["arm", "budget", *_FINDING.values()],
             rows=findings,
         )
+
+
+def gate_lines(evidence: Evidence) -> Iterator[Block]:
+    """A line for each gate that judged, or says why it did not."""
+    lines = []
+    for job in evidence.jobs:
+        gate = job.summary["gate"]
+        if gate["passed"] is not None:
+            outcome = "passed" if gate["passed"] else "FAILED"
+            said = f"gate {gate['name']} for {job.arm} {job.budget}: {outcome}. {gate['reason']}"
+            lines.append(said.strip())
+    if lines:
+        yield Listing(lines)
 
 
 def predictions(evidence: Evidence) -> Iterator[Block]:

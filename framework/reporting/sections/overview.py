@@ -54,9 +54,8 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     runs = [job.summary["run"] for job in evidence.jobs]
     if any(run["model_kind"] == "rule-based" for run in runs):
         yield Note(
-            "A rule-based model answered: no language model was asked. What went through it is an "
-            f"instrument check ({DAGGER}), not evidence about language models; the rest are "
-            "findings."
+            "Rule-based model: no language model was asked. What went through it is an instrument "
+            f"check ({DAGGER}), not evidence about language models; the rest are findings."
         )
     elif any(run["judge_kind"] == "rule-based" for run in runs):
         yield Note(

@@ -14,7 +14,7 @@ from framework.cli.ending import Ending
 from framework.cli.log import log_to_stderr
 from framework.errors import TrackingError, UserError
 from framework.registry import find, settings_of
-from plugins.tracking import _address as address
+from plugins.tracking import _server as address
 from plugins.tracking.mlflow import MlflowSettings
 from tests.plugins.tracking.runs import finished_run, planned, tracker
 
