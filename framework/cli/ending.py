@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -18,6 +20,7 @@ from framework.errors import TrackingError
 from framework.store.directory import HTML
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
+_DRAWING: Final = "matplotlib.backends.backend_svg"
 _ORDER: Final = (OK, GATE_FAILED, FAILED)
 
 _log = logging.getLogger(__name__)
@@ -30,6 +33,8 @@ class Ending(Progress):
     """
 
     def run_ended(self, plan: Plan, directory: Path, sweep: Path | None) -> None:
+        if sweep is not None and plan.top.report:
+            get_ready_to_draw()
         if sweep is None and plan.top.report and read_loop(directory) is not None:
             write_page(directory)
         tracker = plan.parts["tracking"].create()
@@ -96,6 +101,11 @@ def status_of(outcome: Outcome) -> int:
     if outcome.summary is None:
         return FAILED
     return GATE_FAILED if outcome.summary["gate"]["passed"] is False else OK
+
+
+def get_ready_to_draw() -> None:
+    """Import what figures need in a thread, while other runs of a sweep are at work."""
+    threading.Thread(target=importlib.import_module, args=[_DRAWING], daemon=True).start()
 
 
 def write_page(path: Path) -> None:

@@ -122,13 +122,18 @@ def canvas(
 def save(drawing: Drawing, directory: Path) -> tuple[Path, Path]:
     """Write the figure as SVG and PNG and return both paths: the same figure, the same bytes."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     svg, png = (directory / f"{drawing.name}.{kind}" for kind in ("svg", "png"))
+    figure = drawing.figure
     with mpl.rc_context(_settings()):
-        drawing.figure.savefig(svg, metadata={"Date": None, "Creator": None})
+        # Not by savefig, which draws all of it once more beforehand.
+        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})
         # The layout was found for the first file; finding it again takes as long and moves nothing.
-        drawing.figure.set_layout_engine("none")
-        drawing.figure.savefig(png, dpi=_DPI, metadata={"Software": None})
+        figure.set_layout_engine("none")
+        figure.set_dpi(_DPI)
+        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
     return svg, png
 
 
@@ -191,9 +196,10 @@ def whisker(
 ) -> None:
     """An interval along x at row `at`; nothing where none is claimed."""
     if low is not None and high is not None:
-        panel.plot([low, high], [at, at], color=colour, lw=1.1, zorder=3, solid_capstyle="butt")
-        for end in (low, high):
-            panel.plot([end, end], [at - 0.07, at + 0.07], color=colour, lw=1.1, zorder=3)
+        gap, cap = math.nan, 0.07
+        along = [low, high, gap, low, low, gap, high, high]
+        across = [at, at, gap, at - cap, at + cap, gap, at - cap, at + cap]
+        panel.plot(along, across, color=colour, lw=1.1, zorder=3, solid_capstyle="butt")
 
 
 def handles(looks: Iterable[Mark], *, hollow: bool = False, line: bool = False) -> list[Line2D]:
