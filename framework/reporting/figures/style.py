@@ -129,11 +129,13 @@ def save(drawing: Drawing, directory: Path) -> tuple[Path, Path]:
     figure = drawing.figure
     with mpl.rc_context(_settings()):
         # Not by savefig, which draws all of it once more beforehand.
-        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})
+        drawn: Any = FigureCanvasSVG(figure)
+        drawn.print_svg(svg, metadata={"Date": None, "Creator": None})
         # The layout was found for the first file; finding it again takes as long and moves nothing.
         figure.set_layout_engine("none")
         figure.set_dpi(_DPI)
-        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
+        drawn = FigureCanvasAgg(figure)
+        drawn.print_png(png, metadata={"Software": None})
     return svg, png
 
 
