@@ -18,6 +18,9 @@ class Operator(ABC, Generic[S]):
     that calls for it (Regimes 8.3). It sees the task card, the view and the reader's answer.
 
     operation : the operation whose tasks it understands; it is not asked about others.
+
+    One that reads as a rule does stands in the package of that rule: plugin groups do not import
+    each other.
     """
 
     name: ClassVar[str]

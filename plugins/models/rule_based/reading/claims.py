@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from framework.text.values import Value, find_values, parse_value
-from plugins.models.rule_based.reading.cues import Stance, is_past, stance_of
+from plugins.models.rule_based.reading.cues import ValueStatus, is_past, value_status
 from plugins.models.rule_based.reading.lexicon import Lexicon, Mention
 
 Status = Literal["current", "correction", "standing", "retired", "rescinded"]
@@ -86,7 +86,7 @@ def claims_of(sentence: str, lexicon: Lexicon) -> tuple[Claim, ...]:
     if not mentions or is_hypothetical(sentence):
         return ()
     values = find_values(sentence)
-    stance = stance_of(sentence, values)
+    status = value_status(sentence, values)
     claims: list[Claim] = []
     taken = 0
     for index, mention in enumerate(mentions):
@@ -96,11 +96,11 @@ def claims_of(sentence: str, lexicon: Lexicon) -> tuple[Claim, ...]:
             held, past, reach = _category(sentence, mention, taken, end)
         else:
             held, past, reach = _typed(sentence, values, type_, mention, taken, end)
-        claims.extend(combine(mention.key, stance, held, past))
+        claims.extend(combine(mention.key, status, held, past))
         taken = reach
-    if stance.rescinds:
+    if status.rescinds:
         keys = dict.fromkeys(mention.key for mention in mentions)
-        claims.extend(Claim(key=key, status="rescinded", dated=stance.dated) for key in keys)
+        claims.extend(Claim(key=key, status="rescinded", dated=status.dated) for key in keys)
     return tuple(claims)
 
 
@@ -120,17 +120,19 @@ def fits(value: Value, type_: str) -> bool:
     return type_ == "score" and value.type == "count" and value.unit == "point"
 
 
-def combine(key: str, stance: Stance, held: Value | None, past: list[Value]) -> Iterator[Claim]:
+def combine(
+    key: str, status: ValueStatus, held: Value | None, past: list[Value]
+) -> Iterator[Claim]:
     """The claims that one label's values make: the one that holds, those that are past."""
     if held is None:
         yield from (Claim(key=key, status="retired", value=value) for value in past)
         return
-    corrects: Status = "correction" if stance.corrects or past else "current"
+    corrects: Status = "correction" if status.corrects or past else "current"
     yield Claim(
         key=key,
-        status="standing" if stance.rescinds else corrects,
+        status="standing" if status.rescinds else corrects,
         value=held,
-        dated=stance.dated,
+        dated=status.dated,
         withdraws=tuple(value.canonical for value in past),
     )
 

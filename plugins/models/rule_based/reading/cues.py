@@ -42,7 +42,7 @@ _RESCINDS: Final = re.compile(
 _PARTS: Final = ("correct", "restate", "revised", "amended")
 
 
-class Stance(NamedTuple):
+class ValueStatus(NamedTuple):
     """What a sentence does to earlier ones. `dated` is the date of the correction it speaks of."""
 
     corrects: bool = False
@@ -50,10 +50,10 @@ class Stance(NamedTuple):
     dated: str = ""
 
 
-_PLAIN: Final = Stance()
+_PLAIN: Final = ValueStatus()
 
 
-def stance_of(sentence: str, values: tuple[Value, ...]) -> Stance:
+def value_status(sentence: str, values: tuple[Value, ...]) -> ValueStatus:
     """Whether a sentence corrects or takes back a correction, and the date of that correction."""
     lowered = sentence.lower()
     if not any(part in lowered for part in _PARTS) or not _CORRECTS.search(sentence):
@@ -67,7 +67,7 @@ def stance_of(sentence: str, values: tuple[Value, ...]) -> Stance:
         ),
         "",
     )
-    return Stance(corrects=not rescinds, rescinds=rescinds, dated=dated)
+    return ValueStatus(corrects=not rescinds, rescinds=rescinds, dated=dated)
 
 
 def is_past(before: str, after: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from framework.text.values import find_values
 from plugins.models.rule_based.dated import Statement
 from plugins.models.rule_based.reading.claims import Claim
-from plugins.models.rule_based.reading.cues import stance_of
+from plugins.models.rule_based.reading.cues import value_status
 from plugins.models.rule_based.reading.unlabelled import unlabelled_claims
 
 
@@ -65,8 +65,8 @@ def salience_of(sentence: str) -> Salience:
     if any(part in lowered for part in _POLICY_PARTS) and _POLICY.search(sentence):
         return Salience.RULE
     values = find_values(sentence)
-    stance = stance_of(sentence, values)
-    if stance.corrects or stance.rescinds:
+    status = value_status(sentence, values)
+    if status.corrects or status.rescinds:
         return Salience.RULE
     if values:
         return Salience.STATEMENT if claims_in(sentence) else Salience.FIGURES
@@ -90,6 +90,6 @@ def written(statement: Statement, *, dated: bool = False) -> str:
         return statement.text
     if dated:
         return f"{statement.date}: {statement.text}"
-    stance = stance_of(statement.text, find_values(statement.text))
-    dateless = (stance.corrects and not stance.dated) or stance.rescinds
+    status = value_status(statement.text, find_values(statement.text))
+    dateless = (status.corrects and not status.dated) or status.rescinds
     return f"{statement.date}: {statement.text}" if dateless else statement.text

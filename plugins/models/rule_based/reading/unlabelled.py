@@ -18,7 +18,7 @@ from plugins.models.rule_based.reading.claims import (
     combine,
     is_hypothetical,
 )
-from plugins.models.rule_based.reading.cues import is_past, stance_of
+from plugins.models.rule_based.reading.cues import is_past, value_status
 from plugins.models.rule_based.reading.lexicon import FREE
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -48,7 +48,7 @@ def unlabelled_claims(sentence: str) -> tuple[Claim, ...]:
     if is_hypothetical(sentence):
         return ()
     values = find_values(sentence)
-    stance = stance_of(sentence, values)
+    status = value_status(sentence, values)
     claims: list[Claim] = []
     held: tuple[str, Value] | None = None
     past: list[Value] = []
@@ -58,7 +58,7 @@ def unlabelled_claims(sentence: str) -> tuple[Claim, ...]:
         key = _label_before(before)
         old = is_past(before, sentence[value.end :])
         if held is not None and not (old and not key):
-            claims.extend(combine(held[0], stance, held[1], past))
+            claims.extend(combine(held[0], status, held[1], past))
             held, past = None, []
         if old and held is not None:
             past.append(value)
@@ -68,12 +68,12 @@ def unlabelled_claims(sentence: str) -> tuple[Claim, ...]:
             held = (key, value)
         taken = value.end
     if held is not None:
-        claims.extend(combine(held[0], stance, held[1], past))
+        claims.extend(combine(held[0], status, held[1], past))
     if not claims:
         claims.extend(_category_claims(sentence))
-    if stance.rescinds:
+    if status.rescinds:
         keys = dict.fromkeys(claim.key for claim in claims)
-        claims.extend(Claim(key=key, status="rescinded", dated=stance.dated) for key in keys)
+        claims.extend(Claim(key=key, status="rescinded", dated=status.dated) for key in keys)
     return tuple(claims)
 
 
@@ -87,14 +87,14 @@ def _label_before(before: str) -> str:
 
 def _category_claims(sentence: str) -> list[Claim]:
     claims: list[Claim] = []
-    stance = stance_of(sentence, find_values(sentence))
+    status = value_status(sentence, find_values(sentence))
     for match in _CATEGORY.finditer(sentence):
         value = category_at(sentence, match.end(), len(sentence))
         key = FREE + " ".join(_WORD.findall(match["label"].casefold())[-_MAX_LABEL_WORDS:])
         if value is None or key == FREE:
             continue
         old = is_past(sentence[match.start() : match.end()], sentence[value.end :])
-        claims.extend(combine(key, stance, None if old else value, [value] if old else []))
+        claims.extend(combine(key, status, None if old else value, [value] if old else []))
     return claims
 
 
