@@ -33,6 +33,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.improve.gates import rerendered
 from framework.improve.stack import Candidate, Stack, library_digest
+from framework.pipeline.ingest import Memories
 from framework.pipeline.path import Pipeline
 from framework.records import Case
 from framework.registry import find, settings_of
@@ -114,11 +115,15 @@ def opened(overrides: Sequence[str]) -> tuple[Pipeline, Target[Any]]:
     domain = plan.parts["domain"].create()
     target = plan.parts["target"].create().on(domain)
     target = target.on(domain)
-    path = replace(build_pipeline(plan, domain), traces_sources=True, keeps=2 * BLOCK)
     plugins = [find("axis", name) for name in target.axes(domain)]
     axes = [plugin.cls(settings_of(plugin, {})) for plugin in plugins]
     success = getattr(target.settings, "success", None)
-    path.axes = [axis for axis in axes if success is None or success in axis.names]
+    path = replace(
+        build_pipeline(plan, domain),
+        axes=[axis for axis in axes if success is None or success in axis.names],
+        traces_sources=True,
+        memories=Memories(2 * BLOCK),
+    )
     return path, target
 
 
@@ -141,7 +146,7 @@ async def measured(
     path: Pipeline, target: Target[Any], cases: Sequence[Case], stack: Stack
 ) -> list[bool]:
     """Whether each case is correct under the stack."""
-    edited = path.edited(stack.seams(target.fragments))
+    edited = replace(path, seams=stack.seams(target.fragments))
     of_id = {case.id: case for case in cases}
     right: dict[str, bool] = {}
     async for row, record in edited.rows(cases, frozenset(), answer=True, k=None):

@@ -8,14 +8,14 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from framework.pipeline.concurrency import Drainable
+from framework.pipeline.concurrency import CancelToken
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def draining(work: Drainable) -> Iterator[Callable[[], bool]]:
-    """Inside, in a running loop, the first SIGINT drains `work` and the second cancels the task.
+def graceful_stop(token: CancelToken) -> Iterator[Callable[[], bool]]:
+    """Inside, in a running loop, the first SIGINT cancels `token` and the second the task.
 
     Yields whether there was one. Where signals can't be caught, as in a thread, nothing changes.
     """
@@ -25,7 +25,7 @@ def draining(work: Drainable) -> Iterator[Callable[[], bool]]:
     def interrupt() -> None:
         nonlocal count
         count += 1
-        work.draining = True
+        token.cancel()
         if count == 1:
             _log.warning("interrupted: finishing what is under way; again to stop now")
         elif task is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from framework.config import Plan, load_plan
 from framework.engine.compose import compose_plan
 from framework.engine.job import check_job
+from framework.engine.protocols.rescore import NoModel
 from framework.engine.run import (
     begin,
     build_pipeline,
@@ -20,7 +21,6 @@ from framework.engine.run import (
     open_domain,
     open_protocol,
 )
-from framework.engine.stored import Unasked
 from framework.errors import UserError
 from framework.registry import NoSettings
 from framework.store import JOURNAL, read
@@ -43,7 +43,7 @@ def replay_events(path: Path) -> int:
     state = check_same(plan, path)
     if state.finished is None:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
-    pipeline = build_pipeline(plan, open_domain(plan), Unasked(NoSettings()))
+    pipeline = build_pipeline(plan, open_domain(plan), NoModel(NoSettings()))
     events = protocol_events(path)
     count = 0
 

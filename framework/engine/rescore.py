@@ -13,8 +13,8 @@ from framework.engine.account import account, check_prices, new_account, served_
 from framework.engine.compose import compose_plan, composer, key_of
 from framework.engine.job import Baselines
 from framework.engine.listener import Listener
+from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
-from framework.engine.stored import Origin
 from framework.engine.sweep import Job, SweepOutcome, finish_sweep, job_directories
 from framework.errors import UserError
 from framework.registry import nearest
@@ -129,7 +129,7 @@ def _run(
     sweep: Path | None,
     listener: Listener,
 ) -> Outcome:
-    origin = Origin.of(old, new, axes or axes_of(plan))
+    origin = RescoreSource.of(old, new, axes or axes_of(plan))
     with account(plan, new, sweep):
         outcome = execute(plan, new, origin=origin, listener=listener)
     if outcome.summary is not None:

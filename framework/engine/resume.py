@@ -11,9 +11,9 @@ from framework.config import load_plan
 from framework.engine.compose import compose_plan, composer
 from framework.engine.job import Baselines, check_job, check_operational, run_job
 from framework.engine.listener import Listener
+from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.rescore import go_on_with_sweep
 from framework.engine.run import Outcome, check_same, one_domain
-from framework.engine.stored import Origin
 from framework.engine.sweep import SWEEP_PLAN, SweepOutcome, load_jobs, run_sweep
 from framework.errors import UserError
 from framework.store.directory import load_state
@@ -38,7 +38,7 @@ def resume(path: Path, overrides: Sequence[str], listener: Listener) -> Outcome 
         plan = compose_plan([*stored.overrides, *overrides])
         check_same(plan, path)
         sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
-        if Origin.read(load_state(path).started) is not None:
+        if RescoreSource.read(load_state(path).started) is not None:
             # Stored answers are judged: the reader's model is not needed, nor is there a gate.
             return run_job(plan, path, Baselines(), sweep, listener)
         return run_job(plan, path, check_job(plan), sweep, listener)

@@ -25,14 +25,15 @@ from framework.contracts import (
 )
 from framework.engine.account import check_prices, served_of
 from framework.engine.extracted import extraction_of
-from framework.engine.interrupt import draining
+from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest
-from framework.engine.stored import Origin, StoredAnswers, Unasked
+from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
+from framework.models.client import ModelClient
 from framework.models.spending import current
 from framework.pipeline.path import Pipeline
-from framework.records import EMPTY
+from framework.records import EMPTY, Case
 from framework.registry import NoSettings, find, settings_of
 from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import (
@@ -59,10 +60,6 @@ class Outcome:
     summary: Mapping[str, Any] | None
     stopped: str = ""
     ends_sweep: bool = False
-
-
-Source = RunProtocol[Any] | StoredAnswers
-"""Where rows come from."""
 
 
 class TooManyErrors(Exception):
@@ -105,7 +102,7 @@ def execute(
     *,
     baseline: Path | None = None,
     baseline_none: Path | None = None,
-    origin: Origin | None = None,
+    origin: RescoreSource | None = None,
     listener: Listener | None = None,
     clock: Clock = utc_now,
 ) -> Outcome:
@@ -130,7 +127,7 @@ def execute(
                 "together", directory, ", ".join(changed),
             )  # fmt: skip
         run = RunDirectory.reopen(directory, changed)
-        origin = Origin.read(state.started)
+        origin = RescoreSource.read(state.started)
     else:
         spending = current()
         run = begin(
@@ -142,7 +139,7 @@ def execute(
             clock=clock,
         )
     try:
-        source: Source
+        source: RunProtocol[Any]
         if origin is None:
             source = open_protocol(
                 plan,
@@ -152,10 +149,11 @@ def execute(
             )
             model = plan.parts["model"].create()
         else:
-            source, model = StoredAnswers(origin, directory), Unasked(NoSettings())
+            source, model = RescoreProtocol(origin, directory), NoModel(NoSettings())
         pipeline = build_pipeline(plan, domain, model)
+        cases = _Cases(domain.cases(plan.top.n_cases, plan.top.seed))
         try:
-            asyncio.run(_drive(plan, pipeline, domain, run, source, listener or Listener()))
+            asyncio.run(_drive(plan, pipeline, run, source, cases, listener or Listener()))
         except (TooManyErrors, StopRun) as error:
             ends = isinstance(error, StopRun)
             run.write_event("run.stopped", {"reason": str(error), "retry": not ends})
@@ -164,11 +162,11 @@ def execute(
             run.write_event("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(plan, run.rows, baseline, baseline_none)
-        drawn = islice(domain.cases(plan.top.n_cases, plan.top.seed), REPORTED)
-        summary = summarize(plan, run.rows, gate, domain.protected, domain.report(drawn))
+        corpus = domain.report(cases.first(REPORTED))
+        summary = summarize(plan, run.rows, gate, domain.protected, corpus)
         if pipeline.extractor is not None:
             summary["extraction"] = extraction_of(run.path, run.rows)
-        if isinstance(source, RunProtocol) and (report := source.report()) is not None:
+        if (report := source.report()) is not None:
             run.write_report(source.name, report)
         run.finish(summary)
         return Outcome(directory=directory, summary=summary)
@@ -239,6 +237,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = N
     for name in axes_of(plan):
         axis = find("axis", name)
         axes.append(axis.cls(settings_of(axis, {})))
+    model = model or plan.parts["model"].create()
     return Pipeline(
         domain=domain,
         arm=plan.label("arch"),
@@ -247,12 +246,12 @@ def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = N
         budget_tokens=budget.tokens(plan.option("domain"), domain.nominal_tokens),
         packing=budget.packing,
         reader=plan.parts["reader"].create(),
-        model=model or plan.parts["model"].create(),
+        model=model,
+        client=ModelClient(model, plan.prompts),
         judge=plan.parts["judge"].create(),
         axes=axes,
         seed=plan.top.seed,
         repeats=plan.top.repeats,
-        prompts=plan.prompts,
         embedder=plan.used["embedder"].create() if "embedder" in plan.used else None,
         extractor=plan.used["extractor"].create() if "extractor" in plan.used else None,
     )
@@ -327,24 +326,42 @@ def data_of(domain: Domain[Any]) -> dict[str, Any]:
     }
 
 
+class _Cases:
+    """The cases of a run, taken once: by its protocol, then what its domain reports on."""
+
+    def __init__(self, cases: Iterator[Case]) -> None:
+        self._left = cases
+        self._first: list[Case] = []
+
+    def __iter__(self) -> Iterator[Case]:
+        for case in self._left:
+            if len(self._first) < REPORTED:
+                self._first.append(case)
+            yield case
+
+    def first(self, n: int) -> Iterator[Case]:
+        """The first `n`, those included that were taken already."""
+        yield from self._first[:n]
+        yield from islice(self._left, max(0, n - len(self._first)))
+
+
 async def _drive(
     plan: Plan,
     pipeline: Pipeline,
-    domain: Domain[Any],
     run: RunDirectory,
-    source: Source,
+    source: RunProtocol[Any],
+    cases: Iterable[Case],
     listener: Listener,
 ) -> None:
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
     expected = None
     if plan.top.n_cases is not None:
-        expected = plan.top.n_cases * pipeline.draws * plan.top.repeats
-    cases = domain.cases(plan.top.n_cases, plan.top.seed)
+        expected = plan.top.n_cases * pipeline.trials * plan.top.repeats
     too_many: TooManyErrors | None = None
     with (
         listener.rows_of(plan, expected, len(done)) as step,
-        draining(pipeline) as interrupted,
+        graceful_stop(pipeline.cancel) as interrupted,
     ):
         try:
             async for row, record in source.drive(pipeline, cases, done):
@@ -355,7 +372,7 @@ async def _drive(
                     _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)
                 except TooManyErrors as error:  # what is under way is paid for: it ends first
                     too_many = too_many or error
-                    pipeline.draining = True
+                    pipeline.cancel.cancel()
             if interrupted():
                 raise KeyboardInterrupt
             if too_many is not None:

@@ -12,6 +12,7 @@ from framework.contracts.improve import CASE_EVALUATED, EVALUATION_RECORDED, EVA
 from framework.errors import UserError
 from framework.improve.events import EventLog
 from framework.improve.stack import Stack
+from framework.pipeline.ingest import Memories
 from framework.pipeline.path import Pipeline, Record
 from framework.records import ABSTAIN, Case, Row
 from framework.text.canonical import digest
@@ -64,8 +65,8 @@ class Evaluator:
         keeps: int = 200,
         rewards: Literal["truth", "directness"] = "truth",
     ) -> None:
-        self._base = pipeline
-        self._pipeline = replace(pipeline, traces_sources=True, keeps=keeps)
+        self._keeps = keeps
+        self._pipeline = replace(pipeline, traces_sources=True, memories=Memories(keeps))
         self._target = target
         self._log = log
         self._rewards = rewards
@@ -81,7 +82,7 @@ class Evaluator:
         """Outcomes in the order of the cases, each with its row and record where measured now.
 
         The event of a case is written when the next one is asked for, so that whoever takes the row
-        has kept it by then. Raises KeyboardInterrupt once the path is draining.
+        has kept it by then. Raises KeyboardInterrupt once the path is cancelled.
         """
         self._number += 1
         head = {"evaluation": self._number, "stack": task.stack.digest, "split": task.split}
@@ -137,9 +138,9 @@ class Evaluator:
         """Rows of the cases in their order, whichever finishes first."""
         if not cases:
             return
-        pipe = self._pipeline.edited(task.stack.seams(self._target.fragments))
+        pipe = replace(self._pipeline, seams=task.stack.seams(self._target.fragments))
         if task.stack.entries:  # an edited arm bears another name
-            pipe.arm = f"{pipe.arm}@{task.stack.digest[7:15]}"
+            pipe = replace(pipe, arm=f"{pipe.arm}@{task.stack.digest[7:15]}")
         waiting: dict[str, tuple[Row, Record]] = {}
         due = iter(cases)
         case = next(due, None)
@@ -148,13 +149,12 @@ class Evaluator:
             while case is not None and case.id in waiting:
                 yield case, *waiting.pop(case.id)
                 case = next(due, None)
-            pipe.draining = pipe.draining or self._base.draining
         if case is not None:
             raise KeyboardInterrupt
 
     def on(self, domain: Any) -> None:
         """Measure on another domain from here on."""
-        self._pipeline = replace(self._pipeline, domain=domain)
+        self._pipeline = replace(self._pipeline, domain=domain, memories=Memories(self._keeps))
 
     def _plain(self, outcome: Outcome, shown: int | None) -> dict[str, Any]:
         plain: dict[str, Any] = {

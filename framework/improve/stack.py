@@ -10,7 +10,7 @@ from typing import Any
 from framework.contracts import Patch, Query
 from framework.contracts.improve import SEAMS, Seam
 from framework.improve import code, seams
-from framework.pipeline.path import Seams
+from framework.pipeline.seams import Seams
 from framework.records import Item
 from framework.text.canonical import CanonicalError, digest
 

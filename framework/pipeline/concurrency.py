@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from framework.errors import StopRun
-
-__all__ = ["Drainable", "bounded"]
 
 T = TypeVar("T")
 
 
-class Drainable(Protocol):
-    """What begins nothing new once `draining` is set."""
+class CancelToken:
+    """Asks work to stop gracefully: nothing new is begun, and what is under way ends."""
 
-    draining: bool
+    def __init__(self) -> None:
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Begin nothing new from here on."""
+        self.cancelled = True
 
 
 async def bounded(
-    jobs: Iterator[Callable[[], Coroutine[Any, Any, T]]], places: int, work: Drainable
+    jobs: Iterator[Callable[[], Coroutine[Any, Any, T]]], places: int, token: CancelToken
 ) -> AsyncIterator[T]:
     """The results of jobs as they finish, `places` of them under way.
 
-    A job is drawn only as a place falls free. Once `work` is draining none is begun, and those
-    under way end. Raises StopRun, which drains `work`, when the others have ended, and at once what
+    A job is taken only as a place falls free. Once `token` is cancelled none is begun, and those
+    under way end. Raises StopRun, which cancels it, when the others have ended, and at once what
     else a job raises.
     """
     pending: set[asyncio.Task[T]] = set()
@@ -33,7 +36,7 @@ async def bounded(
     try:
         while True:
             while (
-                not work.draining
+                not token.cancelled
                 and len(pending) < places
                 and (job := next(jobs, None)) is not None
             ):
@@ -45,7 +48,7 @@ async def bounded(
                 error = task.exception()
                 if isinstance(error, StopRun):
                     stopped = stopped or error
-                    work.draining = True
+                    token.cancel()
                 else:
                     yield task.result()
         if stopped is not None:

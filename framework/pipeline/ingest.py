@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -35,6 +37,33 @@ class Memory:
         """The item with the `source_*` signals of the first of its events that has any."""
         known = next((self.sources[id_] for id_ in item.source_ids if id_ in self.sources), None)
         return item if known is None else replace(item, signals={**item.signals, **known})
+
+
+class Memories:
+    """The memories that a run has made, the last few kept for the next case of their history.
+
+    least : so many are kept at the least.
+    """
+
+    def __init__(self, least: int = 8) -> None:
+        self._least = least
+        self._made: OrderedDict[tuple[str, int, int], asyncio.Task[Memory]] = OrderedDict()
+
+    async def get(
+        self,
+        key: tuple[str, int, int],
+        make: Callable[[], Coroutine[Any, Any, Memory]],
+        places: int,
+    ) -> Memory:
+        """The memory under a key, made once; `places` cases may be waiting for theirs."""
+        task = self._made.get(key)
+        if task is None:
+            task = self._made[key] = asyncio.create_task(make())
+            while len(self._made) > max(self._least, 2 * places):
+                self._made.popitem(last=False)
+        else:
+            self._made.move_to_end(key)
+        return await task
 
 
 async def ingested(

@@ -6,9 +6,7 @@ the others go on.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import (
     AsyncIterator,
     Callable,
@@ -19,7 +17,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Literal
@@ -41,9 +39,8 @@ from framework.contracts import (
 )
 from framework.errors import StopRun
 from framework.models.client import Ledger, ModelClient, booked
-from framework.operations.prompted import NO_SET, PromptSet
-from framework.pipeline.concurrency import bounded
-from framework.pipeline.ingest import Memory, ingested
+from framework.pipeline.concurrency import CancelToken, bounded
+from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.recall import Found, search
 from framework.pipeline.score import Measured, score_axes
 from framework.pipeline.seams import Seams
@@ -58,8 +55,6 @@ from framework.records import (
 from framework.retention import retained
 from framework.text.canonical import digest
 
-__all__ = ["Pipeline", "Record", "Seams"]
-
 Record = Mapping[str, Any]
 
 
@@ -70,9 +65,15 @@ class _Job:
     sample: int
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Pipeline:
-    """One composed path. `arm` is the arch's label in rows; `open_arch` makes an instance of it."""
+    """One composed path. `arm` is the arch's label in rows; `open_arch` makes an instance of it.
+
+    It never changes: another path is made of it by `dataclasses.replace`, which shares its parts.
+    client : what the model is asked through; a question beside the path too, inside `booked`.
+    traces_sources : whether items reach a seam with `source_*` signals, of where and when their
+        events arrived; a path with them has memories of its own. cancel : its graceful stop.
+    """
 
     domain: Domain[Any]
     arm: str
@@ -82,35 +83,22 @@ class Pipeline:
     packing: Literal["truncate", "whole"]
     reader: Reader[Any]
     model: Model[Any]
+    client: ModelClient
     judge: Judge[Any] | None
     axes: Sequence[Axis[Any]]
     seed: int
     repeats: int = 1
-    prompts: PromptSet = NO_SET
     embedder: Embedder[Any] | None = None
     extractor: Extractor[Any] | None = None
     seams: Seams = field(default_factory=Seams)
     traces_sources: bool = False
-    """Whether items reach a seam with `source_*` signals: where and when their events arrived."""
-    keeps: int = 8
-    """Memories of histories that are kept for their next case, at the least."""
+    memories: Memories = field(default_factory=Memories)
+    cancel: CancelToken = field(default_factory=CancelToken)
 
-    def __post_init__(self) -> None:
-        self._memories: OrderedDict[tuple[str, int, int], asyncio.Task[Memory]] = OrderedDict()
-        self._client = ModelClient(self.model, self.prompts)
-        self.draining = False
-        self.draws = self.open_arch("", 0).draws
-
-    def edited(self, seams: Seams) -> Pipeline:
-        """The same path under other seams; it shares the memories, which no seam changes."""
-        other = replace(self, seams=seams)
-        other._memories = self._memories
-        return other
-
-    @property
-    def client(self) -> ModelClient:
-        """What a question beside the path is asked through. Ask inside `booked`."""
-        return self._client
+    @cached_property
+    def trials(self) -> int:
+        """How many times the arm is to be made for one history: above 1 where chance has a part."""
+        return self.open_arch("", 0).draws
 
     @property
     def limit(self) -> int | None:
@@ -133,7 +121,7 @@ class Pipeline:
         """A fresh instance of the arch for one history and draw."""
         context = ArchContext(
             budget_tokens=self.limit,
-            client=self._client,
+            client=self.client,
             fields=self.domain.fields if self.arch.knows_schema else (),
             embedder=self.embedder if self.arch.uses_embedder else None,
             seed=int(digest([self.seed, history_id])[7:23], 16),
@@ -146,8 +134,8 @@ class Pipeline:
     ) -> AsyncIterator[tuple[Row, Record]]:
         """Rows with their records, as they finish, leaving out the keys in `done`.
 
-        At most `places` cases are under way; cases are drawn only as places fall free.
-        Once `draining` is set no case is begun, and those under way end. Raises StopRun, in the
+        At most `places` cases are under way; cases are taken only as places fall free.
+        Once `cancel` is cancelled no case is begun, and those under way end. Raises StopRun, in the
         same way: when the others have ended.
         """
         jobs = (partial(self._run, job, answer, k) for job in self._jobs(cases, done))
@@ -158,7 +146,7 @@ class Pipeline:
         self, jobs: Iterator[Callable[[], Coroutine[Any, Any, tuple[Row, Record]]]]
     ) -> AsyncIterator[tuple[Row, Record]]:
         """The results of jobs as they finish, `places` of them under way; see `rows`."""
-        return bounded(jobs, self.places, self)
+        return bounded(jobs, self.places, self.cancel)
 
     async def sampled(
         self, cases: Iterable[Case], sample: int
@@ -175,7 +163,7 @@ class Pipeline:
         """Draw by draw through the cases of one history, so that each memory is made once."""
         for _, group in groupby(cases, key=attrgetter("history_id")):
             together = tuple(group)
-            for variant in range(self.draws):
+            for variant in range(self.trials):
                 for sample in range(self.repeats):
                     for case in together:
                         if (case.id, self.arm, variant, sample, 0) not in done:
@@ -276,7 +264,7 @@ class Pipeline:
             answer=answer,
             retained=kept,
             judge=self.judge,
-            client=self._client,
+            client=self.client,
             clean=clean,
             embedder=self.embedder,
         )
@@ -319,7 +307,7 @@ class Pipeline:
         async def next_query(view: MemoryView, asked: Sequence[str]) -> str | None:
             with booked(ledger, phase or "answer", job.sample, keep_prompts=True):
                 card = self.seams.card(case.task)
-                return await settled(self.reader.next_query(card, view, asked, self._client))
+                return await settled(self.reader.next_query(card, view, asked, self.client))
 
         return await search(
             case.task.query,
@@ -348,27 +336,19 @@ class Pipeline:
         return self.seams.scored(query, items)
 
     async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
-        return await settled(self.reader.answer(self.seams.card(task), view, self._client))
+        return await settled(self.reader.answer(self.seams.card(task), view, self.client))
 
     async def _memory(self, history_id: str, job: _Job) -> Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""
         key = (history_id, job.variant, job.sample if self._asks_to_ingest else 0)
-        task = self._memories.get(key)
-        if task is None:
-            task = asyncio.create_task(self._ingest(history_id, job.variant, key[2]))
-            self._memories[key] = task
-            while len(self._memories) > max(self.keeps, 2 * self.places):
-                self._memories.popitem(last=False)
-        else:
-            self._memories.move_to_end(key)
-        return await task
+        return await self.memories.get(key, partial(self._ingest, *key), self.places)
 
     async def _ingest(self, history_id: str, draw: int, sample: int) -> Memory:
         return await ingested(
             self.open_arch(history_id, draw),
             self.domain.history(history_id),
             sample=sample,
-            client=self._client,
+            client=self.client,
             extractor=self.extractor,
             traces_sources=self.traces_sources,
         )

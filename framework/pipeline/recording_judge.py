@@ -8,10 +8,8 @@ from typing import Any
 from framework.contracts import Client, Judge, Verdict, settled
 from framework.records import Answer, ReasoningPoint, Standard
 
-__all__ = ["Witness"]
 
-
-class Witness(Judge[Any]):
+class RecordingJudge(Judge[Any]):
     """Passes every question on to a judge and keeps the verdicts, each with its demand.
 
     `verdicts` holds plain data, in the order of asking: `question` (entail, audit or equivalent),

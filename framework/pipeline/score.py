@@ -8,7 +8,7 @@ from typing import Any
 
 from framework.contracts import Axis, Scored, settled
 from framework.models.client import booked_as
-from framework.pipeline.recording_judge import Witness
+from framework.pipeline.recording_judge import RecordingJudge
 from framework.retention import required
 
 
@@ -39,8 +39,8 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
 
     An axis that uses the embedder gets it, and books on the phase `measure`.
     """
-    witness = None if scored.judge is None else Witness(scored.judge)
-    given = replace(scored, judge=witness)
+    recorder = None if scored.judge is None else RecordingJudge(scored.judge)
+    given = replace(scored, judge=recorder)
     without = replace(given, embedder=None)
     measured = Measured()
     for axis in axes:
@@ -52,8 +52,8 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
                 score = await settled(axis.score(without))
             measured.values.update(score.values)
             measured.evidence[axis.name] = score.evidence
-            if witness is not None:
-                measured.verdicts += [{"axis": axis.name, **v} for v in witness.verdicts]
-                witness.verdicts.clear()
+            if recorder is not None:
+                measured.verdicts += [{"axis": axis.name, **v} for v in recorder.verdicts]
+                recorder.verdicts.clear()
     measured.outcome = outcome_of(scored, measured.values)
     return measured

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from framework.contracts.improve import SEAMS, Seam
 from framework.engine.run import build_pipeline
 from framework.improve import seams
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
+from framework.pipeline.ingest import Memories
 from framework.records import Item
 from framework.testing.trivial import trivial_plan
 from framework.text.canonical import digest
@@ -139,10 +141,14 @@ PROMPT = Candidate(seam="reader_prompt", payload={"fragments": {"guidance": "Min
 def test_a_probe_at_each_seam_changes_the_recorded_request(candidate: Candidate) -> None:
     plan = trivial_plan(domain={"plugin": "trivial", "events": 4}, reader={"plugin": "probed"})
     pipeline = build_pipeline(plan, plan.parts["domain"].create())
-    pipeline.traces_sources = True
 
     def requests(stack: Stack) -> list[str]:
-        pipe = pipeline.edited(stack.seams({"guidance": ""}))
+        pipe = replace(
+            pipeline,
+            seams=stack.seams({"guidance": ""}),
+            traces_sources=True,
+            memories=Memories(),  # each asyncio.run is a loop of its own
+        )
 
         async def asked() -> list[str]:
             cases = list(pipe.domain.cases(3, 1))
@@ -150,9 +156,7 @@ def test_a_probe_at_each_seam_changes_the_recorded_request(candidate: Candidate)
 
         return asyncio.run(asked())
 
-    pipeline.keeps = 0  # each asyncio.run is a loop of its own
     bare = requests(Stack())
-    pipeline._memories.clear()
     edited = requests(Stack().plus(candidate))
     assert all(a != b for a, b in zip(bare, edited, strict=True))
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from framework.config import Plan
 from framework.contracts import Arch, ArchContext, Query
 from framework.engine.run import build_pipeline
-from framework.pipeline.path import Pipeline, Seams
+from framework.pipeline.path import Pipeline
+from framework.pipeline.seams import Seams
 from framework.records import Event, Item, Row
 from framework.registry import register
 from framework.rows import measured, measured_digest
@@ -163,12 +164,11 @@ def test_every_draw_of_a_history_is_ingested_once(monkeypatch: pytest.MonkeyPatc
 
 def test_the_seams_edit_the_path_in_their_places() -> None:
     plan = trivial_plan(n_cases=1)
-    path = pipeline_of(plan)
-    path.seams = Seams(
+    seams = Seams(
         score=lambda query, items: list(reversed(items)),
         assembly=lambda query, items: items[:1],
     )
-    (row,) = run(plan, path)
+    (row,) = run(plan, replace(pipeline_of(plan), seams=seams))
     assert row.axes["right"] in (0.0, 1.0)
     assert row.view_tokens == 7  # "Nothing of note on day 1."
 

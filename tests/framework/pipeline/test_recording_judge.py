@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework.errors import UserError
-from framework.pipeline.recording_judge import Witness
+from framework.pipeline.recording_judge import RecordingJudge
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
 from framework.registry import NoSettings
 from plugins.judges.rules import Rules
@@ -21,7 +21,7 @@ STANDARD = Standard(
 
 def test_everything_said_is_kept_in_order() -> None:
     judge = Rules(NoSettings())
-    witness = Witness(judge)
+    witness = RecordingJudge(judge)
     nobody: Any = None
 
     async def ask() -> None:

@@ -18,7 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from framework.contracts import Model, Operation, Reply, Req, Res, RowKey
+from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol
+from framework.contracts import Pipeline as Driven
 from framework.errors import DataError, StopRun, UserError
 from framework.models.client import Ledger, booked
 from framework.pipeline.path import Pipeline
@@ -26,13 +27,11 @@ from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
 from framework.store.directory import ANSWERS, load_state
 
-__all__ = ["Origin", "StoredAnswers", "Unasked"]
-
 Pair = tuple[Row, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class RescoreSource:
     """Where a rescored run's answers come from, as its manifest and journal say it.
 
     run : the old run's directory, from the new one's. identity, head : its identity's digest and
@@ -45,7 +44,7 @@ class Origin:
     axes: tuple[str, ...]
 
     @classmethod
-    def of(cls, old: Path, new: Path, axes: Sequence[str]) -> Origin:
+    def of(cls, old: Path, new: Path, axes: Sequence[str]) -> RescoreSource:
         """The origin of a run at `new` that judges the finished run `old` anew.
 
         Raises UserError where `old` is unfinished.
@@ -61,7 +60,7 @@ class Origin:
         )
 
     @classmethod
-    def read(cls, started: Mapping[str, Any] | None) -> Origin | None:
+    def read(cls, started: Mapping[str, Any] | None) -> RescoreSource | None:
         """The origin that a run was begun with; None for a run of its own."""
         stored = (started or {}).get("rescored_from")
         return None if stored is None else cls(**{**stored, "axes": tuple(stored["axes"])})
@@ -71,23 +70,27 @@ class Origin:
         return {**asdict(self), "axes": list(self.axes)}
 
 
-class Unasked(Model[NoSettings]):
+class NoModel(Model[NoSettings]):
     """Stands where the reader's model was: judging stored answers must not ask it."""
 
-    name = "unasked"
+    name = "none"
     kind = "rule-based"
 
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         raise AssertionError(f"rescoring asked the reader's model for {operation.name}")
 
 
-class StoredAnswers:
+class RescoreProtocol(RunProtocol[NoSettings]):
     """The rows of a finished run with some axes scored anew from its answers.jsonl.
 
-    Raises UserError when the run's journal does not end as the origin says: it was changed.
+    Not registered: `rescore` begins it. Raises UserError when the run's journal does not end as the
+    source says: it was changed.
     """
 
-    def __init__(self, origin: Origin, directory: Path) -> None:
+    name = "rescore"
+
+    def __init__(self, origin: RescoreSource, directory: Path) -> None:
+        super().__init__(NoSettings())
         self.origin = origin
         path = Path(os.path.normpath(directory / origin.run))
         state = load_state(path)
@@ -98,17 +101,19 @@ class StoredAnswers:
         self._places = _places(self._file)
 
     async def drive(
-        self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
+        self, pipeline: Driven, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[Pair]:
         """Rows with their records, leaving out the keys in `done`.
 
         Raises UserError for an axis that the pipeline does not have.
         """
+        assert isinstance(pipeline, Pipeline)
         known = [axis.name for axis in pipeline.axes]
         for name in self.origin.axes:
             if name not in known:
                 raise UserError(f"--axes: the run has no axis {name!r}{nearest(name, known)}")
-        pipeline.axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
+        axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
+        pipeline = replace(pipeline, axes=axes)
         async for pair in pipeline.bounded(self._jobs(pipeline, cases, done)):
             yield pair
 
