@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framework.reporting.markdown import put_between_markers
-from framework.statistics.agreement_limits import agreement_limits
+from framework.statistics.agreement import agreement_limits
 from framework.statistics.intervals import mean_interval
 from framework.statistics.mediation import mediation
 from framework.statistics.omnibus import cochran_q, friedman

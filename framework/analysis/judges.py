@@ -15,8 +15,12 @@ from typing import Any, Final, NamedTuple
 from framework.analysis.summary import axis_meta
 from framework.errors import DataError, UserError
 from framework.records import Row
-from framework.statistics.agreement import agreement, direction_kept, krippendorffs_alpha
-from framework.statistics.agreement_limits import agreement_limits
+from framework.statistics.agreement import (
+    agreement,
+    agreement_limits,
+    direction_kept,
+    krippendorffs_alpha,
+)
 from framework.store.directory import load_state, read_summary
 
 _ARM: Final = ("arm", "condition")

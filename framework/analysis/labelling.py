@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError, UserError
-from framework.statistics.agreement import agreement
-from framework.statistics.agreement_limits import agreement_limits
+from framework.statistics.agreement import agreement, agreement_limits
 from framework.store.directory import ANSWERS, read_summary
 from framework.text.canonical import digest
 

@@ -16,7 +16,7 @@ def power(args: argparse.Namespace) -> int:
     from framework.cli.runs import run_directories
     from framework.registry import nearest
     from framework.statistics.comparison import case_means
-    from framework.statistics.pilot import power_from_pilot
+    from framework.statistics.power import power_from_pilot
     from framework.store.directory import load_state, read_summary
 
     paths = run_directories([Path(p) for p in args.runs])

@@ -74,17 +74,6 @@ class Corpus:
 _HEADER: Final = ("name", "source", "revision", "licence", "citation")
 
 
-def read_corpus(path: Path) -> Corpus:
-    """The corpus in a file. Raises DataError naming the file, and the line that is wrong."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(path, None, "no such file") from None
-    except OSError as error:
-        raise DataError(path, None, f"can't be read: {error.strerror}") from None
-    return parse_corpus(data, path)
-
-
 def parse_corpus(data: bytes, path: Path) -> Corpus:
     """The corpus that a file's bytes hold; `path` is for messages. Raises DataError."""
     header: Mapping[str, str] | None = None
@@ -122,7 +111,7 @@ def parse_corpus(data: bytes, path: Path) -> Corpus:
 
 
 def write_corpus(corpus: Corpus, path: Path) -> None:
-    """Write a corpus as `read_corpus` reads it; the same corpus gives the same bytes."""
+    """Write a corpus as `parse_corpus` reads it; the same corpus gives the same bytes."""
     lines: list[Mapping[str, str]] = [
         {"record": "corpus", "schema": SCHEMA, **{key: getattr(corpus, key) for key in _HEADER}}
     ]

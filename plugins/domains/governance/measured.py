@@ -8,15 +8,13 @@ embeddings, whose drift the axis `drift` measures.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from framework.records import Case, Event
+from framework.records import Case
 from framework.statistics.drift import kept_a_link
-from plugins.domains.governance.edges import PART_OF
 from plugins.domains.governance.lexicon import lexicon
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
@@ -51,33 +49,6 @@ def overlap(text: str, other: str) -> float:
     """Share of the content words of `text` that `other` has; 0 where it has none."""
     words = _content(text)
     return len(words & _content(other)) / len(words) if words else 0.0
-
-
-def hops_to(events: Iterable[Event], start: str, goal: str) -> int | None:
-    """Fewest typed links, associations aside, between two events; None where none lead there."""
-    near: dict[str, list[str]] = {}
-    for event in events:
-        for relation, target in event.edges:
-            if relation not in ("relates_to", "supersedes"):
-                near.setdefault(event.id, []).append(target)
-                near.setdefault(target, []).append(event.id)
-    found, queue = {start: 0}, deque([start])
-    while queue:
-        node = queue.popleft()
-        if node == goal:
-            return found[node]
-        for other in near.get(node, ()):
-            if other not in found:
-                found[other] = found[node] + 1
-                queue.append(other)
-    return None
-
-
-def edge_fidelity(given: Iterable[Event], intact: Iterable[Event]) -> float:
-    """Share of the links of an intact corpus that another capture of it has; parts aside."""
-    right = {(e.id, *edge) for e in intact for edge in e.edges if edge[0] != PART_OF}
-    have = {(e.id, *edge) for e in given for edge in e.edges}
-    return len(right & have) / len(right) if right else 1.0
 
 
 def nearest_neighbours(cases: Sequence[Case]) -> Mapping[str, float]:

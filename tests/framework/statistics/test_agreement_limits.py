@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from framework.statistics.agreement import agreement
-from framework.statistics.agreement_limits import FIGURES, _figures, _sums, agreement_limits
+from framework.statistics.agreement import FIGURES, _figures, _sums, agreement, agreement_limits
 
 STEPS = [0.0, 0.25, 0.5, 0.75, 1.0]
 

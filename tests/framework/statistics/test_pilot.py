@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from framework.statistics.intervals import clopper_pearson
-from framework.statistics.pilot import power_from_pilot
-from framework.statistics.power import cases_needed
+from framework.statistics.power import cases_needed, power_from_pilot
 
 
 def arm(values: list[float]) -> dict[str, float | None]:

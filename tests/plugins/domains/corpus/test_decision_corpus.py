@@ -22,7 +22,7 @@ from plugins.domains.corpus.links import (
 )
 from plugins.domains.corpus.measure import measured
 from plugins.domains.corpus.peps import convert_peps
-from plugins.domains.corpus.schema import RELATIONS, parse_corpus, read_corpus, write_corpus
+from plugins.domains.corpus.schema import RELATIONS, parse_corpus, write_corpus
 from tests.launching import framework
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"
@@ -151,7 +151,7 @@ def test_a_shortest_path_takes_the_first_of_several() -> None:
 
 
 def test_similarity_is_the_cosine_of_tf_idf() -> None:
-    corpus = read_corpus(FIXTURE)
+    corpus = parse_corpus(FIXTURE.read_bytes(), FIXTURE)
     same = measured(corpus, {name: f"alpha {name}" for name in corpus.nodes})
     # Every word but the id is in all texts and weighs nothing, and `adr` is in all but one.
     assert same["similarity_random"] < 0.05
@@ -162,7 +162,7 @@ def test_similarity_is_the_cosine_of_tf_idf() -> None:
 
 
 def test_walks() -> None:
-    corpus = read_corpus(FIXTURE)
+    corpus = parse_corpus(FIXTURE.read_bytes(), FIXTURE)
     assert hops_from("adr-1", successors(corpus)) == {"adr-1": 0, "adr-4": 1, "adr-9": 2}
     assert hops_from("adr-7", requirements(corpus)) == {"adr-7": 0}
     tied = components(corpus)

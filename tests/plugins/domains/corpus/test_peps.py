@@ -10,7 +10,7 @@ import pytest
 
 from framework.errors import DataError
 from plugins.domains.corpus.peps import convert_peps
-from plugins.domains.corpus.schema import Edge, read_corpus
+from plugins.domains.corpus.schema import Edge, parse_corpus
 from tests.launching import framework
 
 OLD = """\
@@ -145,7 +145,7 @@ def test_the_command_writes_what_the_domain_reads(
     done = framework(capsys, "import", "peps", str(peps), "--to", str(target), "--revision", "r1")
     assert done.status == 0
     assert done.out == f"{target}: 3 documents, 1 requires, 2 supersedes\n"
-    corpus = read_corpus(target)
+    corpus = parse_corpus(target.read_bytes(), target)
     assert corpus.revision == "r1"
     assert corpus.nodes == convert_peps(peps).nodes
     message = framework(capsys, "import", "peps", str(peps), "--to", str(tmp_path)).mistake

@@ -18,10 +18,10 @@ from framework.text.tokens import count_tokens
 from plugins.domains.governance.domain import RECORD_TOKENS, Governance
 from plugins.domains.governance.leaks import leaks
 from plugins.domains.governance.lexicon import lexicon
-from plugins.domains.governance.measured import drift, hops_to, nearest_neighbours
+from plugins.domains.governance.measured import drift, nearest_neighbours
 from plugins.domains.governance.settings import GovernanceSettings
 from plugins.domains.governance.tasks import INSTRUCTION
-from tests.plugins.domains.governance.helpers import cases, domain, events_of
+from tests.plugins.domains.governance.helpers import cases, domain, events_of, hops_to
 
 SHAPES: tuple[dict[str, Any], ...] = (
     {},

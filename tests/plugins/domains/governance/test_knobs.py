@@ -15,9 +15,14 @@ import pytest
 from framework.records import Case, Event
 from framework.text.tokens import count_tokens
 from plugins.domains.governance.domain import Governance
-from plugins.domains.governance.measured import edge_fidelity, hops_to
 from plugins.domains.governance.settings import GovernanceSettings
-from tests.plugins.domains.governance.helpers import cases, domain, events_of
+from tests.plugins.domains.governance.helpers import (
+    cases,
+    domain,
+    edge_fidelity,
+    events_of,
+    hops_to,
+)
 
 KNOBS: dict[str, Sequence[Any]] = {
     "depth": range(1, 9),
