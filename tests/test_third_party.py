@@ -123,6 +123,23 @@ def test_its_operation_has_prompts_of_its_own(installed: Path, tmp_path: Path) -
     assert "sample_headline" not in manifest["prompts"], "it has no part in this run"
 
 
+def test_an_operation_without_a_rule_is_told_in_one_line(installed: Path, tmp_path: Path) -> None:
+    without = shutil.copytree(installed, tmp_path / "without")
+    file = without / "sample_decisionbench" / "headline.py"
+    file.write_text(file.read_text().split('@register("rule"')[0])
+    words = ("domain=sample_guests", "arch=sample_headlines", "budget=absolute")
+    words += ("budget.tokens=60", "n_cases=2", "tracking=none")
+    said = "the operation 'sample_headline' has no rule to answer it"
+    run = python(without, tmp_path, str(ROOT / "run.py"), *words)
+    assert run.returncode == 1
+    assert f"{run.stdout}\n{run.stderr}".count(said) == 1
+    assert "Traceback" not in run.stderr
+    planned = python(without, tmp_path, str(ROOT / "run.py"), *words, "dry_run=true")
+    assert planned.returncode == 2
+    assert planned.stderr.count("\n") == 1
+    assert said in planned.stderr
+
+
 def test_its_mistakes_are_told_like_ours(installed: Path, tmp_path: Path) -> None:
     run = python(
         installed,

@@ -12,6 +12,7 @@ from framework.config import Plan
 from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
 from framework.engine.job import check_job
 from framework.engine.run import build_pipeline, one_domain, open_domain, open_protocol
+from framework.errors import StopRun, UserError
 from framework.models.rehearsal import Rehearsal, rehearsed
 from framework.records import Row
 
@@ -37,7 +38,10 @@ def plans_of(overrides: Sequence[str]) -> list[Plan]:
 
 
 def rehearse(plan: Plan) -> list[Row]:
-    """The rows of a run whose language models answer by the rules. Call inside `rehearsed`."""
+    """The rows of a run whose language models answer by the rules. Call inside `rehearsed`.
+
+    Raises UserError where an operation has no rule.
+    """
     domain = open_domain(plan)
     pipeline = build_pipeline(plan, domain)
     protocol = open_protocol(plan)  # its events go nowhere
@@ -51,7 +55,10 @@ def rehearse(plan: Plan) -> list[Row]:
                 if part is not None:
                     await part.close()
 
-    return asyncio.run(rows())
+    try:
+        return asyncio.run(rows())
+    except StopRun as stop:  # no rule tells what the answer might be
+        raise UserError(f"nothing can be estimated: {stop}") from None
 
 
 def rehearse_overrides(overrides: Sequence[str]) -> Rehearsal:

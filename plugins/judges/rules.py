@@ -17,9 +17,9 @@ from framework.registry import NoSettings, register
 class Rules(Judge[NoSettings]):
     """Entailment by phrases within one sentence, audit by regular expressions; no model is asked.
 
-    Deterministic and blind to the arm. An instrument check, not a measure of how well a language
-    model argues: it knows only the wordings that the gold lists. It says what the rules
-    for the operations `entail`, `audit` and `equivalent` say.
+    Deterministic and blind to the arm. It is no measure of how well a language model argues: it
+    knows only the wordings that the gold lists. It says what the rules for the
+    operations `entail`, `audit` and `equivalent` say.
 
     Raises re.error when a checklist item is not a regular expression.
     """
