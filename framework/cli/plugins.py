@@ -30,9 +30,9 @@ def list_plugins(args: argparse.Namespace) -> int:
 
 
 def _settings(plugin: Plugin) -> list[str]:
-    hints = typing.get_type_hints(plugin.settings)
+    hints = typing.get_type_hints(plugin.settings, include_extras=True)
     return [
-        f"{f.name}: {_spell(hints[f.name])} = {_default(f)}"
+        f"{f.name}: {_format(hints[f.name])} = {_default(f)}"
         for f in dataclasses.fields(plugin.settings)
     ]
 
@@ -45,6 +45,10 @@ def _default(field: dataclasses.Field[Any]) -> str:
     return "(required)"
 
 
-def _spell(hint: Any) -> str:
+def _format(hint: Any) -> str:
+    """The type as it is written, with its bound in parentheses."""
+    if typing.get_origin(hint) is typing.Annotated:
+        bounds = ", ".join(str(extra) for extra in hint.__metadata__)
+        return f"{_format(hint.__origin__)} ({bounds})"
     text = hint.__name__ if isinstance(hint, type) else str(hint)
     return text.replace("typing.", "").replace("collections.abc.", "")

@@ -19,7 +19,7 @@ def test_list_shows_every_plugin_with_its_settings(capsys: pytest.CaptureFixture
     for plugin in plugins():
         assert plugin.group in lines
         assert any(line.startswith(f"  {plugin.name} ") for line in lines), plugin.name
-    assert "k1: float = 1.5" in done.out
+    assert "k1: float (0 or more) = 1.5" in done.out
     assert all(plugin.summary for plugin in plugins())
 
 
