@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from framework import sandbox
 from framework.analysis.summary import summarize
-from framework.config import Plan
+from framework.config import Plan, load_plan
 from framework.contracts import (
     REPORTED,
     Budget,
@@ -306,7 +306,8 @@ def check_same(plan: Plan, directory: Path) -> State:
     """
     state = load_state(directory)
     started = state.started or {}
-    if started.get("identity") != plan.digest:
+    # A run of before something was renamed has another digest; its configuration says the same.
+    if plan.digest not in (started.get("identity"), load_plan(directory).digest):
         raise UserError(f"{directory} holds a run of another configuration")
     if started.get("data") != data_of(open_domain(plan)):
         raise UserError(f"{directory} was begun on other data than the domain now has")
