@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 import random
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis import sheets
+from framework.analysis.sheets import check_known, write_rows
 from framework.errors import DataError, UserError
 from framework.statistics.agreement import agreement, agreement_limits
 from framework.store.directory import ANSWERS, read_summary
@@ -95,49 +96,31 @@ def sheet(verdicts: Sequence[Verdict], n: int, seed: int, path: Path) -> int:
     chosen = sorted(verdicts, key=lambda verdict: verdict.id)
     random.Random(seed).shuffle(chosen)
     chosen = chosen[:n]
-    try:
-        with path.open("x", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS, restval="")
-            writer.writeheader()
-            for verdict in chosen:
-                shown = {name: getattr(verdict, name) for name in COLUMNS[2:6]}
-                question = _QUESTIONS.get(verdict.question, verdict.question)
-                writer.writerow({"id": verdict.id, "question": question, **shown})
-    except FileExistsError:
-        raise UserError(f"{path} exists already: it may hold labels; choose another file") from None
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    write_rows(
+        path,
+        COLUMNS,
+        (
+            {
+                "id": verdict.id,
+                "question": _QUESTIONS.get(verdict.question, verdict.question),
+                **{name: getattr(verdict, name) for name in COLUMNS[2:6]},
+            }
+            for verdict in chosen
+        ),
+    )
     return len(chosen)
 
 
 def read_labels(path: Path) -> dict[str, bool]:
-    """The labels of a sheet by id; rows without one are left out.
+    """The labels of a sheet by id: see `sheets.read_labels`."""
+    return sheets.read_labels(path, _is_yes, "yes or no")
 
-    Raises UserError for a file that is no sheet or has no label, DataError naming the line of a
-    label that is neither yes nor no, or an id that is there twice.
-    """
-    labels: dict[str, bool] = {}
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            if not {"id", "label"} <= set(reader.fieldnames or ()):
-                raise UserError(f"{path}: columns id and label expected")
-            for record in reader:
-                word = (record["label"] or "").strip().casefold()
-                if not word:
-                    continue
-                if word not in _YES | _NO:
-                    raise DataError(
-                        path, reader.line_num, f"label: yes or no expected, not {word!r}"
-                    )
-                if record["id"] in labels:
-                    raise DataError(path, reader.line_num, f"id {record['id']} is there twice")
-                labels[record["id"]] = word in _YES
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: can't be read: {error}") from None
-    if not labels:
-        raise UserError(f"{path}: no label yet; write yes or no into the column label")
-    return labels
+
+def _is_yes(label: str) -> bool:
+    word = label.casefold()
+    if word not in _YES | _NO:
+        raise ValueError(f"label: yes or no expected, not {word!r}")
+    return word in _YES
 
 
 def compare_labels(verdicts: Sequence[Verdict], labels: Mapping[str, bool]) -> list[dict[str, Any]]:
@@ -149,9 +132,7 @@ def compare_labels(verdicts: Sequence[Verdict], labels: Mapping[str, bool]) -> l
     Raises UserError for a label of no verdict of these runs.
     """
     of_id = {verdict.id: verdict for verdict in verdicts}
-    unknown = sorted(labels.keys() - of_id.keys())
-    if unknown:
-        raise UserError(f"the sheet has {len(unknown)} ids of no verdict here, as {unknown[0]}")
+    check_known(labels, of_id, "verdict")
     pairs: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
     for identity, label in labels.items():
         verdict = of_id[identity]

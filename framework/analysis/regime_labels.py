@@ -6,7 +6,6 @@ for people to say who see the same evidence.
 
 from __future__ import annotations
 
-import csv
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis import sheets
+from framework.analysis.sheets import check_known, write_rows
 from framework.config import load_plan
 from framework.contracts import Domain
 from framework.contracts.improve import (
@@ -23,7 +24,7 @@ from framework.contracts.improve import (
     SPLIT_MADE,
     UNCLASSIFIED,
 )
-from framework.errors import DataError, UserError
+from framework.errors import UserError
 from framework.records import Case
 from framework.registry import nearest
 from framework.store import JOURNAL, read
@@ -147,46 +148,19 @@ def write_sheet(
             if members and len(drawn) < n:
                 drawn.append(members.pop())
     generator.shuffle(drawn)
-    try:
-        with path.open("x", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, restval="")
-            writer.writeheader()
-            writer.writerows(_line(failed, shown[failed.case]) for failed in drawn)
-    except FileExistsError:
-        raise UserError(f"{path} exists already: it may hold labels") from None
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    write_rows(path, COLUMNS, (_line(failed, shown[failed.case]) for failed in drawn))
     return len(drawn)
 
 
 def read_labels(path: Path, meanings: Mapping[str, str]) -> dict[str, str]:
-    """Label by id, of the filled rows.
+    """Regime by id of a sheet: see `sheets.read_labels`."""
 
-    Raises UserError for a file that is no sheet or has no label, DataError naming the line of an
-    unknown label or an id that is there twice.
-    """
-    labels: dict[str, str] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            if not {"id", "label"} <= set(rows.fieldnames or ()):
-                raise UserError(f"{path}: columns id and label expected")
-            for row in rows:
-                label = (row["label"] or "").strip()
-                if not label:
-                    continue
-                if label not in meanings:
-                    raise DataError(
-                        path, rows.line_num, f"no regime {label!r}{nearest(label, meanings)}"
-                    )
-                if row["id"] in labels:
-                    raise DataError(path, rows.line_num, f"id {row['id']} is there twice")
-                labels[row["id"]] = label
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: can't be read: {error}") from None
-    if not labels:
-        raise UserError(f"{path}: no label yet; write a regime into the column label")
-    return labels
+    def known(label: str) -> str:
+        if label not in meanings:
+            raise ValueError(f"no regime {label!r}{nearest(label, meanings)}")
+        return label
+
+    return sheets.read_labels(path, known, "a regime")
 
 
 def compare(
@@ -201,9 +175,7 @@ def compare(
     from framework.statistics.agreement import cohens_kappa, gwets_ac1
     from framework.statistics.intervals import wilson
 
-    unknown = sorted(labels.keys() - {failed.id for failed in failures})
-    if unknown:
-        raise UserError(f"the sheet has {len(unknown)} ids of no failure here, as {unknown[0]}")
+    check_known(labels, (failed.id for failed in failures), "failure")
     pairs = [(f.regime, labels[f.id]) for f in failures if f.id in labels]
 
     def kappa(those: Sequence[tuple[str, str]]) -> float | None:

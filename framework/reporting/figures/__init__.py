@@ -1,4 +1,4 @@
-"""Figures, one module each: a function from a group of jobs to a drawing, or None without data."""
+"""Figures: each a function from a group of jobs to a drawing, or None without data."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ if TYPE_CHECKING:
     from framework.reporting.figures.style import Drawing
 
 FIGURES: Final[Mapping[str, str]] = {
-    "forest": "framework.reporting.figures.forest",
-    "decomposition": "framework.reporting.figures.decomposition",
-    "failures": "framework.reporting.figures.failures",
-    "commitment": "framework.reporting.figures.commitment",
-    "risk_coverage": "framework.reporting.figures.risk_coverage",
-    "reliability": "framework.reporting.figures.reliability",
-    "pareto": "framework.reporting.figures.pareto",
-    "strata": "framework.reporting.figures.strata",
-    "depth": "framework.reporting.figures.depth",
-    "ranks": "framework.reporting.figures.ranks",
+    "forest": "forest",
+    "decomposition": "shares",
+    "failures": "shares",
+    "commitment": "planes",
+    "risk_coverage": "planes",
+    "reliability": "planes",
+    "pareto": "planes",
+    "strata": "parts",
+    "depth": "parts",
+    "ranks": "ranks",
 }
-"""Figures of a group of jobs by name: the module whose `draw` makes it."""
+"""Figures of a group of jobs by name: the module whose function of that name makes it."""
 
 
 def figure(name: str) -> Callable[[Group], Drawing | None]:
     """The function that draws a figure. Raises KeyError for an unknown name."""
-    draw: Callable[[Group], Drawing | None] = importlib.import_module(FIGURES[name]).draw
+    module = importlib.import_module(f"{__name__}.{FIGURES[name]}")
+    draw: Callable[[Group], Drawing | None] = getattr(module, name)
     return draw

@@ -24,7 +24,7 @@ _MOST_PAIRS: Final = 12
 """Rows of a panel: where all pairs would be more, those with one arm are drawn."""
 
 
-def draw(group: Group) -> Drawing | None:
+def forest(group: Group) -> Drawing | None:
     """Differences a - b by axis; axes without a better direction are left to the table."""
     rows, reference = shown(group)
     axes = [a for a in group.headline if higher_is_better(a) is not None and any(_of(rows, axis=a))]

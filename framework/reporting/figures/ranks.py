@@ -11,7 +11,7 @@ from framework.reporting.figures.style import BLUE, Drawing, canvas
 from framework.statistics.omnibus import CriticalDifference
 
 
-def draw(group: Group) -> Drawing | None:
+def ranks(group: Group) -> Drawing | None:
     """One line of ranks a budget (Demsar 2006, section 3.2.2)."""
     found = [(b, r) for b in group.budgets if (r := ranked(group, b)) is not None]
     axis = outcome_axis(group)

@@ -20,7 +20,7 @@ from framework.analysis.summary import axes_of_rows
 from framework.records import Row
 from framework.reporting.blocks import Cell, Details, Table
 from framework.reporting.figures import FIGURES, figure
-from framework.reporting.figures.pareto import apart
+from framework.reporting.figures.planes import apart
 from framework.reporting.figures.style import Drawing, marks, save
 from framework.reporting.sections.behaviour import retention
 from framework.reporting.sections.calibration import calibration

@@ -1,12 +1,20 @@
-"""By depth: an axis over the causal depth of the case, from the strata of summary.json."""
+"""An axis by stratum of cases, and by the depth of what a case needs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from framework.analysis.evidence import Group, Job
-from framework.analysis.strata import depth_axis, depth_entry, depths_of_group
+from framework.analysis.strata import (
+    depth_axis,
+    depth_entry,
+    depths_of_group,
+    strata_of,
+    stratum_axis,
+    stratum_entry,
+)
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     Drawing,
@@ -16,11 +24,62 @@ from framework.reporting.figures.style import (
     legend,
     legend_height,
     marks,
+    rows_axis,
+    whisker,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_ACROSS: Final = 3
+
+
+def strata(group: Group) -> Drawing | None:
+    """Dots with intervals, arms in rows, budgets by marker."""
+    names, axis = strata_of(group), stratum_axis(group)
+    if len(names) < 2 or axis is None:
+        return None
+    look, arms = marks(group.budgets), group.arms
+    across = min(_ACROSS, len(names))
+    down = math.ceil(len(names) / across)
+    height = 0.9 + down * (0.55 + len(arms) * (0.1 + 0.13 * len(look)))
+    with canvas(1.9 + 2.3 * across, height, down, across, sharey=True, sharex=True) as (
+        figure,
+        panels,
+    ):
+        flat = [panel for row in panels for panel in row]
+        for panel, name in zip(flat, names, strict=False):
+            n = 0
+            for j, (budget, mark) in enumerate(look.items()):
+                for i, arm in enumerate(arms):
+                    found = stratum_entry(group, arm, budget, name, axis)
+                    if found is None:
+                        continue
+                    n = max(n, found["n"])
+                    at = i + (j - (len(look) - 1) / 2) * 0.62 / len(look)
+                    whisker(panel, at, found["ci_low"], found["ci_high"], mark.colour)
+                    panel.plot(found["mean"], at, marker=mark.marker, ls="", color=mark.colour,
+                               zorder=4)  # fmt: skip
+            rows_axis(panel, arms)
+            for i in range(1, len(arms)):
+                panel.axhline(i - 0.5, color="#eeeeee", lw=0.6, zorder=0)
+            panel.set_title(f"{name} (n = {n})")
+        for panel in flat[len(names) :]:
+            panel.set_visible(False)
+        legend(figure, handles(look.values()), [f"budget {b}" for b in look])
+    return Drawing(
+        name=f"strata-{group.index}",
+        title=f"{axis} by stratum",
+        caption=(
+            f"{axis} with 95% intervals in each stratum of cases ({under(group)}). "
+            f"{label_of(group, [axis])}"
+        ),
+        alt=f"Dots of {axis} by stratum, arm and budget; every number is in the table.",
+        figure=figure,
+    )
+
 
 _MOST_TOGETHER: Final = 7
 """Curves in a panel that can still be told apart."""
@@ -28,7 +87,7 @@ _COLUMNS: Final = 4
 _WIDTH: Final = 6.4
 
 
-def draw(group: Group) -> Drawing | None:
+def depth(group: Group) -> Drawing | None:
     """One panel a budget with a curve an arm; of many arms, one panel an arm, a curve a budget."""
     levels, axis = depths_of_group(group), depth_axis(group)
     if len(levels) < 2 or axis is None:
@@ -99,9 +158,9 @@ def _curve(
     panel: Axes, job: Job | None, levels: Sequence[int], axis: str, mark: Mark, off: float
 ) -> None:
     found = [(d, e) for d in levels if job is not None and (e := depth_entry(job, d, axis))]
-    for depth, one in found:
+    for at, one in found:
         if one["ci_low"] is not None:
-            panel.plot([depth + off] * 2, [one["ci_low"], one["ci_high"]], lw=0.9, alpha=0.6,
+            panel.plot([at + off] * 2, [one["ci_low"], one["ci_high"]], lw=0.9, alpha=0.6,
                        color=mark.colour)  # fmt: skip
     panel.plot([d + off for d, _ in found], [e["mean"] for _, e in found], lw=1.3, zorder=3,
                color=mark.colour, ls=mark.line, marker=mark.marker, mfc=mark.face)  # fmt: skip
