@@ -21,11 +21,12 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from framework.errors import TrackingError
 from framework.registry import nearest
-from plugins.tracking._content import Upload
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import DatasetInput, Run
+
+    from plugins.tracking._content import Upload
 
 ENVIRONMENT: Final = "MLFLOW_TRACKING_URI"
 LOCAL: Final = Path("mlruns")

@@ -9,13 +9,15 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from framework.contracts import Tracker
 from framework.registry import register
 from framework.store.directory import HTML
-from plugins.tracking._content import CANDIDATE, Upload, draft_uploads, run_upload, sweep_upload
 from plugins.tracking._server import PARENT, Server, check_public, connect, locked, public, resolve
+
+if TYPE_CHECKING:
+    from plugins.tracking._content import Upload
 
 FINISHED, FAILED = "FINISHED", "FAILED"
 TRACKING: Final = "tracking.json"
@@ -52,6 +54,8 @@ class Mlflow(Tracker[MlflowSettings]):
     Settings = MlflowSettings
 
     def upload_run(self, directory: Path, sweep: Path | None) -> str:
+        from plugins.tracking._content import draft_uploads, run_upload
+
         upload = run_upload(directory)
         with connect(resolve(self.settings.uri), self.settings.experiment) as server:
             parent = _parent(server, sweep, upload.started) if sweep is not None else None
@@ -61,6 +65,8 @@ class Mlflow(Tracker[MlflowSettings]):
         return self._told(server, run_id)
 
     def upload_sweep(self, directory: Path) -> str:
+        from plugins.tracking._content import sweep_upload
+
         upload = sweep_upload(directory)
         with connect(resolve(self.settings.uri), self.settings.experiment) as server:
             run_id = _parent(server, directory, upload.started)
@@ -110,6 +116,8 @@ def _reported_since(directory: Path) -> bool:
 
 def _candidates(server: Server, run_id: str, uploads: Sequence[Upload]) -> None:
     """Make or find the child run of each draft of a loop, and fill it."""
+    from plugins.tracking._content import CANDIDATE
+
     for upload in uploads:
         tags = {PARENT: run_id}
         run = server.find("", CANDIDATE, upload.tags[CANDIDATE])
