@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from framework.errors import UserError
 from framework.registry import nearest
+from framework.reporting.blocks import Cell, Table
+from framework.reporting.cells import bounded, count, number_cell
+from framework.reporting.format import number
+from framework.reporting.terminal import print_blocks
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from framework.analysis.judges import Judged
     from framework.statistics.style import Guess
 
@@ -66,7 +68,7 @@ def judges(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(result, indent=2))
     else:
-        _print(_agreement_table(result), *_direction_table(result["directions"]))
+        print_blocks([_agreement_table(result), *_direction_table(result["directions"])])
     return 0
 
 
@@ -140,7 +142,7 @@ def _show_agreement(
         {k: _bounded(row, k) if k in row["limits"] else v for k, v in row.items() if k != "limits"}
         for row in rows
     ]
-    _print(_table(title, shown, limits))
+    print_blocks([_table(title, shown, limits)])
 
 
 def _style(args: argparse.Namespace) -> int:
@@ -157,7 +159,7 @@ def _style(args: argparse.Namespace) -> int:
         plain = {budget: dataclasses.asdict(guess) for budget, guess in guesses.items()}
         print(json.dumps(plain, indent=2))
     else:
-        _print(_table("arms guessed from the wording of answers", _guessed(guesses)))
+        print_blocks([_table("arms guessed from the wording of answers", _guessed(guesses))])
     return 0
 
 
@@ -260,16 +262,15 @@ def _agreement_table(result: Mapping[str, Any]) -> Table:
     judges_ = {name for row in result["agreement"] for name in (row["judge_a"], row["judge_b"])}
     caption = f"n: answers (cases); {_LIMITS}"
     if len(judges_) > 2:
-        alphas = (f"{axis} {_spell(alpha)}" for axis, alpha in result["alpha"].items())
+        alphas = (f"{axis} {number(alpha)}" for axis, alpha in result["alpha"].items())
         caption += f"\nKrippendorff's alpha of all {len(judges_)} judges: {', '.join(alphas)}"
     return _table("judges of the same answers", rows, caption)
 
 
-def _bounded(row: Mapping[str, Any], figure: str) -> str:
-    """A figure over its limits, in two lines."""
-    limits = row["limits"][figure]
-    text = _spell(row[figure])
-    return text if limits is None else f"{text}\n[{limits[0]:.2f}, {limits[1]:.2f}]"
+def _bounded(row: Mapping[str, Any], figure: str) -> Cell:
+    """A figure over its limits."""
+    limits = row["limits"][figure] or (None, None)
+    return bounded(row[figure], *limits)
 
 
 def _direction_table(directions: Sequence[Mapping[str, Any]]) -> list[Table]:
@@ -294,28 +295,15 @@ def _direction_table(directions: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]], caption: str = "") -> Table:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
-    for name, value in rows[0].items():
-        table.add_column(name, justify="left" if isinstance(value, str) else "right")
-    for row in rows:
-        table.add_row(*map(_spell, row.values()))
-    return table
+    return Table(
+        anchor="judges",
+        caption=f"{title}. {caption}" if caption else title,
+        columns=list(rows[0]),
+        rows=[[_cell(value) for value in row.values()] for row in rows],
+    )
 
 
-def _spell(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _print(*tables: Table) -> None:
-    import sys
-
-    from rich.console import Console
-
-    # A table that is read by a program or a file keeps its columns.
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    for table in tables:
-        console.print(table)
+def _cell(value: Any) -> Cell | str:
+    if isinstance(value, (Cell, str)):
+        return value
+    return number_cell(value) if value is None or isinstance(value, float) else count(value)
