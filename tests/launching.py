@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from framework import cli, launch
+import run as command
+from framework import cli
 
 QUESTIONS = Path(__file__).resolve().parent / "fixtures" / "hotpotqa" / "questions.json"
 HOTPOT = (
@@ -50,9 +51,10 @@ class Done:
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> Done:
-    """`python run.py ...`."""
+    """`python run.py ...`, the jobs of a sweep in this process unless a launcher is chosen."""
     capsys.readouterr()
-    status = launch.main(argv)
+    chosen = any(word.startswith(("hydra/launcher", "hydra.launcher")) for word in argv)
+    status = command.main(argv if chosen else [*argv, "hydra.launcher.workers=1"])
     out, err = capsys.readouterr()
     return Done(status=status, out=out, err=err)
 

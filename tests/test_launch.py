@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.store import verify_run
 from plugins.domains.hotpotqa.domain import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
@@ -78,8 +78,11 @@ MISTAKES = {
     "a key that Hydra does not have": (["hydra.foo=1"], ["hydra.foo: no such key"]),
     "another launcher": (["hydra/launcher=ray"], ["hydra/launcher: no option 'ray'", "basic"]),
     "an unknown switch": (["--fast"], ["--fast: no such option"]),
-    "another main configuration": (["--config-name=x"], ["--config-name is not taken"]),
-    "a folder of options that is none": (["--config-dir=nope"], ["--config-dir: nope is not"]),
+    "another main configuration": (["--config-name=x"], ["--config-name: no configuration 'x'"]),
+    "a folder of options that is none": (
+        ["--config-dir=nope"],
+        ["--config-dir:", "nope is not"],
+    ),
     "a run below a file": (["hydra.run.dir=bad.json/x"], ["cannot write bad.json/x"]),
     "a directory of an interpolation": (["hydra.run.dir=${foo}"], ["'foo' not found"]),
     "a run to go on with that is not there": (["resume=nope"], ["resume=nope: no such directory"]),
@@ -403,6 +406,6 @@ def test_help_is_hydras(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["run.py"])
     with pytest.raises(SystemExit) as left:
-        raise SystemExit(launch.main(["--help"]))
+        raise SystemExit(command.main(["--help"]))
     assert left.value.code == 0
     assert "arch: bm25" in capsys.readouterr().out

@@ -16,7 +16,7 @@ class _Stderr(logging.Handler):
 def log_to_stderr() -> None:
     """Send what is logged to stderr, and nowhere else; again changes nothing."""
     log = logging.getLogger("framework")
-    log.setLevel(logging.INFO)
+    log.setLevel(logging.DEBUG)  # a job's log has more than stderr
     log.propagate = False
     if not any(isinstance(handler, _Stderr) for handler in log.handlers):
-        log.addHandler(_Stderr())
+        log.addHandler(_Stderr(logging.INFO))

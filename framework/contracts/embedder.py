@@ -31,6 +31,8 @@ class Embedder(ABC, Generic[S]):
     kind: ClassVar[Literal["lexical", "model"]]
     default: ClassVar[bool] = False
     Settings: ClassVar[type[Any]] = NoSettings
+    in_process: ClassVar[bool] = False
+    """Whether a model is loaded in the process: a sweep's jobs then run one after the other."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

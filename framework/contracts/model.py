@@ -104,6 +104,8 @@ class Model(ABC, Generic[S]):
     name: ClassVar[str]
     kind: ClassVar[Literal["rule-based", "llm"]]
     Settings: ClassVar[type[Any]] = NoSettings
+    in_process: ClassVar[bool] = False
+    """Whether it is loaded in the process: the jobs of a sweep then run one after the other."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

@@ -28,23 +28,36 @@ _log = logging.getLogger(__name__)
 def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spending]:
     """Inside, calls to language models are held and settled on the account of the run or sweep.
 
-    A directory that is there already goes on with its account, and so with what it has spent.
+    A directory that is there already goes on with its account, and so with what it has spent. What
+    a run spent is logged at its end, what a sweep spent at the end of all (`tell_spent`).
     """
-    top = sweep or directory
-    spending = Spending(
+    spending = _opened(plan, sweep or directory)
+    try:
+        with spent_on(spending):
+            yield spending
+    finally:
+        _close(spending, "" if sweep else "run")
+
+
+def tell_spent(plan: Plan, sweep: Path) -> None:
+    """Log what a sweep has spent so far, by all its jobs."""
+    _close(_opened(plan, sweep), "sweep")
+
+
+def _opened(plan: Plan, top: Path) -> Spending:
+    return Spending(
         top.absolute().parent / SPENDING,
         _known(top) or new_account(),
         max_usd=plan.top.max_cost_usd,
         max_tokens=plan.top.max_tokens_total,
     )
-    try:
-        with spent_on(spending):
-            yield spending
-    finally:
-        spent = spending.total()
-        spending.close()
-        if spent.calls or spent.lost_calls:
-            _log.info(told(spent, "sweep" if sweep else "run"))
+
+
+def _close(spending: Spending, whose: str) -> None:
+    spent = spending.total() if whose else Spent()
+    spending.close()
+    if spent.calls or spent.lost_calls:
+        _log.info(told(spent, whose))
 
 
 def told(spent: Spent, whose: str) -> str:

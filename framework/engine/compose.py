@@ -47,7 +47,7 @@ def compose_raw(overrides: Sequence[str]) -> Any:
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    _check_options(overrides)
+    check_overrides(overrides)
     while True:
         try:
             return compose("config", overrides=list(overrides), return_hydra_config=True)
@@ -63,16 +63,19 @@ def compose_plan(overrides: Sequence[str]) -> Plan:
     return plan_of(compose_raw(overrides))
 
 
-def plan_of(config: Any) -> Plan:
-    """The validated plan of a configuration that Hydra composed, with Hydra's own node."""
+def plan_of(config: Any, hydra: Any = None) -> Plan:
+    """The validated plan of a configuration that Hydra composed.
+
+    hydra : Hydra's own node, where the configuration has it no more.
+    """
     from omegaconf import OmegaConf, open_dict
     from omegaconf.errors import OmegaConfBaseException
 
-    # Unresolved: an override may hold an interpolation, which is resolved where it stands.
-    overrides: Any = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)
-    choices: Any = OmegaConf.to_container(config.hydra.runtime.choices)
-    if not all(option is None or isinstance(option, str) for option in choices.values()):
-        _check_options(overrides)
+    hydra = hydra or config.hydra
+    overrides = overrides_of(hydra)
+    choices: Any = OmegaConf.to_container(hydra.runtime.choices)
+    if any("=[" in override for override in overrides):  # of a group Hydra would take them all
+        check_overrides(overrides)
     with open_dict(config):
         bare = OmegaConf.masked_copy(config, [k for k in config if k != "hydra"])
     try:
@@ -81,16 +84,25 @@ def plan_of(config: Any) -> Plan:
         raise UserError(explained(error)) from None
     assert isinstance(plain, dict)
     named = {str(k): v for k, v in plain.items()}
-    found_by = _found_by(config)
-    changed = _changed(bare, named, choices, overrides, found_by)
+    found = found_by(hydra)
+    changed = _changed(bare, named, choices, overrides, found)
     named["labels"] = labels(choices, changed, named)
-    return plan(named, [*found_by, *overrides])
+    return plan(named, [*found, *overrides])
 
 
-def _found_by(config: Any) -> list[str]:
+def overrides_of(hydra: Any) -> list[str]:
+    """The overrides of a composed configuration but for Hydra's own."""
+    from omegaconf import OmegaConf
+
+    # Unresolved: an override may hold an interpolation, which is resolved where it stands.
+    given: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
+    return list(given)
+
+
+def found_by(hydra: Any) -> list[str]:
     """The override that finds the groups that `--config-dir` and `hydra.searchpath` add."""
-    given = [str(o) for o in config.hydra.overrides.hydra if key_of(o) == SEARCHPATH]
-    sources = config.hydra.runtime.config_sources
+    given = [str(o) for o in hydra.overrides.hydra if key_of(o) == SEARCHPATH]
+    sources = hydra.runtime.config_sources
     places = [f"{s.schema}://{s.path}" for s in sources if s.provider == "command-line"]
     if not places:
         return given
@@ -144,7 +156,7 @@ def _differences(before: Any, after: Any, values: Any, prefix: str = "") -> dict
     return found
 
 
-def directory_of(config: Any, kind: str) -> Path | None:
+def directory_of(hydra: Any, kind: str) -> Path | None:
     """`hydra.run.dir` or `hydra.sweep.dir`, resolved; None where none was chosen.
 
     `kind` is `run` or `sweep`. Raises UserError for an interpolation that can't be resolved.
@@ -152,7 +164,7 @@ def directory_of(config: Any, kind: str) -> Path | None:
     from omegaconf.errors import OmegaConfBaseException
 
     try:
-        chosen = str(config.hydra[kind].dir)
+        chosen = str(hydra[kind].get("chosen") or hydra[kind].dir)
     except OmegaConfBaseException as error:
         raise UserError(explained(error)) from None
     return None if chosen in ("", ".") else Path(chosen)
@@ -209,8 +221,8 @@ def grid(overrides: Sequence[str], config: Any) -> list[list[str]]:
                 raise UserError(f"{parsed.input_line}: an interval; give the values to sweep over")
     except HydraException as error:
         raise UserError(explained(error)) from None
-    found_by = _found_by(config)
-    return [[*found_by, *job] for job in itertools.product(*values.values())]
+    found = found_by(config.hydra)
+    return [[*found, *job] for job in itertools.product(*values.values())]
 
 
 def _parse(override: str) -> Any:
@@ -230,19 +242,23 @@ def _parse(override: str) -> Any:
     return parsed
 
 
-def _check_options(overrides: Sequence[str]) -> None:
-    """Refuse an option that is not text, as in `arch=3` or `arch=[a,b]`."""
+def check_overrides(overrides: Sequence[str]) -> None:
+    """Raise UserError for what can't be read, or an option that is not text (`arch=3`)."""
     for override in overrides:
         parsed = _parse(override)
         if parsed.is_sweep_override() or parsed.is_delete():
             continue
         group, value = parsed.key_or_group, parsed.value()
-        if not isinstance(value, (str, dict)) and (known := options(group)):
+        if isinstance(value, (str, dict)):
+            continue
+        with composer():
+            known = options(group)
+        if known:
             given = parsed.get_value_element_as_str()
             raise UserError(f"{group}: no option {given!r}{nearest(given, known)}")
 
 
-def with_unknown_key_added(error: Exception, overrides: Sequence[str]) -> list[str] | None:
+def with_unknown_key_added(error: BaseException, overrides: Sequence[str]) -> list[str] | None:
     """The overrides with the key that Hydra did not know added by force; None for other errors.
 
     Validation of the plugin's own settings then says what is allowed, which Hydra can't.
@@ -282,6 +298,12 @@ _KNOWN: Final = (
     (r"Ambiguous value for argument '([^']+)'", r"\1: several values; add -m to sweep over them"),
     (r"Sweep parameters '([^']+)' requires", r"\1: several values; add -m to sweep over them"),
     (r"Could not override '(hydra\.[^']+)'", r"\1: no such key"),
+    (
+        r"Sweeping over Hydra's configuration is not supported : '([^']+)'",
+        r"\1: a key of Hydra's own takes one value",
+    ),
+    (r"Additional config directory '([^']+)' not found", r"--config-dir: \1 is not a directory"),
+    (r"Cannot find primary config '([^']+)'", r"--config-name: no configuration '\1'"),
     (r"Could not delete '([^']+)'", r"~\1: there is nothing to delete"),
     (r"Could not delete from config\. '([^']+)' does not", r"~\1: there is nothing to delete"),
 )

@@ -15,6 +15,7 @@ from framework.config import ARM_GROUPS, PREREG, Plan, load_plan
 from framework.contracts import Gate
 from framework.engine.account import account
 from framework.engine.compose import compose_plan, key_of, options
+from framework.engine.job_log import job_log
 from framework.engine.listener import Listener
 from framework.engine.manifest import manifest
 from framework.engine.run import (
@@ -98,21 +99,42 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
 
 
 def run_job(
-    plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None, listener: Listener
+    plan: Plan,
+    directory: Path,
+    baselines: Baselines,
+    sweep: Path | None,
+    listener: Listener,
+    role: str = "",
 ) -> Outcome:
     """Run a plan, its baselines first where they are not there yet.
 
-    What was stopped or interrupted is logged, with the way to go on.
+    What was stopped or interrupted is logged, with the way to go on. role : what it is to other
+    jobs, for those words.
     """
+    with job_log(directory):
+        return _logged(plan, directory, baselines, sweep, listener, role)
+
+
+def _logged(
+    plan: Plan,
+    directory: Path,
+    baselines: Baselines,
+    sweep: Path | None,
+    listener: Listener,
+    role: str,
+) -> Outcome:
     resumable = sweep or directory
+    _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
         with account(plan, directory, sweep):
             outcome = _run(plan, directory, baselines, sweep, listener)
     except KeyboardInterrupt:
-        _log.warning("interrupted; %s", _again(resumable))
+        if sweep is None:  # of a sweep it is told once, by whoever runs it
+            _log.warning("interrupted; %s", _again(resumable))
         raise
+    _log.debug("ended: %s", outcome.stopped or "finished")
     if outcome.stopped:
-        _log.warning("stopped: %s; %s", outcome.stopped, _again(resumable))
+        _log.warning("stopped: %s%s; %s", role, outcome.stopped, _again(resumable))
     else:
         listener.run_ended(plan, directory, sweep)
     return outcome

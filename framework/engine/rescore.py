@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from framework.config import Plan, load_plan
-from framework.engine.account import account, check_prices, new_account, served_of
+from framework.engine.account import account, check_prices, new_account, served_of, tell_spent
 from framework.engine.compose import compose_plan, composer, key_of
 from framework.engine.job import Baselines
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
-from framework.engine.sweep import Job, SweepOutcome, finish_sweep, job_directories
+from framework.engine.sweep import SweepOutcome, finish_sweep, job_directories
+from framework.engine.work import Job
 from framework.errors import UserError
 from framework.registry import nearest
 from framework.store.directory import SWEEP_PLAN, check_new, drafted, load_state
@@ -141,11 +142,14 @@ def _sweep(
     path: Path, jobs: Sequence[Job], origin: Mapping[str, Any], listener: Listener
 ) -> SweepOutcome:
     runs: list[Outcome] = []
-    for job in jobs:
-        old = Path(os.path.normpath(path / origin["runs"][job.plan.name]))
-        runs.append(_run(job.plan, old, path / job.plan.name, origin["axes"], path, listener))
-        if runs[-1].ends_sweep:
-            break
+    try:
+        for job in jobs:
+            old = Path(os.path.normpath(path / origin["runs"][job.plan.name]))
+            runs.append(_run(job.plan, old, path / job.plan.name, origin["axes"], path, listener))
+            if runs[-1].ends_sweep:
+                break
+    finally:
+        tell_spent(jobs[0].plan, path)
     return finish_sweep(path, jobs, runs)
 
 

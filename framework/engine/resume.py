@@ -14,13 +14,19 @@ from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.rescore import go_on_with_sweep
 from framework.engine.run import Outcome, check_same, one_domain
-from framework.engine.sweep import SWEEP_PLAN, SweepOutcome, load_jobs, run_sweep
+from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, load_jobs, run_sweep
+from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.store.directory import load_state
 
 
-def resume(path: Path, overrides: Sequence[str], listener: Listener) -> Outcome | SweepOutcome:
-    """Finish what `path` holds. Raises UserError for other than operational overrides."""
+def resume(
+    path: Path, overrides: Sequence[str], listener: Listener, launch: Launch | None = None
+) -> Outcome | SweepOutcome:
+    """Finish what `path` holds. Raises UserError for other than operational overrides.
+
+    launch : runs the jobs of a sweep that are left; by default one after the other.
+    """
     if not path.is_dir():
         raise UserError(f"resume={path}: no such directory")
     with composer(), one_domain():
@@ -30,7 +36,7 @@ def resume(path: Path, overrides: Sequence[str], listener: Listener) -> Outcome 
                 if overrides:
                     raise UserError(f"resume={path}: a rescored sweep is gone on with as it is")
                 return go_on_with_sweep(path, rescored, listener)
-            return run_sweep(path, load_jobs(path, overrides), listener)
+            return run_sweep(path, load_jobs(path, overrides), listener, launch or in_turn)
         stored = load_plan(path)
         if compose_plan(stored.overrides).digest != stored.digest:
             raise UserError(f"resume={path}: the configuration files are not what they were")

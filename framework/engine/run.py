@@ -367,7 +367,7 @@ async def _drive(
         try:
             async for row, record in source.drive(pipeline, cases, done):
                 run.add(row, record)
-                step(row)
+                step(1, bool(row.error))
                 errors += bool(row.error)
                 try:
                     _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)

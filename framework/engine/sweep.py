@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +19,12 @@ from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan
-from framework.engine.account import new_account
+from framework.engine.account import new_account, tell_spent
 from framework.engine.compose import compose_plan, key_of
-from framework.engine.job import RUNS, Baselines, check_job, check_operational, run_job
+from framework.engine.job import RUNS, check_job, check_operational
 from framework.engine.listener import Listener
-from framework.engine.run import Outcome
+from framework.engine.run import Outcome, check_same
+from framework.engine.work import Job, SweepWork
 from framework.errors import DataError, UserError
 from framework.registry import nearest
 from framework.store import JOURNAL
@@ -30,15 +32,6 @@ from framework.store.atomic import replacing, write_json
 from framework.store.directory import COMPARISON, SWEEP, drafted, load_state, read_summary
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
 from framework.text.canonical import digest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """One job of a sweep: its overrides, plan, and what its gate compares with."""
-
-    overrides: tuple[str, ...]
-    plan: Plan
-    baselines: Baselines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +48,18 @@ class SweepOutcome:
     loops: Mapping[str, Any] | None
 
 
+_log = logging.getLogger(__name__)
+
+Launch = Callable[[SweepWork], None]
+"""Runs the jobs of a sweep that are left, and tells it of each that ended."""
+
+
 def start_sweep(
     jobs: Sequence[Sequence[str]],
     overrides: Sequence[str],
     directory: Path | None,
     listener: Listener,
+    launch: Launch,
 ) -> SweepOutcome:
     """Validate every job, then run them all. Call inside `composer`.
 
@@ -72,7 +72,7 @@ def start_sweep(
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
     path = directory or RUNS / name
     _create(path, overrides, planned)
-    return run_sweep(path, planned, listener)
+    return run_sweep(path, planned, listener, launch)
 
 
 def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
@@ -101,21 +101,30 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
     return planned
 
 
-def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener) -> SweepOutcome:
+def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launch) -> SweepOutcome:
     """Run the jobs that are not finished and write the comparison.
 
-    A job that others are judged against goes first, so that no arm is run twice.
+    Raises UserError where a job was begun on other data.
     """
-    against = {plan.rows_digest for job in jobs for plan in job.baselines.plans}
-
-    def order(job: Job) -> tuple[bool, bool]:
-        return job.plan.rows_digest not in against, bool(job.baselines.plans)
-
     runs: list[Outcome] = []
-    for job in sorted(jobs, key=order):
-        runs.append(run_job(job.plan, path / job.plan.name, job.baselines, path, listener))
-        if runs[-1].ends_sweep:
-            break
+    left: list[Job] = []
+    for job in jobs:
+        directory = path / job.plan.name
+        if directory.exists() and check_same(job.plan, directory).finished is not None:
+            runs.append(Outcome(directory=directory, summary=read_summary(directory)))
+            listener.run_ended(job.plan, directory, path)
+        else:
+            left.append(job)
+    if left:
+        work = SweepWork(path, left, listener)
+        try:
+            launch(work)
+        except KeyboardInterrupt:
+            _log.warning("interrupted; go on with resume=%s", path)
+            raise
+        finally:
+            tell_spent(jobs[0].plan, path)
+        runs += work.outcomes
     return finish_sweep(path, jobs, runs)
 
 

@@ -14,21 +14,31 @@ from typing import Final
 _FIRST: Final = 8
 
 
+_sharing = 1
+
+
+def share_among(processes: int) -> None:
+    """Give pools that are made from now on their part of each limit: so many processes share it."""
+    global _sharing
+    _sharing = processes
+
+
 class Throttle:
     """The one bounded pool of a model's calls.
 
     most : calls that may be under way at once. per_minute, tokens_per_minute : starts and tokens
-    are spread evenly so as not to exceed them; None for no limit.
+    are spread evenly so as not to exceed them; None for no limit. See `share_among`.
     """
 
     def __init__(
         self, most: int, per_minute: int | None = None, tokens_per_minute: int | None = None
     ) -> None:
+        most = max(1, most // _sharing)
         self.limit = float(min(most, _FIRST))
         self.under_way = 0
         self._most = most
-        self._per_call = 60.0 / per_minute if per_minute else 0.0
-        self._per_token = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
+        self._per_call = 60.0 * _sharing / per_minute if per_minute else 0.0
+        self._per_token = 60.0 * _sharing / tokens_per_minute if tokens_per_minute else 0.0
         self._next_start = 0.0
         self._paused_until = 0.0
         self._shrunk_at: float | None = None

@@ -50,7 +50,8 @@ COMPARISON: Final = "comparison.csv"
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
 FIGURES: Final = "figures"
-UNSEALED: Final = ("tracking.json", "report.*", "figures/*", "baseline/*")
+JOB_LOG: Final = "job.log"
+UNSEALED: Final = (JOB_LOG, "tracking.json", "report.*", "figures/*", "baseline/*")
 """Names that may come or change after the seal: copies and pictures of what is sealed."""
 
 

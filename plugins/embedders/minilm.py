@@ -36,6 +36,7 @@ class MiniLM(Embedder[MiniLMSettings]):
     """
 
     kind = "model"
+    in_process = True
     dimension = 384
     Settings = MiniLMSettings
 

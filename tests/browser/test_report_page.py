@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from framework import launch
+import run as command
 from tests.launching import read_json
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.chdir(place)
         options = ("tracking=none", "baseline=bm25", "hydra.sweep.dir=swept")
-        assert launch.main(["-m", *given, *options]) == 0
+        assert command.main(["-m", *given, *options]) == 0
         yield place / "swept"
 
 

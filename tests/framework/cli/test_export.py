@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.store import JOURNAL, read
 from tests.launching import HOTPOT, framework
 
@@ -20,7 +20,7 @@ pytest.importorskip("activegraph", reason="the extra activegraph is not installe
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("exported") / "mine"
-    assert launch.main([*HOTPOT, "arch=bm25", f"hydra.run.dir={place}"]) == 0
+    assert command.main([*HOTPOT, "arch=bm25", f"hydra.run.dir={place}"]) == 0
     return place
 
 

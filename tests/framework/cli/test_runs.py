@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.engine.sweep import job_directories
 from framework.store import Journal, read, seal
 from framework.store.directory import load_state
@@ -22,9 +22,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs `bm25` and `none`, and a sweep of both."""
     place = tmp_path_factory.mktemp("made")
     for arm in ("bm25", "none"):
-        assert launch.main([*HOTPOT, f"arch={arm}", f"hydra.run.dir={place}/{arm}"]) == 0
+        assert command.main([*HOTPOT, f"arch={arm}", f"hydra.run.dir={place}/{arm}"]) == 0
     sweep = f"hydra.sweep.dir={place}/sweep"
-    assert launch.main(["-m", *HOTPOT, "arch=bm25,none", sweep]) == 0
+    assert command.main(["-m", *HOTPOT, "arch=bm25,none", sweep]) == 0
     return place
 
 

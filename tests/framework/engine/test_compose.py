@@ -255,13 +255,13 @@ def test_a_sweep_of_a_configuration_gives_way_to_the_command_line(tmp_path: Path
 
 
 def test_directories_are_resolved() -> None:
-    assert directory_of(compose_raw([]), "run") is None
-    assert directory_of(compose_raw([]), "sweep") is None
+    assert directory_of(compose_raw([]).hydra, "run") is None
+    assert directory_of(compose_raw([]).hydra, "sweep") is None
     config = compose_raw(["hydra.run.dir='a/${seed}'", "hydra.sweep.dir=/b"])
-    assert directory_of(config, "run") == Path("a/7")
-    assert directory_of(config, "sweep") == Path("/b")
+    assert directory_of(config.hydra, "run") == Path("a/7")
+    assert directory_of(config.hydra, "sweep") == Path("/b")
     with pytest.raises(UserError, match="'nope' not found"):
-        directory_of(compose_raw(["hydra.run.dir=${nope}"]), "run")
+        directory_of(compose_raw(["hydra.run.dir=${nope}"]).hydra, "run")
 
 
 def test_options_are_those_of_the_group() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from framework.cli.ending import Ending
 from framework.engine import sweep as sweep_module
+from framework.engine import work as work_module
 from framework.engine.sweep import job_directories
 from framework.pipeline.path import Pipeline
 from framework.records import Row
@@ -140,7 +141,7 @@ def test_a_sweep_killed_between_jobs(
     given = ("-m", *HOTPOT, "arch=bm25,none")
     run(capsys, *given, "hydra.sweep.dir=whole")
     for place, n in (("before", 1), ("between", 2), ("uploading", 1)):
-        module: Any = sweep_module if place != "uploading" else Ending
+        module: Any = work_module if place != "uploading" else Ending
         name = "run_job" if place != "uploading" else "run_ended"
         with monkeypatch.context() as patch:
             original, calls = getattr(module, name), iter(range(1, 100))
@@ -258,12 +259,11 @@ def test_a_run_that_was_killed_keeps_its_failed_cases(
     assert [row.case_id for row in load_state(Path("cut")).rows if row.error] == ["fx01"]
 
 
-def test_an_override_that_changes_only_a_label_is_refused(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """`arch.k1=1.5` is the value it has, but rows written from then on would bear another name."""
+def test_an_override_that_gives_what_it_has_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    """`arch.k1=1.5` is the value it has: neither identity nor label would change."""
     run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
-    assert "arch.k1=1.5 would change the run" in run(capsys, "resume=r", "arch.k1=1.5").mistake
+    assert run(capsys, "resume=r", "arch.k1=1.5").status == 0
+    assert "arch.k1=1.4 would change the run" in run(capsys, "resume=r", "arch.k1=1.4").mistake
 
 
 def test_code_that_changed_is_told(

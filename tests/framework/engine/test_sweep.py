@@ -82,13 +82,13 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     import contextlib
     import io
 
-    from framework import launch
+    import run as command
 
     directory = tmp_path_factory.mktemp("swept") / "sweep"
     out = io.StringIO()
     given = ("arch=bm25,none,last_mention", "budget=loose,tight", f"hydra.sweep.dir={directory}")
     with contextlib.redirect_stdout(out):
-        assert launch.main(["-m", *HOTPOT, *given]) == 0
+        assert command.main(["-m", *HOTPOT, *given]) == 0
     return directory, out.getvalue()
 
 

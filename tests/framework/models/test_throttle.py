@@ -8,7 +8,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.models.throttle import Throttle
+from framework.models.throttle import Throttle, share_among
 
 
 def test_it_grows_to_its_bound_and_never_past_it() -> None:
@@ -98,3 +98,13 @@ def test_places_are_never_lost(ends: list[str]) -> None:
     throttle = asyncio.run(all_of_them())
     assert throttle.under_way == 0
     assert 1 <= throttle.limit <= 3
+
+
+def test_processes_share_the_limits() -> None:
+    share_among(4)
+    try:
+        assert Throttle(8).limit == 2
+        assert Throttle(3).limit == 1
+    finally:
+        share_among(1)
+    assert Throttle(8).limit == 8

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.analysis.evidence import load
 from framework.analysis.loops import read_loop, unanswered, unreached
 from framework.analysis.summary import summarize
@@ -189,7 +189,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("loops")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.chdir(place)
-        assert launch.main(["-m", *SMALL, "seed=7,8", "hydra.sweep.dir=swept"]) == 0
+        assert command.main(["-m", *SMALL, "seed=7,8", "hydra.sweep.dir=swept"]) == 0
         yield place / "swept"
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.analysis.evidence import Evidence, load
 from framework.analysis.outcomes import PARTS, outcomes
 from framework.cli import main as framework
@@ -35,7 +35,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("reported")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.chdir(place)
-        assert launch.main(["-m", *GIVEN]) == 0
+        assert command.main(["-m", *GIVEN]) == 0
         yield place / "runs" / "swept"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.contracts.recipe import PrintedCell
 from framework.registry import plugins
 from plugins.recipes._cells import beside
@@ -32,7 +32,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("recipes") / "sweep"
     arms = "arch=summ_only,retr_only_fifo,dpm"
     small = ["n_cases=4", "tracking=none", f"hydra.sweep.dir={place}"]
-    assert launch.main(["-m", "domain=loan", arms, "budget=tight,moderate", *small]) == 0
+    assert command.main(["-m", "domain=loan", arms, "budget=tight,moderate", *small]) == 0
     return place
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from framework import launch
+import run as command
 from framework.analysis.evidence import Job, load
 from framework.errors import UserError
 from framework.records import Row
@@ -388,7 +388,7 @@ def sweep(sweeps: dict[str, Path], name: str) -> Path:
             small.remove("domain.items=400")
         place = f"hydra.sweep.dir={sweeps[name]}"
         argv = ["-m", f"+experiment=depth/{name}", *SWEEPS[name], *small, "baseline=null", place]
-        assert launch.main(argv) == 0
+        assert command.main(argv) == 0
     return sweeps[name]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framework import launch
+import run as command
 from framework.analysis.evidence import Job, load
 from framework.errors import UserError
 from framework.reporting.blocks import Cell, Table
@@ -30,8 +30,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.chdir(place)
         swept = [f"reader.operators=[],[{COUNT}]", "hydra.sweep.dir=runs/swept"]
-        assert launch.main(["-m", *GIVEN, *swept]) == 0
-        assert launch.main([*GIVEN, f'reader.guidance="{LATEST}"', "run_name=prose"]) == 0
+        assert command.main(["-m", *GIVEN, *swept]) == 0
+        assert command.main([*GIVEN, f'reader.guidance="{LATEST}"', "run_name=prose"]) == 0
         yield place / "runs" / "swept", place / "runs" / "prose"
 
 

@@ -1,0 +1,164 @@
+"""What Hydra loads of DecisionBench: `hydra/sweeper=grid`, `hydra/launcher=processes`, a callback.
+
+Hydra imports this file at every start, so all that is heavy stands inside the functions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.experimental.callback import Callback
+from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
+from omegaconf import OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+if TYPE_CHECKING:
+    from hydra.types import HydraContext, TaskFunction
+    from omegaconf import DictConfig
+
+_HERE: Final = ("basic", "processes", "joblib")
+"""Launchers whose jobs share this machine."""
+
+_log = logging.getLogger("framework.sweep")
+
+
+class Grid(Sweeper):
+    """Composes and checks every job before one runs, then leaves them to the configured launcher.
+
+    params : overrides with several values, as an experiment sets them. It ends the process with the
+    sweep's exit status, which Hydra would lose.
+    """
+
+    def __init__(self, params: Any) -> None:
+        del params  # read where they are needed, from the configuration
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        self._context, self._config = hydra_context, config
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Run the sweep, or go on with it. Raises UserError for a mistake, with nothing written."""
+        from framework.cli.start import start_sweep
+
+        raise SystemExit(start_sweep(self._config, arguments, self._launch))
+
+    def _launch(self, work: Any) -> None:
+        """Have the jobs of a sweep run (`framework.engine.work.SweepWork`)."""
+        chosen = str(self._config.hydra.runtime.choices["hydra/launcher"])
+        if work.alone and chosen in _HERE:
+            from framework.engine.work import in_turn
+
+            if len(work.jobs) > 1:
+                _log.warning("one job after the other: %s", work.alone)
+            in_turn(work)
+            return
+        from hydra.core.plugins import Plugins
+
+        config = copy.deepcopy(self._config)
+        place = str(work.directory).replace("\\", "\\\\").replace("'", "\\'")
+        config.hydra.sweep.dir = str(work.directory)
+        config.hydra.overrides.hydra.append(f"hydra.sweep.dir='{place}'")
+        launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=self._context, task_function=work, config=config
+        )
+        begun = 0
+        while ready := work.ready():
+            if isinstance(launcher, Processes):  # it asks for jobs as they can begin
+                ready = list(range(len(work.jobs)))
+            jobs = [[*work.jobs[number].overrides] for number in ready]
+            returned = launcher.launch(jobs, initial_job_idx=begun)
+            if isinstance(launcher, Processes):
+                return
+            begun += len(ready)
+            for number, job in zip(ready, returned, strict=True):
+                with contextlib.redirect_stderr(io.StringIO()):
+                    outcome = job.return_value  # raises what the job did, and would print more
+                work.ended(number, outcome)
+
+
+class Processes(Launcher):
+    """Runs the jobs of a sweep in forks of this process: as many at once as there are cores.
+
+    workers : at most so many; None for all cores. One job or one core needs no other process: all
+    run in this one.
+    """
+
+    def __init__(self, workers: Any = None) -> None:
+        self._workers = workers
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        self._work: Any = task_function
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Run them all. Raises UserError where the sweeper is not ours."""
+        from framework.engine.work import SweepWork, in_processes, in_turn
+        from framework.engine.workers import cores
+        from framework.errors import UserError
+
+        work = self._work
+        if not isinstance(work, SweepWork):
+            raise UserError("hydra/launcher=processes goes with hydra/sweeper=grid")
+        workers = cores() if self._workers is None else self._workers
+        if not isinstance(workers, int) or workers < 1:
+            raise UserError(f"hydra.launcher.workers: {workers!r} given, at least 1 expected")
+        size = min(workers, len(work.jobs))
+        if size == 1:
+            in_turn(work)
+        else:
+            in_processes(work, size)
+        done = JobReturn(status=JobStatus.COMPLETED)
+        return [done for _ in job_overrides]
+
+
+class OwnDirectory(Callback):
+    """Keeps Hydra from making a run's directory before anything is checked.
+
+    The run makes it whole or not at all; where it is to be stands in `hydra.run.chosen`.
+    """
+
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
+        try:
+            chosen = str(config.hydra.run.dir)
+        except OmegaConfBaseException:
+            return  # Hydra meets it as well, and tells of it
+        with open_dict(config.hydra.run):
+            config.hydra.run.chosen = chosen
+        config.hydra.run.dir = "."
+
+
+def _mode_of(resume: Any) -> str | None:
+    """MULTIRUN for a sweep that is resumed; otherwise it is for the command line to say."""
+    if resume is not None and (Path(str(resume)) / "sweep_plan.json").is_file():
+        return "MULTIRUN"
+    return None
+
+
+OmegaConf.register_new_resolver("mode_of", _mode_of, replace=True)
+# Plain nodes: as Hydra imports this file, a dataclass can't be made of annotations that are text.
+_store = ConfigStore.instance().store
+_store(
+    group="hydra/sweeper",
+    name="grid",
+    node={"_target_": "hydra_plugins.decisionbench_launch.Grid", "params": {}},
+    provider="decisionbench",
+)
+_store(
+    group="hydra/launcher",
+    name="processes",
+    node={"_target_": "hydra_plugins.decisionbench_launch.Processes", "workers": None},
+    provider="decisionbench",
+)

@@ -1,0 +1,176 @@
+"""Sweeps on several cores: the same rows, every job once, and no process left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from framework.engine.workers import JobFailed, Pool
+from framework.errors import StopRun, UserError
+from framework.models.spending import Spending
+from framework.registry import find
+from framework.store import verify_run
+from tests.launching import HOTPOT, LOAN, run
+
+ROOT = Path(__file__).resolve().parents[3]
+GRID = ("-m", *HOTPOT, "arch=bm25,none,sam,tfidf", "gate.baseline=bm25", "gate.axes=[mrr]")
+
+
+def command(place: Path, *argv: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "run.py"), *argv],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def measured(sweep: Path) -> dict[str, list[str]]:
+    """By job, its rows as text without what is not measured."""
+    found = {}
+    for path in sorted(sweep.glob("*/journal.jsonl")):
+        rows = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line)
+            if event["type"] == "case.finished":
+                row = event["payload"]["row"]
+                rows.append(json.dumps(_without_times(row), sort_keys=True))
+        found[path.parent.name] = sorted(rows)
+    return found
+
+
+def _without_times(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    kept = {k: v for k, v in value.items() if "timing" not in k and "seconds" not in k}
+    return {key: _without_times(inner) for key, inner in kept.items()}
+
+
+def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
+    found = []
+    launchers = [f"hydra.launcher.workers={n}" for n in (1, 2, 8)]
+    for number, launcher in enumerate(
+        [*launchers, "hydra/launcher=basic", "hydra/launcher=joblib"]
+    ):
+        process = command(tmp_path, *GRID, launcher, f"hydra.sweep.dir=s{number}")
+        out, err = process.communicate(timeout=100)
+        assert process.returncode == 3, err
+        assert out.splitlines()[-1] == f"sweep: s{number}"
+        found.append(measured(tmp_path / f"s{number}"))
+        assert len(found[-1]) == 4, "each arm once, the baseline too"
+    assert all(one == found[0] for one in found)
+    assert all(len(rows) == 6 for rows in found[0].values())
+
+
+def alive_in(place: Path) -> list[int]:
+    """Processes whose current directory is a place."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if (entry / "cwd").readlink() == place:
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    arms = ("arch=bm25,none,last_mention", "n_cases=100000", "hydra.launcher.workers=3")
+    process = command(tmp_path, "-m", *LOAN, *arms, "hydra.sweep.dir=s")
+    until = time.monotonic() + 60
+    while len(list(tmp_path.glob("s/*/journal.jsonl"))) < 3 and time.monotonic() < until:
+        time.sleep(0.1)
+    assert len(alive_in(tmp_path)) == 4
+    time.sleep(1)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (status, ""), err
+    while alive_in(tmp_path) and time.monotonic() < until + 30:
+        time.sleep(0.1)
+    assert alive_in(tmp_path) == []
+    if number != signal.SIGKILL:
+        assert err.splitlines()[-1] == "interrupted; go on with resume=s"
+        for path in tmp_path.glob("s/*/journal.jsonl"):
+            assert verify_run(path.parent).journal.intact
+
+
+def test_an_error_in_a_worker_is_raised_when_the_others_have_ended() -> None:
+    ended: list[int] = []
+
+    def run(number: int, tell: object) -> int:
+        if number == 0:
+            raise KeyError("ours")
+        time.sleep(0.2)
+        return number
+
+    jobs = iter([0, 1, 2, 3])
+    with Pool(2, run, lambda job, told: None) as pool, pytest.raises(JobFailed, match="KeyError"):
+        pool.run(lambda: next(jobs, None), lambda job, result: ended.append(result))
+    assert ended == [1]
+
+
+def test_a_mistake_and_a_death_in_a_worker_are_told() -> None:
+    def mistaken(number: int, tell: object) -> None:
+        raise UserError("no such thing")
+
+    def dying(number: int, tell: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    for work, error, said in ((mistaken, UserError, "no such"), (dying, JobFailed, "signal 9")):
+        jobs = iter([0])
+        with Pool(2, work, lambda job, told: None) as pool, pytest.raises(error, match=said):
+            pool.run(lambda jobs=jobs: next(jobs, None), lambda job, result: None)
+
+
+def test_a_cap_holds_over_all_workers(tmp_path: Path) -> None:
+    """Eight workers ask five times each, and ten calls are allowed: never the eleventh."""
+
+    def run(number: int, tell: object) -> tuple[int, int]:
+        spending = Spending(tmp_path / "account.sqlite", "sweep", max_tokens=10)
+
+        async def calls() -> int:
+            made = 0
+            for _ in range(5):
+                try:
+                    hold = await spending.hold(0.0, 1)
+                except StopRun:
+                    break
+                await asyncio.sleep(0.01)
+                spending.settle(hold, 0.0, 1)
+                made += 1
+            return made
+
+        return os.getpid(), asyncio.run(calls())
+
+    jobs, results = iter(range(8)), []
+    with Pool(8, run, lambda job, told: None) as pool:
+        pool.run(lambda: next(jobs, None), lambda job, result: results.append(result))
+    assert len(results) == len({process for process, _ in results}) == 8
+    assert sum(made for _, made in results) == 10
+
+
+def test_a_model_in_the_process_has_one_worker_and_the_reason_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(find("budget", "ratio").cls, "in_process", True, raising=False)
+    given = ("-m", *HOTPOT, "arch=bm25,none", "hydra.launcher.workers=2", "hydra.sweep.dir=s")
+    done = run(capsys, *given)
+    assert done.status == 0
+    assert done.err == "one job after the other: budget=tight is loaded in the process\n"
+    log = (next(tmp_path.glob("s/*/job.log"))).read_text(encoding="utf-8")
+    assert "ended: finished" in log
