@@ -19,7 +19,14 @@ from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store import MANIFEST
-from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN, load_state, read_summary
+from framework.store.directory import (
+    ANSWERS,
+    SWEEP,
+    SWEEP_PLAN,
+    load_state,
+    read_labels,
+    read_summary,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +233,7 @@ def _job(path: Path) -> Job:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_labels(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path.parent} has no {path.name}: none of its jobs is finished") from None
     except ValueError as error:

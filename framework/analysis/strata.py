@@ -74,7 +74,7 @@ def strata_of(group: Group) -> list[str]:
 
 
 def stratum_axis(group: Group) -> str | None:
-    """The first headline axis that is no finding, else the first: what a reader made of it."""
+    """The first headline axis that is not model-free, else the first: what a reader made of it."""
     with_values = [
         a
         for a in group.headline
@@ -87,7 +87,7 @@ def stratum_axis(group: Group) -> str | None:
     answered = [
         a
         for a in with_values
-        if all(j.summary["axes"].get(a, {}).get("kind") != "finding" for j in group.jobs)
+        if all(j.summary["axes"].get(a, {}).get("kind") != "model-free" for j in group.jobs)
     ]
     return next(iter([*answered, *with_values]), None)
 

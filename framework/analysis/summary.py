@@ -32,7 +32,7 @@ def axis_meta() -> dict[str, dict[str, Any]]:
             meta[name] = {
                 "plugin": plugin.name,
                 "higher_is_better": plugin.cls.higher_is_better.get(name),
-                "finding": name in plugin.cls.findings,
+                "model_free": name in plugin.cls.model_free,
                 "judged": name in plugin.cls.judged,
                 "amount": name in plugin.cls.amounts,
             }
@@ -56,16 +56,16 @@ def kind_of(
     needs_model: bool,
     judge_kind: str = "llm",
 ) -> str:
-    """`finding` or what kind of instrument the value went through (validity.md section 1).
+    """`model-free`, `rule-based` or `measured with an LLM` (validity.md section 1).
 
-    What a memory retained is a finding only if no model had a hand in the memory; what rests on a
-    rule-based judge is an instrument check, whoever read.
+    What a memory retained is model-free only if no model helped to build the memory; what rests on
+    a rule-based judge is rule-based, whoever read.
     """
     if meta.get(axis, {}).get("judged") and judge_kind == "rule-based":
-        return "instrument check"
-    if meta.get(axis, {}).get("finding") and not needs_model:
-        return "finding"
-    return "instrument check" if model_kind == "rule-based" else "measured with an LLM"
+        return "rule-based"
+    if meta.get(axis, {}).get("model_free") and not needs_model:
+        return "model-free"
+    return "rule-based" if model_kind == "rule-based" else "measured with an LLM"
 
 
 def summarize(
@@ -95,7 +95,7 @@ def summarize(
         entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
     for name in _of_hashed_words(plan):
         if name in axes:
-            axes[name]["kind"] = "self-consistency"
+            axes[name]["kind"] = "lexical embedder"
     strata = _strata(good, plan.top.seed)
     domain = plan.parts["domain"].plugin.cls
     return {
@@ -177,8 +177,8 @@ def _of_embedder(plan: Plan) -> list[str]:
     got = ["what an arm gets from it"] if arch.uses_embedder else []
     got += [", ".join(names)] if (names := _of_hashed_words(plan)) else []
     return [
-        f"embedder={plan.used['embedder'].label}: likeness is overlap of words; {what} is a "
-        "self-consistency check"
+        f"embedder={plan.used['embedder'].label}: similarity is overlap of words; {what} is "
+        "no evidence about learned embeddings"
         for what in got
     ]
 

@@ -19,7 +19,7 @@ class Embedder(ABC, Generic[S]):
     """Turns texts into vectors. One instance serves a whole run.
 
     kind : `lexical` for hashed words, where likeness is overlap of words and a result is marked a
-        self-consistency check; `model` for what was learned.
+        check of the generator; `model` for what was learned.
 
     default : whether a configuration that names no embedder has this one; labels leave it out.
 

@@ -51,12 +51,12 @@ class Axis(ABC, Generic[S]):
         needs nothing is measured only where a run names it in `extra_axes`.
     higher_is_better : by column that it fills; None where neither direction is better.
     names : the columns in their order, those of `higher_is_better` where a class does not say.
-    findings : names measured without a model; the others are, with a rule-based reader or judge, an
-        instrument check and no evidence about language models (validity.md section 1).
+    model_free : names measured without a model; the others are, with a rule-based reader or judge,
+        no evidence about language models (validity.md section 1). `findings` is its former name.
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
     amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
-    uses_embedder : whether it measures likeness with the run's embedder, which is then a part of
+    uses_embedder : whether it measures similarity with the run's embedder, which is then a part of
         the run's identity whatever the arm, and books what it takes on the phase `measure`.
 
     A class whose `names` hold that of another column of rows (`decision`, `cost_usd`, `tag_...`)
@@ -68,7 +68,7 @@ class Axis(ABC, Generic[S]):
     needs: ClassVar[tuple[str, ...]] = ()
     needs_answer: ClassVar[bool] = True
     higher_is_better: ClassVar[Mapping[str, bool | None]]
-    findings: ClassVar[frozenset[str]] = frozenset()
+    model_free: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
@@ -79,6 +79,8 @@ class Axis(ABC, Generic[S]):
         super().__init_subclass__(**kwargs)
         if "higher_is_better" in vars(cls) and "names" not in vars(cls):
             cls.names = tuple(cls.higher_is_better)
+        if "findings" in vars(cls):
+            cls.model_free = vars(cls)["findings"]
         taken = [name for name in getattr(cls, "names", ()) if is_taken(name)]
         if taken:
             raise ValueError(f"{cls.__name__}.names: a column of every row is named {taken[0]!r}")

@@ -29,7 +29,14 @@ from framework.errors import DataError, UserError
 from framework.registry import nearest
 from framework.store import JOURNAL
 from framework.store.atomic import replacing, write_json
-from framework.store.directory import COMPARISON, SWEEP, drafted, load_state, read_summary
+from framework.store.directory import (
+    COMPARISON,
+    SWEEP,
+    drafted,
+    load_state,
+    read_labels,
+    read_summary,
+)
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
 from framework.text.canonical import digest
 
@@ -175,7 +182,7 @@ def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
 def problems_of(path: Path) -> list[str]:
     """Where sweep.json and comparison.csv are not what the sweep's runs give; empty when sound."""
     try:
-        stored = json.loads((path / SWEEP).read_text(encoding="utf-8"))
+        stored = read_labels((path / SWEEP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
 
@@ -197,12 +204,13 @@ def problems_of(path: Path) -> list[str]:
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
         write_sweep(Path(scratch), expected)
-        return [
-            f"{path / name}: not what the runs give"
-            for name in (SWEEP, COMPARISON)
-            if not (path / name).is_file()
-            or (path / name).read_bytes() != (Path(scratch) / name).read_bytes()
-        ]
+        made = json.loads((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
+        table, known = (folder / COMPARISON for folder in (Path(scratch), path))
+        same = {
+            SWEEP: made == stored,
+            COMPARISON: known.is_file() and known.read_bytes() == table.read_bytes(),
+        }
+        return [f"{path / name}: not what the runs give" for name, ok in same.items() if not ok]
 
 
 def _compared(

@@ -35,10 +35,10 @@ def bounded(
 
 
 def entry_cell(entry: Mapping[str, Any] | None) -> Cell:
-    """An axis of summary.json: the mean over its interval; a dagger where it is no finding."""
+    """An axis of summary.json: the mean over its interval; a dagger where it is rule-based."""
     if entry is None or entry["mean"] is None:
         return UNDEFINED
-    mark = DAGGER if entry.get("kind") == "instrument check" else ""
+    mark = DAGGER if entry.get("kind") == "rule-based" else ""
     shown = bounded(entry["mean"], entry["ci_low"], entry["ci_high"], mark=mark)
     brief = f"{entry['mean']:.2f}{mark}"
     if shown.under:

@@ -267,10 +267,31 @@ def repair_head(path: Path, state: State) -> None:
         stamp_head(path, state.finished["hash"])
 
 
+_FORMER_KINDS: Final = {
+    "finding": "model-free",
+    "instrument check": "rule-based",
+    "self-consistency": "lexical embedder",
+}
+
+
+def read_labels(text: str) -> Any:
+    """JSON data, with the kinds of values (`kind`) that an old run or sweep gave by today's names.
+
+    Raises ValueError where the text is not JSON.
+    """
+
+    def renamed(data: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(kind := data.get("kind"), str):
+            data["kind"] = _FORMER_KINDS.get(kind, kind)
+        return data
+
+    return json.loads(text, object_hook=renamed)
+
+
 def read_summary(path: Path) -> dict[str, Any]:
     """summary.json of a finished run. Raises UserError when there is none."""
     try:
-        loaded: dict[str, Any] = json.loads((path / SUMMARY).read_text(encoding="utf-8"))
+        loaded: dict[str, Any] = read_labels((path / SUMMARY).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
     except ValueError as error:

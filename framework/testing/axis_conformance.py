@@ -11,8 +11,8 @@ holds to:
 
 - The columns filled are the columns declared, for every case; values are finite numbers or None.
 - The same case gets the same values, and nothing of it is changed.
-- Declarations are true: an axis that needs no answer scores without one; a finding is measured
-  without a model, so no answer and no judge moves it.
+- Declarations are true: an axis that needs no answer scores without one; a model-free column is
+  measured without a model, so no answer and no judge moves it.
 
 One law no machine can hold: a value that is undefined for a case is None and never 0. Write that
 test yourself, on a case where your axis has nothing to measure.
@@ -190,11 +190,11 @@ def check_axis(axis: type[Axis[Any]], settings: Any, scored: Iterable[Scored] = 
     instance = axis(settings)
     for one in (*cases(), *scored):
         check_score(instance, one)
-        check_findings(instance, one)
+        check_model_free(instance, one)
 
 
 def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
-    """Columns have well-formed, distinct names; directions and findings are of these columns."""
+    """Columns have well-formed, distinct names; directions and model-free names are of them."""
     assert isinstance(settings, axis.Settings), f"settings are not {axis.Settings.__name__}"
     assert (axis.__doc__ or "").strip(), "a docstring defines each column, its range and source"
     assert isinstance(axis.names, tuple), "names is not a tuple"
@@ -212,8 +212,8 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
     )
     for name, better in axis.higher_is_better.items():
         assert better in (True, False, None), f"higher_is_better of {name} is {better!r}"
-    strangers = set(axis.findings) - set(axis.names)
-    assert not strangers, f"findings: {', '.join(sorted(strangers))} is no column"
+    strangers = set(axis.model_free) - set(axis.names)
+    assert not strangers, f"model_free: {', '.join(sorted(strangers))} is no column"
 
 
 def check_score(instance: Axis[Any], scored: Scored) -> None:
@@ -235,25 +235,25 @@ def check_score(instance: Axis[Any], scored: Scored) -> None:
     )
 
 
-def check_findings(instance: Axis[Any], scored: Scored) -> None:
-    """A finding is the same for every answer, and without answer and judge where none is needed."""
+def check_model_free(instance: Axis[Any], scored: Scored) -> None:
+    """A model-free value is the same for every answer, and without one where none is needed."""
     values = _ask(instance, scored).values
     others = [replace(scored, answer=answer) for answer in ANSWERS]
     if not instance.needs_answer:
         others.append(replace(scored, answer=None, judge=None, clean=None))
-    if instance.needs_answer and not instance.findings:
+    if instance.needs_answer and not instance.model_free:
         return
     for other in others:
         found = _ask(instance, other).values
-        moved = [name for name in sorted(instance.findings) if found[name] != values[name]]
+        moved = [name for name in sorted(instance.model_free) if found[name] != values[name]]
         assert not moved, (
-            f"{', '.join(moved)} moved with the answer: it is no finding, as the reader has a part"
+            f"{', '.join(moved)} moved with the answer: it is not model-free, the reader has part"
         )
 
 
 def _ask(instance: Axis[Any], scored: Scored) -> AxisScore:
-    only_findings = set(instance.findings) == set(instance.names)
-    client: Client = NoClient() if only_findings else RuleClient()
+    only_model_free = set(instance.model_free) == set(instance.names)
+    client: Client = NoClient() if only_model_free else RuleClient()
     return settle(instance.score(replace(scored, client=client)))
 
 

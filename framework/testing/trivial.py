@@ -195,7 +195,7 @@ class TrivialAxis(Axis[Any]):
     names = ("right",)
     needs = ("trivial",)
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {"right": True}
-    findings: ClassVar[frozenset[str]] = frozenset()
+    model_free: ClassVar[frozenset[str]] = frozenset()
 
     def score(self, scored: Scored) -> AxisScore:
         assert scored.answer is not None

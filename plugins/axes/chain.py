@@ -52,7 +52,7 @@ class Chain(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("chain",)
     needs_answer: ClassVar[bool] = False
-    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
+    model_free: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     amounts: ClassVar[frozenset[str]] = frozenset({"entry_rank"})
 
     def score(self, scored: Scored) -> AxisScore:

@@ -42,7 +42,7 @@ class Drift(Axis[NoSettings]):
         set beside one by shared content words; may be below 0. None where the chain's beginning is
         no more alike than the background.
 
-    With `embedder=hashing` likeness is overlap of words: a self-consistency check. None where there
+    With `embedder=hashing` similarity is overlap of words. None where there
     is no chain. What the embedder takes is booked on the phase `measure`, for every row.
     """
 
@@ -56,7 +56,7 @@ class Drift(Axis[NoSettings]):
     }
     needs_answer: ClassVar[bool] = False
     uses_embedder: ClassVar[bool] = True
-    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
+    model_free: ClassVar[frozenset[str]] = frozenset(higher_is_better)
 
     def __init__(self, settings: NoSettings) -> None:
         super().__init__(settings)

@@ -29,7 +29,7 @@ class Geometry(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("geometry",)
     needs_answer: ClassVar[bool] = False
-    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
+    model_free: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     amounts: ClassVar[frozenset[str]] = frozenset({"depth", "scatter"})
 
     def score(self, scored: Scored) -> AxisScore:

@@ -44,7 +44,7 @@ class Ranking(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("evidence",)
     needs_answer: ClassVar[bool] = False
-    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
+    model_free: ClassVar[frozenset[str]] = frozenset(higher_is_better)
 
     def score(self, scored: Scored) -> AxisScore:
         gold = tuple(dict.fromkeys(scored.case.gold.evidence))

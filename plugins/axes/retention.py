@@ -16,7 +16,7 @@ from plugins.axes._answers import HIGHER, share
 class Retention(Axis[NoSettings]):
     """Retention of gold items in the view, and what the budget admits at best.
 
-    Model-free: findings about the arm. Shares lie in [0, 1], higher is better. When an item counts
+    Model-free. Shares lie in [0, 1], higher is better. When an item counts
     as retained is told by `framework.retention.retained`.
 
     retained : share of all gold items in the view.
@@ -42,7 +42,7 @@ class Retention(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("items",)
     needs_answer: ClassVar[bool] = False
-    findings: ClassVar[frozenset[str]] = frozenset(higher_is_better)
+    model_free: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     amounts: ClassVar[frozenset[str]] = frozenset({"gold_tokens"})
 
     def score(self, scored: Scored) -> AxisScore:

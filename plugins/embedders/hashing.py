@@ -31,7 +31,7 @@ class Hashing(Embedder[HashingSettings]):
     """Hashed words: likeness is overlap of words (Weinberger et al., ICML 2009).
 
     No encoder: it knows no synonyms, so an arm that uses it shows what such an arm does with word
-    overlap, and results are marked as a self-consistency check.
+    overlap, and results are marked `lexical embedder`.
     """
 
     kind = "lexical"

@@ -16,7 +16,7 @@ class RulesExtractor(Extractor[CandidateSettings]):
     """Kinds and edges by the rule for `extract_edges`, whatever model the run has.
 
     The rules know wordings that were written down beforehand and read no others; they ask no model,
-    so that what an arm finds over their edges is a finding.
+    so that what an arm finds over their edges is model-free.
     """
 
     Settings = CandidateSettings

@@ -37,6 +37,7 @@ from framework.store.directory import (
     SUMMARY,
     SWEEP,
     SWEEP_PLAN,
+    read_labels,
     read_summary,
 )
 from framework.text.canonical import canonical_json, digest_bytes
@@ -125,7 +126,7 @@ def run_upload(directory: Path) -> Upload:
 def sweep_upload(directory: Path) -> Upload:
     """What of a sweep goes to its parent run. Raises UserError when it has no results yet."""
     try:
-        sweep = json.loads((directory / SWEEP).read_text(encoding="utf-8"))
+        sweep = read_labels((directory / SWEEP).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{directory} has no {SWEEP}: no job of it is finished") from None
     jobs: list[Mapping[str, Any]] = sweep["jobs"]

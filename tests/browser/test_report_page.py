@@ -74,7 +74,7 @@ def test_results_read_as_in_each_summary(page: Chrome, sweep: Path) -> None:
                 if entry["mean"] is None:
                     assert mean == "–"
                     continue
-                mark = "†" if entry["kind"] == "instrument check" else ""
+                mark = "†" if entry["kind"] == "rule-based" else ""
                 assert mean == f"{entry['mean']:.3f}{mark}"
                 assert interval == [f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"]
                 read += 1

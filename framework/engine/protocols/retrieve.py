@@ -1,4 +1,4 @@
-"""`protocol=retrieve`: the path up to the view. No model answers, so every value is a finding."""
+"""`protocol=retrieve`: the path up to the view. No model answers, so every value is model-free."""
 
 from __future__ import annotations
 

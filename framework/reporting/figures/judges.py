@@ -25,7 +25,7 @@ def draw(
         names: of the two judges.
         by_axis: axis -> the entries by each of the two.
         number: tells this drawing from others of the report.
-        rule_based: who of the model and the judges is; what they said is an instrument check.
+        rule_based: who of the model and the judges is; what they said is rule-based.
     """
     budgets = list(dict.fromkeys(b for pair in by_axis.values() for p in pair for _, b in p))
     look = marks(budgets)
@@ -58,7 +58,7 @@ def draw(
     label = "Measured with language models."
     if rule_based:
         named = ", ".join(rule_based)
-        label = f"An instrument check, not evidence about LLMs: rule-based are {named}."
+        label = f"Rule-based, no evidence about language models: {named}."
     return Drawing(
         name=f"judges-{number}",
         title=f"{names[0]} and {names[1]}, the same answers",

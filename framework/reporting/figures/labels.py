@@ -1,4 +1,4 @@
-"""The label that every caption bears: finding, instrument check, measured with an LLM, or less."""
+"""The label of every caption: model-free, rule-based or measured with an LLM."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from framework.analysis.evidence import Group, Job
 
 _WORDS: Final = {
-    "finding": "a finding: no model had a hand in it",
-    "instrument check": (
-        "an instrument check, not evidence about LLMs: it went through a rule-based model or judge"
+    "model-free": "model-free: measured without any model",
+    "rule-based": (
+        "rule-based: through a rule-based model or judge, no evidence about language models"
     ),
     "measured with an LLM": "measured with a language model",
-    "self-consistency": "a self-consistency check: its likeness is overlap of hashed words",
+    "lexical embedder": "lexical embedder: its similarity is overlap of hashed words",
 }
 
 
@@ -32,7 +32,9 @@ def label_of(group: Group, axes: Iterable[str]) -> str:
         else:
             each = [f"{_WORDS[kind]} ({', '.join(arms)})" for kind, arms in found]
             parts.append(f"{subject}{'; '.join(each)}.")
-    return " ".join(part[0].upper() + part[1:] if part[0] == "a" else part for part in parts)
+    return " ".join(
+        part if part.split(":")[0] not in _WORDS else part.capitalize() for part in parts
+    )
 
 
 def _kinds(group: Group, axis: str) -> dict[str, tuple[str, ...]]:

@@ -233,7 +233,7 @@ def _costs(name: str, entry: Mapping[str, Any] | None) -> Cell:
     """`0.415` of a return, `2,315` tokens, `0.0246` dollars, with their limits."""
     if entry is None:
         return UNDEFINED
-    mark = DAGGER if entry.get("kind") == "instrument check" else ""
+    mark = DAGGER if entry.get("kind") == "rule-based" else ""
     digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
     return bounded(entry["mean"], entry["ci_low"], entry["ci_high"], digits=digits, mark=mark)
 

@@ -43,7 +43,7 @@ _LEVEL: Final = 0.05
 """Two-sided level at which TEST confirms."""
 _LABELS: Final = {
     "rule-based": (
-        "An instrument check: a rule-based model read, which is no evidence about language models."
+        "Rule-based: a rule-based model read, which is no evidence about language models."
     ),
     "llm": "Measured with a language model.",
 }

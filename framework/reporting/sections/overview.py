@@ -22,10 +22,10 @@ from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
 
 LABELS = (
-    "Findings are what no model had a hand in: retention, surface ceiling, cost without a model.",
-    f"An instrument check ({DAGGER}) went through a rule-based model or judge. It shows that the "
-    "instrument works and is no evidence about language models.",
-    "Measured with an LLM is what a language model answered or judged.",
+    "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
+    f"Rule-based ({DAGGER}): through a rule-based model or judge. It shows that the instrument "
+    "works, and is no evidence about language models.",
+    "Measured with an LLM: what a language model answered or judged.",
     "Intervals are at 95%, over cases (over clusters of cases where they are not independent).",
     "Where fewer than 10 clusters of cases are independent, no interval is claimed and none drawn.",
     "A dash is a value that is undefined, never a 0.",
@@ -54,13 +54,13 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     runs = [job.summary["run"] for job in evidence.jobs]
     if any(run["model_kind"] == "rule-based" for run in runs):
         yield Note(
-            "Rule-based model: no language model was asked. What went through it is an instrument "
-            f"check ({DAGGER}), not evidence about language models; the rest are findings."
+            f"Rule-based model: no language model was asked. What is marked {DAGGER} went through "
+            "it and is no evidence about language models; the rest is model-free."
         )
     elif any(run["judge_kind"] == "rule-based" for run in runs):
         yield Note(
-            f"A rule-based judge judged: what rests on it is an instrument check ({DAGGER}) of "
-            "what the model answered."
+            f"A rule-based judge judged: what rests on it is marked {DAGGER} and is no evidence "
+            "about how a language model would judge."
         )
     for warning in warned(job.summary for job in evidence.jobs):
         yield Note(f"Warning: {warning}.")

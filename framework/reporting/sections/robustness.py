@@ -18,7 +18,7 @@ def agreement(evidence: Evidence) -> Iterator[Block]:
         return
     yield Heading("Orders that survive all models", "models")
     yield Text(
-        "A finding about arms is worth stating only if its order survives every reader. Ordered: "
+        "An order of arms is worth stating only if its order survives every reader. Ordered: "
         "pairs of arms to which every model gives different means; surviving: those that all of "
         "them order alike, the higher first."
     )

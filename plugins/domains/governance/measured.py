@@ -1,7 +1,7 @@
 """What a case really has of each knob, and how alike tasks are.
 
 Likeness is the share of one text's content words that another text has. So drift is what the
-generator put in: such figures are a self-consistency check and no evidence about learned
+generator put in: such figures are no evidence about learned
 embeddings, whose drift the axis `drift` measures.
 """
 

@@ -130,8 +130,8 @@ def words(jobs: Sequence[Job]) -> Iterator[Block]:
     )
     if kinds == {"rule-based"}:
         said += (
-            " Retrieval axes of arms that ask no model are findings; whatever a rule-based model "
-            "read (compliance, kappa) is an instrument check, not evidence about language models."
+            " Retrieval axes of arms that ask no model are model-free; what a rule-based model "
+            "read (compliance, kappa) is no evidence about language models."
         )
     yield Text(said)
 

@@ -86,5 +86,5 @@ def origin(rows: Sequence[Recorded]) -> Block:
     return Note(
         f"Measured here on {n} generated cases, which are not the paper's ten: the printed numbers "
         "stand beside for orientation, and equal ones would prove nothing. With a rule-based model "
-        "or judge these are instrument checks, not evidence about language models."
+        "or judge these are rule-based, no evidence about language models."
     )

@@ -70,7 +70,7 @@ class Operators(Recipe):
             base, axis = pairs[0].base, pairs[0].axis
             run = base.summary["run"]
             entry = base.summary["axes"][axis]
-            mark = DAGGER if entry["kind"] == "instrument check" else ""
+            mark = DAGGER if entry["kind"] == "rule-based" else ""
             yield Text(
                 f"{run['domain']}, arm {run['arch']}, budget {run['budget']}, model {run['model']} "
                 f"({run['model_kind']}), seed {run['seed']}: {axis} {entry['mean']:.3f}{mark} "
@@ -78,7 +78,7 @@ class Operators(Recipe):
                 "cases."
             )
             if mark:
-                yield Text(f"{mark} An instrument check: effects on a rule-based reader.")
+                yield Text(f"{mark} Rule-based: effects on a rule-based reader.")
             yield _effects(pairs, f"operators-{number}")
             yield _by_type(pairs, f"operators-{number}-types")
 
@@ -192,7 +192,7 @@ def _axis(job: Job) -> str:
     """The first headline axis that an answer decides."""
     axes = job.summary["axes"]
     for axis in job.summary["headline"]:
-        if higher_is_better(axis) and axes.get(axis, {}).get("kind", "finding") != "finding":
+        if higher_is_better(axis) and axes.get(axis, {}).get("kind", "model-free") != "model-free":
             return str(axis)
     raise UserError(f"{job.path}: no headline axis rests on an answer")
 

@@ -135,7 +135,7 @@ def test_it_is_what_the_ledger_counts() -> None:
         assert right * found["axes"][name]["mean"] == pytest.approx(tokens)
         dollars = sum(ledger[p]["cost_usd"] for p in phases)
         assert right * found["axes"][f"{name}_usd"]["mean"] == pytest.approx(dollars)
-    assert found["axes"]["return_on_tokens"]["kind"] == "instrument check"
+    assert found["axes"]["return_on_tokens"]["kind"] == "rule-based"
 
 
 def many(n: int = 48, arm: str = "trivial", extra: int = 0, per: int = 4) -> list[Row]:

@@ -26,10 +26,10 @@ def test_strata_come_in_the_order_of_their_numbers_and_tags_stay_out() -> None:
         name: {"recall": entry(i / 10)}
         for i, name in enumerate(["form=held_out", "stratum=d10", "stratum=d2", "stratum=d1"])
     }
-    found = by_stratum(("recall", "kappa"), {"recall": {"kind": "finding"}}, strata)
+    found = by_stratum(("recall", "kappa"), {"recall": {"kind": "model-free"}}, strata)
     assert list(found) == ["recall"]
     assert list(found["recall"]) == ["d1", "d2", "d10"]
-    assert found["recall"]["d2"] == {**entry(0.2), "kind": "finding"}
+    assert found["recall"]["d2"] == {**entry(0.2), "kind": "model-free"}
 
 
 def of_jobs(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
@@ -44,7 +44,10 @@ def of_jobs(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 
 def test_a_table_an_axis_with_arms_in_rows() -> None:
-    cells = {"d1": {**entry(0.5), "kind": "finding"}, "d2": {**entry(0.25), "kind": "finding"}}
+    cells = {
+        "d1": {**entry(0.5), "kind": "model-free"},
+        "d2": {**entry(0.25), "kind": "model-free"},
+    }
     jobs = [
         {"run": {"arch": arm}, "by_stratum": {"recall": found}}
         for arm, found in (("bm25", cells), ("none", {"d1": cells["d1"]}))
@@ -61,7 +64,7 @@ def test_one_stratum_or_none_is_no_table() -> None:
     run = {"arch": "bm25"}
     assert not of_jobs([{"run": run}])
     assert not of_jobs(
-        [{"run": run, "by_stratum": {"recall": {"d1": {**entry(1.0), "kind": "finding"}}}}]
+        [{"run": run, "by_stratum": {"recall": {"d1": {**entry(1.0), "kind": "model-free"}}}}]
     )
 
 
@@ -76,7 +79,7 @@ def test_kappa_ratio_is_that_of_compliance_to_recall() -> None:
     assert found["mean"] == pytest.approx(8 / 12)
     assert (found["ci_low"], found["ci_high"]) == (expected.low, expected.high)
     assert found["method"] == "delta method"
-    assert found["kind"] == "instrument check"
+    assert found["kind"] == "rule-based"
     assert "kappa_ratio" not in summary([row("a", 1.0)])["axes"]
 
 

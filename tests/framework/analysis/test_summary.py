@@ -152,21 +152,23 @@ def test_the_order_of_rows_does_not_matter(
 
 def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
     meta = axis_meta()
-    assert kind_of("retained", meta, "rule-based", needs_model=False) == "finding"
-    assert kind_of("retained", meta, "rule-based", needs_model=True) == "instrument check"
-    assert kind_of("eda", meta, "rule-based", needs_model=False) == "instrument check"
+    assert kind_of("retained", meta, "rule-based", needs_model=False) == "model-free"
+    assert kind_of("retained", meta, "rule-based", needs_model=True) == "rule-based"
+    assert kind_of("eda", meta, "rule-based", needs_model=False) == "rule-based"
     assert kind_of("eda", meta, "llm", needs_model=False) == "measured with an LLM"
-    assert kind_of("rcs", meta, "llm", False, "rule-based") == "instrument check"
+    assert kind_of("rcs", meta, "llm", False, "rule-based") == "rule-based"
     assert kind_of("rcs", meta, "llm", False, "llm") == "measured with an LLM"
     assert kind_of("eda", meta, "llm", False, "rule-based") == "measured with an LLM"
-    assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "instrument check"
+    assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "rule-based"
 
 
 def test_an_arm_over_hashed_words_is_warned_of_and_others_name_no_embedder() -> None:
     dense = trivial_plan(arch={"plugin": "dense"})
     found = summarize(dense, [row("a", 1.0)], OPEN)
     assert found["fairness"]["embedder"] == "hashing"
-    (warning,) = (text for text in found["warnings"] if "self-consistency check" in text)
+    (warning,) = (
+        text for text in found["warnings"] if "no evidence about learned embeddings" in text
+    )
     assert "dense" not in warning, "one warning for every arm that it is of"
     plain = summary([row("a", 1.0)])
     assert "embedder" not in plain["fairness"]
@@ -179,8 +181,8 @@ def test_what_a_searching_reader_retained_is_no_finding() -> None:
         reader: summarize(trivial_plan(reader={"plugin": reader}), rows, OPEN)["axes"]["retained"]
         for reader in ("commit", "agentic")
     }
-    assert kinds["commit"]["kind"] == "finding"
-    assert kinds["agentic"]["kind"] == "instrument check"
+    assert kinds["commit"]["kind"] == "model-free"
+    assert kinds["agentic"]["kind"] == "rule-based"
 
 
 def test_a_rank_of_one_everywhere_is_no_share_of_one() -> None:

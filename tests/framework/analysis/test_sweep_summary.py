@@ -55,7 +55,7 @@ def job(
         "headline": list(values),
         "axes": {
             axis: {"mean": sum(m) / len(m) if m else None, "ci_low": None, "ci_high": None,
-                   "n": len(m), "method": "", "kind": "finding"}
+                   "n": len(m), "method": "", "kind": "model-free"}
             for axis, m in means.items()
         },
         "fairness": fairness,

@@ -37,7 +37,7 @@ def test_a_run_directory_is_complete(tmp_path: Path) -> None:
     summary = read_summary(outcome.directory)
     assert summary["run"]["n_cases"] == 5
     assert summary["axes"]["right"]["mean"] == 1.0
-    assert summary["axes"]["right"]["kind"] == "instrument check"
+    assert summary["axes"]["right"]["kind"] == "rule-based"
     answers = (outcome.directory / ANSWERS).read_text(encoding="utf-8")
     records = [json.loads(line) for line in answers.splitlines()]
     assert [record["key"][0] for record in records] == [f"t{i:06d}" for i in range(5)]

@@ -69,8 +69,8 @@ def test_a_loan_run_has_the_published_axes(capsys: pytest.CaptureFixture[str]) -
     assert done.status == 0
     axes = read_json(done.directory / "summary.json")["axes"]
     assert {"frp", "rcs", "eda", "crr", "commit_rate"} <= axes.keys()
-    assert axes["surface_ceiling"]["kind"] == "finding"
-    assert axes["eda"]["kind"] == "instrument check"
+    assert axes["surface_ceiling"]["kind"] == "model-free"
+    assert axes["eda"]["kind"] == "rule-based"
 
 
 # ------------------------------------------------------------------------------------------ sweeps

@@ -73,7 +73,7 @@ def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -
     }
     good = [row for row in rows if not row.error]
     axes = {
-        axis: {**entry, "kind": "finding" if axis == "p_ret" else "instrument check"}
+        axis: {**entry, "kind": "model-free" if axis == "p_ret" else "rule-based"}
         for axis, entry in axes_of_rows(good, 7).items()
     }
     groups: dict[str, list[Row]] = {}
@@ -120,7 +120,7 @@ def test_a_figure_is_labelled_and_has_the_same_bytes_twice(
     name: str, three: Group, tmp_path: Path
 ) -> None:
     made = drawn(name, three)
-    assert "instrument check" in made.caption.lower() or "a finding" in made.caption.lower()
+    assert "rule-based" in made.caption.lower() or "model-free" in made.caption.lower()
     assert len(made.alt) > 30
     first = [path.read_bytes() for path in save(made, tmp_path)]
     again = [path.read_bytes() for path in save(drawn(name, three), tmp_path)]

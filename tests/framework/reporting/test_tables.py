@@ -50,7 +50,7 @@ def test_declared_inputs_of_an_arm() -> None:
     )
 
 
-def test_a_run_shows_errors_and_what_is_an_instrument_check(
+def test_a_run_shows_errors_and_what_is_rule_based(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     some = {"plugin": "trivial", "fail_on": "7"}
@@ -62,8 +62,7 @@ def test_a_run_shows_errors_and_what_is_an_instrument_check(
     print_run(outcome.summary)
     out = capsys.readouterr().out
     assert f"Rows that failed: trivial at trivial: {failed} ({failed} RuntimeError)" in out
-    assert "instrument check" in out
-    assert "not evidence about language models" in " ".join(out.split())
+    assert "no evidence about language models" in " ".join(out.split())
 
 
 def test_a_warning_is_told_once_with_the_arms_that_it_is_of() -> None:
@@ -76,7 +75,14 @@ def test_a_warning_is_told_once_with_the_arms_that_it_is_of() -> None:
 
 
 def test_what_no_case_defines_is_named_and_has_no_row(capsys: pytest.CaptureFixture[str]) -> None:
-    entry = {"mean": 0.5, "ci_low": None, "ci_high": None, "n": 2, "method": "m", "kind": "finding"}
+    entry = {
+        "mean": 0.5,
+        "ci_low": None,
+        "ci_high": None,
+        "n": 2,
+        "method": "m",
+        "kind": "model-free",
+    }
     empty = {**entry, "mean": None, "n": 0, "method": "undefined: no cases"}
     run = {"domain": "d", "arch": "a", "budget": "b", "n_cases": 2, "repeats": 1}
     axes = {"head": empty, "some": entry, "none": empty}

@@ -19,7 +19,7 @@ class Good(Axis[NoSettings]):
     names = ("kept",)
     needs_answer = False
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {"kept": True}
-    findings: ClassVar[frozenset[str]] = frozenset({"kept"})
+    model_free: ClassVar[frozenset[str]] = frozenset({"kept"})
 
     def score(self, scored: Scored) -> AxisScore:
         kept = scored.retained.values()
@@ -67,7 +67,7 @@ class AsksJudge(Good):
     """Takes a judge for granted."""
 
     needs_answer = True
-    findings: ClassVar[frozenset[str]] = frozenset()
+    model_free: ClassVar[frozenset[str]] = frozenset()
 
     def score(self, scored: Scored) -> AxisScore:
         assert scored.judge is not None, "there is no judge"
@@ -82,7 +82,7 @@ BROKEN: list[tuple[type[Axis[Any]], str]] = [
     (declaring(names=("kept",), higher_is_better={}), "higher_is_better must name every column"),
     (declaring(higher_is_better={"kept": "yes"}), "higher_is_better of kept is 'yes'"),
     (declaring(needs=("evidense",)), "no domain provides 'evidense'; did you mean 'evidence'"),
-    (declaring(findings=frozenset({"lost"})), "findings: lost is no column"),
+    (declaring(model_free=frozenset({"lost"})), "model_free: lost is no column"),
     (scoring(lambda scored: {"kept": 1.0}), "score gives dict"),
     (scoring(lambda scored: AxisScore(values={})), "declared differ: kept"),
     (scoring(lambda scored: AxisScore(values={"kept": 1.0, "x": 0.0})), "declared differ: x"),

@@ -43,8 +43,8 @@ def test_every_axis_declares_all_its_names() -> None:
     for plugin in plugins("axis"):
         names = plugin.cls.names
         assert set(plugin.cls.higher_is_better) == set(names), plugin.name
-        assert plugin.cls.findings <= set(names), plugin.name
-        assert not (plugin.cls.needs_answer and plugin.cls.findings), plugin.name
+        assert plugin.cls.model_free <= set(names), plugin.name
+        assert not (plugin.cls.needs_answer and plugin.cls.model_free), plugin.name
         assert not seen & set(names), plugin.name
         seen |= set(names)
 

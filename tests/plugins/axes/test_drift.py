@@ -209,9 +209,9 @@ def test_a_run_with_hashed_words_says_what_it_is(
     assert done.status == 0, done.err
     summary = read_summary(done.directory)
     axes = summary["axes"]
-    assert {axes[name]["kind"] for name in Drift.names} == {"self-consistency"}
+    assert {axes[name]["kind"] for name in Drift.names} == {"lexical embedder"}
     assert {axes[name]["n"] for name in Drift.names} == {10}
-    assert axes["achieved_rho"]["kind"] == "finding"
+    assert axes["achieved_rho"]["kind"] == "model-free"
     assert "embedder" not in summary["fairness"], "the arm was told nothing"
     (warning,) = summary["warnings"]
     assert all(name in warning for name in Drift.names)

@@ -204,4 +204,4 @@ def test_declares_every_column() -> None:
     assert not Ranking.needs_answer
     assert Ranking.names == Ranking.names
     assert Ranking.higher_is_better == dict.fromkeys(Ranking.names, True)
-    assert Ranking.findings == set(Ranking.names)
+    assert Ranking.model_free == set(Ranking.names)

@@ -91,7 +91,7 @@ def test_the_page_says_what_a_rule_based_number_is(
     assert note.startswith("> Rule-based model: no language model was asked.")
     entry = read_summary(tmp_path / "run")["axes"]["right"]
     interval = f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
-    assert f"| right | {entry['mean']:.3f}† | {interval} | 12 | instrument check |" in note.replace(
+    assert f"| right | {entry['mean']:.3f}† | {interval} | 12 | rule-based |" in note.replace(
         "\\", ""
     )
 

@@ -225,7 +225,7 @@ def test_it_runs_end_to_end(arch: str, tmp_path: object) -> None:
     assert summary["errors"] in ({}, [], 0) or not summary["errors"].get("n", 0)
     axes = summary["axes"]
     assert axes["merge_ready"]["mean"] <= axes["compliance"]["mean"]
-    assert axes["compliance"]["kind"] == "instrument check"
+    assert axes["compliance"]["kind"] == "rule-based"
     if arch == "none":
         assert axes["compliance"]["mean"] == 0
     if arch == "oracle":
