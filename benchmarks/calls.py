@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.contracts import Operation, Prompt
-from framework.models.client import Ledger, ModelClient, booked
+from framework.models.client import Ledger, ModelClient, track_usage
 from framework.models.spending import Spending, spent_on
 from framework.testing.server import ModelServer
 from plugins.models.openai import OpenAI, OpenAISettings
@@ -87,7 +87,7 @@ async def ours(url: str, place: Path) -> None:
     spending = Spending(place / "spending.sqlite", "benchmark", max_tokens=10**9)
 
     async def one(number: int) -> None:
-        with booked(ledger, "answer", 0):
+        with track_usage(ledger, "answer", 0):
             assert await client.ask(operation, number)
 
     with spent_on(spending):

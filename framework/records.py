@@ -345,7 +345,7 @@ class AxisScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One measurement. The key is (case_id, arm, variant, sample, turn).
+    """One measurement. The key is (case_id, arm, trial, repeat, turn).
 
     `axes`, `decision`, `reasons`, `view_tokens`, `usage` without seconds and paid dollars, and
     `error` are measured: byte-identical between a run and its repetition. `timing` is not.
@@ -363,8 +363,8 @@ class Row:
 
     case_id: str
     arm: str
-    variant: int = 0
-    sample: int = 0
+    trial: int = 0
+    repeat: int = 0
     turn: int = 0
     history_id: str = ""
     stratum: str = "all"
@@ -388,4 +388,4 @@ class Row:
     @property
     def key(self) -> tuple[str, str, int, int, int]:
         """What makes the row one of a kind within a run."""
-        return (self.case_id, self.arm, self.variant, self.sample, self.turn)
+        return (self.case_id, self.arm, self.trial, self.repeat, self.turn)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from framework.records import Row, Usage
 from framework.text.canonical import digest
 
-KEY: Final = ("case_id", "arm", "variant", "sample", "turn")
+KEY: Final = ("case_id", "arm", "trial", "repeat", "turn")
 _PLAIN: Final = (
     *KEY,
     "history_id",
@@ -32,6 +32,8 @@ _PLAIN: Final = (
     "budget_tokens",
     "error",
 )
+NAMES: Final[Mapping[str, str]] = {"variant": "trial", "sample": "repeat"}
+"""Fields of rows that older runs wrote under another name, with the name they have now."""
 COLUMNS: Final[Mapping[str, str]] = {"depth": "case_depth"}
 """Fields of a row whose column has another name: an axis may measure a `depth`."""
 _DEPTH: Final = re.compile(r"(?:depth=|stratum=d)(\d+)")
@@ -60,6 +62,7 @@ def to_plain(row: Row) -> dict[str, Any]:
 
 def from_plain(plain: Mapping[str, Any]) -> Row:
     """The row of its JSON data, of whatever version wrote it."""
+    plain = {NAMES.get(name, name): value for name, value in plain.items()}
     if "success" not in plain:
         plain = {**plain, **_before_outcomes(plain)}
     usage = {

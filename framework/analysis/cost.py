@@ -53,7 +53,7 @@ _PHASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 Sharing = Mapping[tuple[str, str, int, int], int]
-"""By history, arm, draw and sample, the rows that share one ingest."""
+"""By history, arm, trial and repeat, the rows that share one ingest."""
 
 
 def sharing(rows: Sequence[Row]) -> Sharing:
@@ -170,7 +170,7 @@ def _spent(row: Row, name: str, shared: Sharing) -> float:
 
 
 def _ingest_of(row: Row) -> tuple[str, str, int, int]:
-    return row.history_id, row.arm, row.variant, row.sample
+    return row.history_id, row.arm, row.trial, row.repeat
 
 
 def _return(rate: Ratio, right: bool) -> dict[str, Any]:

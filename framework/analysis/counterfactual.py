@@ -51,7 +51,7 @@ def twins_of(rows: Sequence[Row], groups: ProtectedGroups) -> tuple[dict[str, li
     """
     together: dict[tuple[str, int, int, int], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.key):
-        together[row.cluster, row.variant, row.sample, row.turn].append(row)
+        together[row.cluster, row.trial, row.repeat, row.turn].append(row)
     found: dict[str, list[TwinPair]] = defaultdict(list)
     failed = 0
     for (cluster, *draw), members in together.items():

@@ -71,8 +71,8 @@ class Job:
                 record = json.loads(line)
                 stated = (record["answer"] or {}).get("confidence")
                 if stated is not None:
-                    case, arm, variant, sample, turn = record["key"]
-                    found[case, arm, variant, sample, turn] = float(stated)
+                    case, arm, trial, repeat, turn = record["key"]
+                    found[case, arm, trial, repeat, turn] = float(stated)
         return found
 
 

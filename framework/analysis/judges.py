@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from framework.analysis.summary import axis_meta
 from framework.errors import DataError, UserError
 from framework.records import Row
+from framework.rows import NAMES
 from framework.statistics.agreement import (
     agreement,
     agreement_limits,
@@ -33,8 +34,8 @@ class Key(NamedTuple):
     case_id: str
     arm: str
     budget: str
-    variant: int = 0
-    sample: int = 0
+    trial: int = 0
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +175,7 @@ def _check_same_answers(judges: Sequence[Judged]) -> None:
 
 
 def _key(row: Row, budget: str) -> Key:
-    return Key(row.case_id, row.arm, budget, row.variant, row.sample)
+    return Key(row.case_id, row.arm, budget, row.trial, row.repeat)
 
 
 def _columns(path: Path, names: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -192,8 +193,9 @@ def _columns(path: Path, names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 def _table_key(path: Path, line: int, record: Mapping[str, str]) -> Key:
     arm, budget = (next((record[n] for n in names if n in record), "") for names in (_ARM, _BUDGET))
+    record = {NAMES.get(name, name): value for name, value in record.items()}
     numbers = [
-        int(_number(path, line, name, record.get(name) or "0")) for name in ("variant", "sample")
+        int(_number(path, line, name, record.get(name) or "0")) for name in ("trial", "repeat")
     ]
     return Key(record["case_id"], arm, budget, *numbers)
 

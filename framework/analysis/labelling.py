@@ -74,13 +74,13 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
 
 
 def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
-    """By budget, (case, arm, all that a judge sees of the answer); first draw and sample only."""
+    """By budget, (case, arm, all that a judge sees of the answer); first trial and repeat only."""
     answers: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for path in runs:
         budget = read_summary(path)["run"]["budget"]
         for record in _records(path / ANSWERS):
-            (case, arm, variant, sample, turn), answer = record["key"], record["answer"]
-            if answer is not None and variant == sample == turn == 0:
+            (case, arm, trial, repeat, turn), answer = record["key"], record["answer"]
+            if answer is not None and trial == repeat == turn == 0:
                 seen = (answer["decision"], answer["rationale"], answer["notice"], answer["text"])
                 answers[budget].append((case, arm, "\n".join(seen)))
     return dict(answers)

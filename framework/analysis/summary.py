@@ -268,17 +268,17 @@ def axes_of_rows(
 
 def _noise(rows: Sequence[Row], axes: Iterable[str]) -> dict[str, float | None]:
     """By axis, what its mean would move by, were the same cases asked again."""
-    if len({row.sample for row in rows}) == 1:
+    if len({row.repeat for row in rows}) == 1:
         return dict.fromkeys(axes)
     ordered = sorted(rows, key=lambda row: row.key)  # sums of floats depend on their order
     return {axis: repeat_variance(_repeats(ordered, axis)).noise_sd for axis in axes}
 
 
 def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
-    """By case, the value of every sample, the arm's draws averaged; None where undefined."""
+    """By case, the value of every repeat, the arm's trials averaged; None where undefined."""
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        values = found[row.case_id][row.sample]
+        values = found[row.case_id][row.repeat]
         value = row.axes.get(axis)
         if value is not None:
             values.append(value)
@@ -308,7 +308,7 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
 
 
 def ledger(rows: Sequence[Row]) -> dict[str, Any]:
-    """Calls, tokens, dollars and latency by phase; ingest is counted once a history and sample."""
+    """Calls, tokens, dollars and latency by phase; each ingest is counted once."""
     cases = {row.case_id for row in rows}
     phases: dict[str, Counter[str]] = defaultdict(Counter)
     latencies: dict[str, list[float]] = defaultdict(list)
@@ -316,7 +316,7 @@ def ledger(rows: Sequence[Row]) -> dict[str, Any]:
     for row in sorted(rows, key=lambda row: row.key):
         for phase, usage in row.usage.items():
             if phase == "ingest":
-                history = (row.history_id, row.arm, row.variant, row.sample)
+                history = (row.history_id, row.arm, row.trial, row.repeat)
                 if history in seen:
                     continue
                 seen.add(history)

@@ -168,8 +168,8 @@ def _keyed(rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:
 
 
 def _named(key: RowKey) -> str:
-    case, arm, variant, sample, turn = key
-    return f"{case} {arm} variant {variant} sample {sample} turn {turn}"
+    case, arm, trial, repeat, turn = key
+    return f"{case} {arm} trial {trial} repeat {repeat} turn {turn}"
 
 
 def _check_known(option: str, given: Sequence[str], known: Collection[str]) -> None:

@@ -129,7 +129,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
             records[key] = record  # of a case that was run again the last one counts
     for key, record in records.items():
         row = keys[key]
-        print(f"case {row.case_id}   arm {row.arm}   variant {row.variant}   sample {row.sample}")
+        print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
         print(f"stratum {row.stratum}   {_pairs(row.tags)}")
         if row.error:
             print(f"ERROR {row.error}")

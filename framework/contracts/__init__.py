@@ -8,7 +8,7 @@ so a plugin that calls none stays plain.
 from __future__ import annotations
 
 from framework.contracts.arch import Arch, ArchContext, Query
-from framework.contracts.awaiting import settled
+from framework.contracts.awaiting import maybe_await
 from framework.contracts.domain import PROVIDED, REPORTED, Domain, ProtectedGroups, Provenance
 from framework.contracts.embedder import Embedder
 from framework.contracts.extractor import Extractor
@@ -92,5 +92,5 @@ __all__ = [
     "Tracker",
     "Verdict",
     "answer_by_rule",
-    "settled",
+    "maybe_await",
 ]

@@ -9,6 +9,6 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def settled(value: Awaitable[T] | T) -> T:
+async def maybe_await(value: Awaitable[T] | T) -> T:
     """`value`, awaited where a plugin chose `async def`."""
     return await value if inspect.isawaitable(value) else value

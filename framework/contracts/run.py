@@ -18,7 +18,7 @@ from framework.registry import NoSettings
 S = TypeVar("S")
 
 RowKey = tuple[str, str, int, int, int]
-"""(case_id, arm, variant, sample, turn): see `framework.records.Row.key`."""
+"""(case_id, arm, trial, repeat, turn): see `framework.records.Row.key`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

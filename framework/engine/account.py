@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spending]:
-    """Inside, calls to language models are held and settled on the account of the run or sweep.
+    """Inside, calls to language models are paid from the account of the run or sweep.
 
     A directory that is there already goes on with its account, and so with what it has spent. What
     a run spent is logged at its end, what a sweep spent at the end of all (`tell_spent`).

@@ -17,7 +17,7 @@ def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
 
     Empty for a run without an extractor. See `framework.pipeline.extraction.summed`.
     """
-    memories = {row.key: (row.history_id, row.variant, row.sample) for row in rows}
+    memories = {row.key: (row.history_id, row.trial, row.repeat) for row in rows}
     found: dict[tuple[str, int, int], Any] = {}
     with (directory / ANSWERS).open(encoding="utf-8") as lines:
         for line in lines:

@@ -16,7 +16,7 @@ from framework.improve.events import EventLog
 from framework.improve.seams import SIGNALS
 from framework.improve.settings import ImproveSettings
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
-from framework.models.client import Ledger, ModelClient, booked
+from framework.models.client import Ledger, ModelClient, track_usage
 from framework.text.canonical import digest
 
 _KEPT = 200
@@ -195,7 +195,7 @@ class Drafting:
         text: Any = ""
         error = ""
         try:
-            with booked(ledger, "author", assignment.attempt):
+            with track_usage(ledger, "author", assignment.attempt):
                 async with asyncio.timeout(self._settings.author_timeout_s):
                     text = await self._author.draft(assignment, self._client)
         except StopRun:

@@ -49,7 +49,7 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class UsageContext:
     """What the calls made now are booked on: a ledger, a phase, a sample index.
 
     `keep_prompts` records each prompt and raw response for answers.jsonl (the answer and judge
@@ -62,15 +62,17 @@ class Scope:
     keep_prompts: bool = False
 
 
-_scope: ContextVar[Scope] = ContextVar("decisionbench_scope")
+_scope: ContextVar[UsageContext] = ContextVar("decisionbench_scope")
 
 
 @contextmanager
-def booked(
+def track_usage(
     ledger: Ledger, phase: str, sample: int, *, keep_prompts: bool = False
 ) -> Iterator[None]:
     """Book the calls made inside, in this task, on `ledger` under `phase`."""
-    token = _scope.set(Scope(ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts))
+    token = _scope.set(
+        UsageContext(ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts)
+    )
     try:
         yield
     finally:
@@ -78,10 +80,10 @@ def booked(
 
 
 @contextmanager
-def booked_as(phase: str) -> Iterator[None]:
+def track_usage_as(phase: str) -> Iterator[None]:
     """Book the calls made inside on the same ledger under another phase.
 
-    Raises LookupError outside of `booked`.
+    Raises LookupError outside of `track_usage`.
     """
     token = _scope.set(replace(_scope.get(), phase=phase))
     try:
@@ -93,7 +95,7 @@ def booked_as(phase: str) -> Iterator[None]:
 def book(usage: Usage) -> None:
     """Book what was used outside of any operation, as an embedder's, by the current scope.
 
-    Raises LookupError outside of `booked`.
+    Raises LookupError outside of `track_usage`.
     """
     scope = _scope.get()
     scope.ledger.book(scope.phase, usage)
@@ -112,8 +114,8 @@ class ModelClient:
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response, booked whether or not it could be used.
 
-        Raises LookupError outside of `booked` (a call that nobody books would be free), and what
-        `Model.run` raises.
+        Raises LookupError outside of `track_usage` (a call that nobody books would be free), and
+        what `Model.run` raises.
         """
         scope = _scope.get()
         operation = self._prompts.bind(operation)

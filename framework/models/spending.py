@@ -1,8 +1,8 @@
 """What a run or sweep has spent, and the caps that no call may pass.
 
-Before a call its worst case is held; after it what it really took is settled. Both stand in one
-sqlite file that all jobs and processes of the run share, under the run's scope, so that a resumed
-run goes on from what was spent before. A call that was under way when its process was killed, or
+Before a call its worst case is reserved; after it what it really took is committed. Both stand in
+one sqlite file that all jobs and processes of the run share, under the run's scope: a resumed run
+goes on from what was spent before. A call that was under way when its process was killed, or
 whose answer was lost, may have been billed: it counts with its worst case.
 """
 
@@ -37,7 +37,7 @@ _POLL_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Calls, tokens (in and out together) and dollars that were settled; and those of lost calls.
+    """Calls, tokens (in and out together) and dollars that were committed; and those of lost calls.
 
     A lost call is one whose answer never came: it may have been billed, at most at its worst case.
     """
@@ -51,7 +51,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class Reservation:
     """The worst case of one call that is under way."""
 
     id: int
@@ -79,7 +79,7 @@ class Spending:
         self.max_tokens = max_tokens
         self._path = path
         self._own: set[int] = set()
-        self._settled = asyncio.Event()
+        self._freed = asyncio.Event()
 
     @cached_property
     def _db(self) -> sqlite3.Connection:
@@ -87,38 +87,40 @@ class Spending:
         db.execute("INSERT OR IGNORE INTO spent VALUES (?, 0, 0, 0, 0, 0, 0)", (self.scope,))
         return db
 
-    async def hold(self, usd: float, tokens: int) -> Hold:
-        """Hold the worst case of a call, waiting for others under way where only that is missing.
+    async def reserve(self, usd: float, tokens: int) -> Reservation:
+        """Reserve a call's worst case, waiting for others under way where only that is missing.
 
         Raises StopRun when nothing is under way and the call could still pass a cap.
         """
         while True:
-            hold = self._try(usd, tokens)
-            if hold is not None:
-                return hold
+            reserved = self._try(usd, tokens)
+            if reserved is not None:
+                return reserved
             spent = self.total()  # which also lets go of what dead processes held
             if not self._under_way():
-                if (hold := self._try(usd, tokens)) is not None:
-                    return hold
+                if (reserved := self._try(usd, tokens)) is not None:
+                    return reserved
                 raise StopRun(self._reached(spent, usd, tokens))
-            self._settled.clear()
-            with suppress(TimeoutError):  # another process may have settled its call: look again
-                await asyncio.wait_for(self._settled.wait(), _POLL_S)
+            self._freed.clear()
+            with suppress(TimeoutError):  # another process may have ended its call: look again
+                await asyncio.wait_for(self._freed.wait(), _POLL_S)
 
-    def settle(self, hold: Hold, usd: float, tokens: int) -> None:
+    def commit(self, reserved: Reservation, usd: float, tokens: int) -> None:
         """The call was answered and took this."""
-        self._close(hold, "calls = calls + 1, tokens = tokens + ?, usd = usd + ?", (tokens, usd))
+        self._close(
+            reserved, "calls = calls + 1, tokens = tokens + ?, usd = usd + ?", (tokens, usd)
+        )
 
-    def release(self, hold: Hold) -> None:
+    def release(self, reserved: Reservation) -> None:
         """The call was turned away: nothing was billed."""
-        self._close(hold, "", ())
+        self._close(reserved, "", ())
 
-    def lose(self, hold: Hold) -> None:
+    def write_off(self, reserved: Reservation) -> None:
         """The answer never came: the call may have been billed, and counts with its worst case."""
         self._close(
-            hold,
+            reserved,
             "lost_calls = lost_calls + 1, lost_tokens = lost_tokens + ?, lost_usd = lost_usd + ?",
-            (hold.tokens, hold.usd),
+            (reserved.tokens, reserved.usd),
         )
 
     def total(self) -> Spent:
@@ -150,7 +152,7 @@ class Spending:
             lost_usd=lost_usd,
         )
 
-    def _try(self, usd: float, tokens: int) -> Hold | None:
+    def _try(self, usd: float, tokens: int) -> Reservation | None:
         capped = self.max_usd is not None or self.max_tokens is not None
         if capped:
             self._db.execute("BEGIN IMMEDIATE")
@@ -166,7 +168,7 @@ class Spending:
                 self._db.execute("COMMIT")
         assert cursor.lastrowid is not None
         self._own.add(cursor.lastrowid)
-        return Hold(id=cursor.lastrowid, tokens=tokens, usd=usd)
+        return Reservation(id=cursor.lastrowid, tokens=tokens, usd=usd)
 
     def _fits(self, usd: float, tokens: int) -> bool:
         spent = self._spent()
@@ -194,14 +196,14 @@ class Spending:
             f"could take {tokens}"
         )
 
-    def _close(self, hold: Hold, change: str, values: tuple[float, ...]) -> None:
+    def _close(self, reserved: Reservation, change: str, values: tuple[float, ...]) -> None:
         self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("DELETE FROM held WHERE id = ?", (hold.id,))
+        self._db.execute("DELETE FROM held WHERE id = ?", (reserved.id,))
         if change:
             self._db.execute(f"UPDATE spent SET {change} WHERE scope = ?", (*values, self.scope))
         self._db.execute("COMMIT")
-        self._own.discard(hold.id)
-        self._settled.set()
+        self._own.discard(reserved.id)
+        self._freed.set()
 
     def _under_way(self) -> bool:
         found = self._db.execute("SELECT 1 FROM held WHERE scope = ? LIMIT 1", (self.scope,))
@@ -214,7 +216,7 @@ class Spending:
         ).fetchall()
         for id_, pid, tokens, usd in held:
             if id_ not in self._own and (pid == os.getpid() or not _alive(pid)):
-                self.lose(Hold(id=id_, tokens=tokens, usd=usd))
+                self.write_off(Reservation(id=id_, tokens=tokens, usd=usd))
 
 
 def _alive(pid: int) -> bool:
@@ -232,7 +234,7 @@ _current: ContextVar[Spending | None] = ContextVar("decisionbench_spending", def
 
 @contextmanager
 def spent_on(spending: Spending | None) -> Iterator[None]:
-    """Inside, every call to a language model is held and settled on this account."""
+    """Inside, every call to a language model is reserved and committed on this account."""
     token = _current.set(spending)
     try:
         yield

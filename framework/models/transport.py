@@ -22,7 +22,7 @@ from framework.errors import ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
 from framework.models.prices import price_of
 from framework.models.rehearsal import rehearsing
-from framework.models.spending import Hold, Spending, current
+from framework.models.spending import Reservation, Spending, current
 from framework.models.throttle import Throttle
 from framework.records import Usage
 from framework.text.canonical import canonical_bytes
@@ -249,8 +249,8 @@ class Served(ABC, Generic[S]):
         while True:
             started = await self._throttle.enter((tokens - self.most_out) // 4)
             try:
-                hold = await account.hold(usd, tokens) if account else None
-                response = await self._sent(body, account, hold)
+                reserved = await account.reserve(usd, tokens) if account else None
+                response = await self._sent(body, account, reserved)
             except CallFailed as error:
                 wait_s = self._wait(error, attempt)
                 pushed_back = error.status in _PUSHED_BACK
@@ -270,24 +270,26 @@ class Served(ABC, Generic[S]):
                 raise
             if (cache := self._open_cache()) is not None:
                 cache.put(key, operation, response)
-            if account and hold:
-                account.settle(hold, self.cost(response), response.tokens_in + response.tokens_out)
+            if account and reserved:
+                account.commit(
+                    reserved, self.cost(response), response.tokens_in + response.tokens_out
+                )
             self._throttle.leave(started)
             return response
 
     async def _sent(
-        self, body: dict[str, Any], account: Spending | None, hold: Hold | None
+        self, body: dict[str, Any], account: Spending | None, reserved: Reservation | None
     ) -> Response:
         """One attempt; what it held is let go, or counted as lost, unless it was answered."""
         start = time.perf_counter()
         try:
             response = await self.send(body)
         except BaseException as error:
-            if account and hold:
+            if account and reserved:
                 if isinstance(error, CallFailed) and not error.maybe_billed:
-                    account.release(hold)
+                    account.release(reserved)
                 else:
-                    account.lose(hold)
+                    account.write_off(reserved)
             raise
         return replace(response, seconds=time.perf_counter() - start)
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.contracts import Client, Extractor, settled
+from framework.contracts import Client, Extractor, maybe_await
 from framework.records import EMPTY, Event
 
 Counts = Mapping[str, Mapping[str, int]]
@@ -24,7 +24,7 @@ async def extracted(
     """
     given = list(events)
     bare = [replace(event, kind="", metadata=EMPTY, edges=()) for event in given]
-    found = list(await settled(extractor.extract(bare, client)))
+    found = list(await maybe_await(extractor.extract(bare, client)))
     _check(extractor.name, bare, found)
     nodes = counted([(e.kind, e.id) for e in given], [(e.kind, e.id) for e in found])
     return found, {"nodes": nodes, "edges": counted(_edges(given), _edges(found))}

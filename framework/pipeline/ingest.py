@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from framework.contracts import Arch, Client, Extractor, settled
+from framework.contracts import Arch, Client, Extractor, maybe_await
 from framework.errors import StopRun
-from framework.models.client import Ledger, booked
+from framework.models.client import Ledger, track_usage
 from framework.pipeline.extraction import extracted
 from framework.records import Event, Item, Usage
 
@@ -70,7 +70,7 @@ async def ingested(
     arch: Arch[Any],
     events: Iterable[Event],
     *,
-    sample: int,
+    repeat: int,
     client: Client,
     extractor: Extractor[Any] | None,
     traces_sources: bool,
@@ -88,12 +88,12 @@ async def ingested(
     if traces_sources:
         events = _traced(events, sources)
     try:
-        with booked(ledger, "ingest", sample):
+        with track_usage(ledger, "ingest", repeat):
             if extractor is not None:
                 events, extraction = await extracted(extractor, events, client)
             elif not arch.gold_edges:
                 events = (replace(e, edges=()) if e.edges else e for e in events)
-            await settled(arch.ingest(iter(events)))
+            await maybe_await(arch.ingest(iter(events)))
     except StopRun:
         raise
     except Exception as failed:  # kept with what it cost, for each of the history's cases

@@ -35,10 +35,10 @@ from framework.contracts import (
     Reader,
     RowKey,
     Scored,
-    settled,
+    maybe_await,
 )
 from framework.errors import StopRun
-from framework.models.client import Ledger, ModelClient, booked
+from framework.models.client import Ledger, ModelClient, track_usage
 from framework.pipeline.concurrency import CancelToken, bounded
 from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.recall import Found, search
@@ -61,8 +61,8 @@ Record = Mapping[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
     case: Case
-    variant: int
-    sample: int
+    trial: int
+    repeat: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Pipeline:
     """One composed path. `arm` is the arch's label in rows; `open_arch` makes an instance of it.
 
     It never changes: another path is made of it by `dataclasses.replace`, which shares its parts.
-    client : what the model is asked through; a question beside the path too, inside `booked`.
+    client : what the model is asked through; a question beside the path too, inside `track_usage`.
     traces_sources : whether items reach a seam with `source_*` signals, of where and when their
         events arrived; a path with them has memories of its own. cancel : its graceful stop.
     """
@@ -117,15 +117,15 @@ class Pipeline:
         models = (self.model, self.judge.model if self.judge is not None else None)
         return max(1, *(model.concurrency for model in models if model is not None))
 
-    def open_arch(self, history_id: str, draw: int) -> Arch[Any]:
-        """A fresh instance of the arch for one history and draw."""
+    def open_arch(self, history_id: str, trial: int) -> Arch[Any]:
+        """A fresh instance of the arch for one history and trial."""
         context = ArchContext(
             budget_tokens=self.limit,
             client=self.client,
             fields=self.domain.fields if self.arch.knows_schema else (),
             embedder=self.embedder if self.arch.uses_embedder else None,
             seed=int(digest([self.seed, history_id])[7:23], 16),
-            draw=draw,
+            draw=trial,
         )
         return self.arch(self.arch_settings, context)
 
@@ -149,33 +149,33 @@ class Pipeline:
         return bounded(jobs, self.places, self.cancel)
 
     async def sampled(
-        self, cases: Iterable[Case], sample: int
+        self, cases: Iterable[Case], repeat: int
     ) -> AsyncIterator[tuple[Row, Record]]:
-        """Answered rows of one draw and sample of each case, as they finish."""
+        """Answered rows of the first trial and one repeat of each case, as they finish."""
         jobs = (
-            partial(self._run, _Job(case=case, variant=0, sample=sample), True, None)
+            partial(self._run, _Job(case=case, trial=0, repeat=repeat), True, None)
             for case in cases
         )
         async for row, record in self.bounded(jobs):
             yield row, record
 
     def _jobs(self, cases: Iterable[Case], done: frozenset[RowKey]) -> Iterator[_Job]:
-        """Draw by draw through the cases of one history, so that each memory is made once."""
+        """Trial by trial through the cases of one history, so that each memory is made once."""
         for _, group in groupby(cases, key=attrgetter("history_id")):
             together = tuple(group)
-            for variant in range(self.trials):
-                for sample in range(self.repeats):
+            for trial in range(self.trials):
+                for repeat in range(self.repeats):
                     for case in together:
-                        if (case.id, self.arm, variant, sample, 0) not in done:
-                            yield _Job(case=case, variant=variant, sample=sample)
+                        if (case.id, self.arm, trial, repeat, 0) not in done:
+                            yield _Job(case=case, trial=trial, repeat=repeat)
 
     async def _run(self, job: _Job, answer: bool, k: int | None) -> tuple[Row, Record]:
         case = job.case
         base = Row(
             case_id=case.id,
             arm=self.arm,
-            variant=job.variant,
-            sample=job.sample,
+            trial=job.trial,
+            repeat=job.repeat,
             history_id=case.history_id,
             stratum=case.stratum,
             cluster=case.cluster or case.id,
@@ -209,12 +209,12 @@ class Pipeline:
         recalled = time.perf_counter()
         response = None
         if answer:
-            with booked(ledger, "answer", job.sample, keep_prompts=True):
+            with track_usage(ledger, "answer", job.repeat, keep_prompts=True):
                 response = await self._read(case.task, view)
         answered = time.perf_counter()
         clean = await self._control(case, job, ledger, k) if answer else None
         kept = retained(case.gold, view)
-        with booked(ledger, "judge", job.sample, keep_prompts=True):
+        with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
             measured = await self.score(case, view, response, kept, clean)
         row = replace(
             row,
@@ -256,7 +256,7 @@ class Pipeline:
         kept: Mapping[str, bool],
         clean: Answer | None,
     ) -> Measured:
-        """The axes of one case; without an answer, those that need none. Call inside `booked`."""
+        """The axes of one case, without an answer those that need none; inside `track_usage`."""
         scored = Scored(
             case=case,
             domain=self.domain,
@@ -280,7 +280,7 @@ class Pipeline:
         if memory.error is not None:
             raise memory.error
         found = await self._find(memory, twin, job, ledger, k, phase="control")
-        with booked(ledger, "control", job.sample, keep_prompts=True):
+        with track_usage(ledger, "control", job.repeat, keep_prompts=True):
             response = await self._read(twin.task, found.view)
         return response
 
@@ -301,13 +301,13 @@ class Pipeline:
 
         async def recall(text: str) -> Sequence[Item]:
             query = first if self.arch.query == "none" else replace(first, text=text)
-            with booked(ledger, phase or "recall", job.sample, keep_prompts=bool(phase)):
+            with track_usage(ledger, phase or "recall", job.repeat, keep_prompts=bool(phase)):
                 return self.seams.assembled(query, await self._recall(memory, query, k))
 
         async def next_query(view: MemoryView, asked: Sequence[str]) -> str | None:
-            with booked(ledger, phase or "answer", job.sample, keep_prompts=True):
+            with track_usage(ledger, phase or "answer", job.repeat, keep_prompts=True):
                 card = self.seams.card(case.task)
-                return await settled(self.reader.next_query(card, view, asked, self.client))
+                return await maybe_await(self.reader.next_query(card, view, asked, self.client))
 
         return await search(
             case.task.query,
@@ -330,24 +330,24 @@ class Pipeline:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
         # An unbudgeted arm gives everything: a cutoff would make another arm of it.
         most = 2**31 if self.limit is None else (self.limit if k is None else k)
-        items: Sequence[Item] = list(await settled(memory.arch.recall(query, most)))[:most]
+        items: Sequence[Item] = list(await maybe_await(memory.arch.recall(query, most)))[:most]
         if self.traces_sources and self.seams.of_items:
             items = [memory.sourced(item) for item in items]
         return self.seams.scored(query, items)
 
     async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
-        return await settled(self.reader.answer(self.seams.card(task), view, self.client))
+        return await maybe_await(self.reader.answer(self.seams.card(task), view, self.client))
 
     async def _memory(self, history_id: str, job: _Job) -> Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""
-        key = (history_id, job.variant, job.sample if self._asks_to_ingest else 0)
+        key = (history_id, job.trial, job.repeat if self._asks_to_ingest else 0)
         return await self.memories.get(key, partial(self._ingest, *key), self.places)
 
-    async def _ingest(self, history_id: str, draw: int, sample: int) -> Memory:
+    async def _ingest(self, history_id: str, trial: int, repeat: int) -> Memory:
         return await ingested(
-            self.open_arch(history_id, draw),
+            self.open_arch(history_id, trial),
             self.domain.history(history_id),
-            sample=sample,
+            repeat=repeat,
             client=self.client,
             extractor=self.extractor,
             traces_sources=self.traces_sources,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from framework.contracts import Client, Judge, Verdict, settled
+from framework.contracts import Client, Judge, Verdict, maybe_await
 from framework.records import Answer, ReasoningPoint, Standard
 
 
@@ -24,19 +24,19 @@ class RecordingJudge(Judge[Any]):
     async def entail(
         self, rationale: str, points: Sequence[ReasoningPoint], client: Client
     ) -> Sequence[Verdict]:
-        verdicts = await settled(self._judge.entail(rationale, points, client))
+        verdicts = await maybe_await(self._judge.entail(rationale, points, client))
         self._keep("entail", [point.text for point in points], verdicts)
         return verdicts
 
     async def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
-        verdicts = await settled(self._judge.audit(answer, standard, client))
+        verdicts = await maybe_await(self._judge.audit(answer, standard, client))
         self._keep("audit", [item.text for item in standard.items], verdicts)
         return verdicts
 
     async def equivalent(
         self, question: str, expected: str, given: str, kind: str, client: Client
     ) -> Verdict:
-        verdict = await settled(self._judge.equivalent(question, expected, given, kind, client))
+        verdict = await maybe_await(self._judge.equivalent(question, expected, given, kind, client))
         self._keep("equivalent", [f"{question} Expected: {expected}"], [verdict])
         return verdict
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from framework.contracts import Axis, Scored, settled
-from framework.models.client import booked_as
+from framework.contracts import Axis, Scored, maybe_await
+from framework.models.client import track_usage_as
 from framework.pipeline.recording_judge import RecordingJudge
 from framework.retention import required
 
@@ -35,7 +35,7 @@ def outcome_of(scored: Scored, values: Mapping[str, float | None]) -> dict[str, 
 
 
 async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
-    """The axes of one case; without an answer, those that need none. Call inside `booked`.
+    """The axes of one case; without an answer, those that need none. Call inside `track_usage`.
 
     An axis that uses the embedder gets it, and books on the phase `measure`.
     """
@@ -46,10 +46,10 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
     for axis in axes:
         if scored.answer is not None or not axis.needs_answer:
             if axis.uses_embedder:
-                with booked_as("measure"):
-                    score = await settled(axis.score(given))
+                with track_usage_as("measure"):
+                    score = await maybe_await(axis.score(given))
             else:
-                score = await settled(axis.score(without))
+                score = await maybe_await(axis.score(without))
             measured.values.update(score.values)
             measured.evidence[axis.name] = score.evidence
             if recorder is not None:

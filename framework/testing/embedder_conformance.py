@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.contracts import Embedder
-from framework.models.client import Ledger, booked
+from framework.models.client import Ledger, track_usage
 from framework.testing.arch_conformance import settle
 
 if TYPE_CHECKING:
@@ -71,6 +71,6 @@ def embedded(embedder: Embedder[Any], texts: Sequence[str]) -> NDArray[np.float3
         await embedder.close()
         return rows
 
-    with booked(Ledger(), "ingest", 0):
+    with track_usage(Ledger(), "ingest", 0):
         rows: NDArray[np.float32] = settle(wait())
     return rows

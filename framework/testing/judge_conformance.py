@@ -24,7 +24,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from framework.contracts import Client, Judge, Verdict
-from framework.models.client import Ledger, booked
+from framework.models.client import Ledger, track_usage
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
 from framework.testing.arch_conformance import NoClient, RuleClient, freeze, settle
 
@@ -111,7 +111,7 @@ def check_entail(
     instance = judge(settings)
 
     def ask(asked: Sequence[ReasoningPoint]) -> list[Verdict]:
-        with booked(Ledger(), "judge", 0):
+        with track_usage(Ledger(), "judge", 0):
             return list(settle(instance.entail(rationale, asked, _client(judge))))
 
     before = freeze(points)
@@ -134,7 +134,7 @@ def check_audit(judge: type[Judge[Any]], settings: Any, answer: Answer, standard
 
     def ask(items: Sequence[ChecklistItem]) -> list[Verdict]:
         asked = replace(standard, items=tuple(items))
-        with booked(Ledger(), "judge", 0):
+        with track_usage(Ledger(), "judge", 0):
             return list(settle(instance.audit(answer, asked, _client(judge))))
 
     before = freeze((answer, standard))
@@ -151,7 +151,7 @@ def check_audit(judge: type[Judge[Any]], settings: Any, answer: Answer, standard
 def check_memory(judge: type[Judge[Any]], settings: Any) -> None:
     """One instance judges a whole run: what it judged before has no effect."""
     used = judge(settings)
-    with booked(Ledger(), "judge", 0):
+    with track_usage(Ledger(), "judge", 0):
         for rationale in RATIONALES:
             settle(used.entail(rationale, POINTS, _client(judge)))
         for answer in ANSWERS:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from framework.contracts import ArchContext, Embedder, settled
+from framework.contracts import ArchContext, Embedder, maybe_await
 from plugins.archs._bm25 import top
 
 _LOWEST: Final = float(np.finfo(np.float32).min)
@@ -19,7 +19,7 @@ async def embed(context: ArchContext, texts: Sequence[str]) -> NDArray[np.float3
     embedder: Embedder[Any] | None = context.embedder
     if embedder is None:
         raise ValueError("the arm was given no embedder")
-    return await settled(embedder.embed(texts))
+    return await maybe_await(embedder.embed(texts))
 
 
 class DenseIndex:

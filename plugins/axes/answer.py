@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from framework.contracts import Axis, Scored, settled
+from framework.contracts import Axis, Scored, maybe_await
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER
@@ -51,7 +51,7 @@ class AnswerAxis(Axis[NoSettings]):
             correct = 0.0
         elif scored.judge is not None:
             question, kind = scored.case.task.query, gold.answer_kind
-            verdict = await settled(
+            verdict = await maybe_await(
                 scored.judge.equivalent(question, gold.answer, answer.text, kind, scored.client)
             )
             correct, why = float(verdict.met), verdict.evidence

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from framework.contracts import Axis, Scored, Verdict, settled
+from framework.contracts import Axis, Scored, Verdict, maybe_await
 from framework.records import Answer, AxisScore, Gold
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER, LOWER, share, succeeded
@@ -58,7 +58,7 @@ class CRR(Axis[NoSettings]):
         right = succeeded(scored, answer)
         verdicts: Sequence[Verdict] | None = None
         if is_adverse and judge is not None and gold.standard is not None:
-            verdicts = await settled(judge.audit(answer, gold.standard, scored.client))
+            verdicts = await maybe_await(judge.audit(answer, gold.standard, scored.client))
         evidence = [_line(verdict) for verdict in verdicts or ()]
         if not is_adverse:
             values["crr_published"] = 1.0

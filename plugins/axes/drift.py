@@ -8,8 +8,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any, ClassVar, Final
 
-from framework.contracts import Axis, Embedder, Scored, settled
-from framework.models.client import Ledger, book, booked
+from framework.contracts import Axis, Embedder, Scored, maybe_await
+from framework.models.client import Ledger, book, track_usage
 from framework.records import AxisScore, Gold, Usage
 from framework.registry import NoSettings, register
 from framework.statistics.drift import kept_a_link
@@ -75,7 +75,7 @@ class Drift(Axis[NoSettings]):
             return AxisScore(values=values)
         ledger = Ledger()
         try:
-            with booked(ledger, "measure", 0):
+            with track_usage(ledger, "measure", 0):
                 values = await _along(scored, list(chain), scored.embedder)
         finally:
             for usage in ledger.usage().values():
@@ -87,7 +87,7 @@ class Drift(Axis[NoSettings]):
 async def _along(scored: Scored, chain: list[str], embedder: Embedder[Any]) -> Values:
     """The columns of a task, its chain and what else is in its history, all embedded at once."""
     texts = [scored.case.task.query, *chain, *_others(scored)]
-    task, *vectors = await settled(embedder.embed(texts))
+    task, *vectors = await maybe_await(embedder.embed(texts))
     likeness = [float(task @ vector) for vector in vectors]
     surface, others = likeness[: len(chain)], likeness[len(chain) :]
     hops = [float(a @ b) for a, b in pairwise(vectors[: len(chain)])]

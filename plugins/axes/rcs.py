@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from framework.contracts import Axis, Scored, settled
+from framework.contracts import Axis, Scored, maybe_await
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER
@@ -29,7 +29,7 @@ class RCS(Axis[NoSettings]):
         answer, points, judge = scored.answer, scored.case.gold.reasons, scored.judge
         if answer is None or judge is None or not points:
             return self.undefined()
-        verdicts = await settled(judge.entail(answer.rationale, points, scored.client))
+        verdicts = await maybe_await(judge.entail(answer.rationale, points, scored.client))
         met = {verdict.id: verdict for verdict in verdicts}
         evidence = tuple(
             f"{'entailed' if met[point.id].met else 'not entailed'}: {point.text}"

@@ -47,8 +47,8 @@ ROWS = st.builds(
     Row,
     case_id=TEXT,
     arm=TEXT,
-    variant=st.integers(0, 9),
-    sample=st.integers(0, 9),
+    trial=st.integers(0, 9),
+    repeat=st.integers(0, 9),
     turn=st.integers(0, 9),
     history_id=TEXT,
     stratum=TEXT,
@@ -136,7 +136,7 @@ def test_time_and_spend_are_not_measured(original: Row, other: float) -> None:
         {"budget_tokens": 0},
         {"usage": {"answer": Usage(calls=1, tokens_in=10, cost_usd=0.25)}},
         {"usage": {"answer": Usage(calls=1, tokens_in=9, cost_usd=0.26)}},
-        {"variant": 1},
+        {"trial": 1},
     ],
     ids=lambda changed: "-".join(changed),
 )
@@ -221,3 +221,9 @@ def test_a_row_of_before_says_what_its_columns_told(
     assert read.sufficient is read.all_retained
     assert read.determined is None
     assert from_plain({**plain, "axes": {"default_rate": 1.0}}).determined is False
+
+
+def test_the_names_of_before_are_read() -> None:
+    plain = to_plain(row("c1", trial=2, repeat=3))
+    old = {{"trial": "variant", "repeat": "sample"}.get(n, n): v for n, v in plain.items()}
+    assert from_plain(old) == from_plain(plain) == row("c1", trial=2, repeat=3)

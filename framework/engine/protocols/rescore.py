@@ -21,7 +21,7 @@ from typing import Any
 from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol
 from framework.contracts import Pipeline as Driven
 from framework.errors import DataError, StopRun, UserError
-from framework.models.client import Ledger, booked
+from framework.models.client import Ledger, track_usage
 from framework.pipeline.path import Pipeline
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
@@ -136,7 +136,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             raise UserError("its protocol stops before an answer: there is nothing to judge")
         ledger = Ledger()
         try:
-            with booked(ledger, "judge", row.sample, keep_prompts=True):
+            with track_usage(ledger, "judge", row.repeat, keep_prompts=True):
                 measured = await pipeline.score(
                     case,
                     _view(row, record),
@@ -188,12 +188,12 @@ def _places(file: Path) -> dict[RowKey, int]:
         for number, line in enumerate(lines, 1):
             try:
                 record = json.loads(line)
-                case, arm, variant, sample, turn = record["key"]
+                case, arm, trial, repeat, turn = record["key"]
             except (ValueError, KeyError, TypeError):
                 raise DataError(file, number, "not a record of an answer") from None
             if not record["error"] and not {"clean", "verdicts"} <= record.keys():
                 raise DataError(file, number, "written before verdicts were kept")
-            places[case, arm, variant, sample, turn] = at
+            places[case, arm, trial, repeat, turn] = at
             at += len(line)
     return places
 

@@ -102,7 +102,7 @@ def test_success_unknown_is_no_failure() -> None:
 def test_repeats_are_averaged_and_each_pays_for_its_own_ingest() -> None:
     usage = {"ingest": spent(800), "answer": spent(400)}
     rows = [
-        answered("a", right, usage, history_id="h", sample=sample)
+        answered("a", right, usage, history_id="h", repeat=sample)
         for sample, right in enumerate((1.0, 0.0))
     ]
     assert means(rows) == {

@@ -37,10 +37,10 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
 
 def test_repeats_and_draws_are_averaged_within_their_case() -> None:
     rows = [
-        row("a", 1.0, sample=0),
-        row("a", 0.0, sample=1),
-        row("a", 0.0, variant=1),
-        row("a", 0.0, variant=1, sample=1),
+        row("a", 1.0, repeat=0),
+        row("a", 0.0, repeat=1),
+        row("a", 0.0, trial=1),
+        row("a", 0.0, trial=1, repeat=1),
         row("b", 1.0),
     ]
     found = summary(rows)["axes"]["right"]
@@ -98,7 +98,7 @@ def test_the_ingest_of_a_history_is_counted_once() -> None:
         row("a", 1.0, history_id="h", usage=usage),
         row("b", 1.0, history_id="h", usage=usage),
         row("c", 1.0, history_id="other", usage=usage),
-        row("c", 1.0, history_id="other", usage=usage, variant=1),
+        row("c", 1.0, history_id="other", usage=usage, trial=1),
     ]
     ledger = summary(rows)["ledger"]
     assert ledger["ingest"]["calls"] == 3 * 3
@@ -142,7 +142,7 @@ def test_the_order_of_rows_does_not_matter(
     values: list[tuple[int, int, float | None]], rng: random.Random
 ) -> None:
     rows = [
-        row(f"c{case}", value, sample=sample, view_tokens=case, stratum=f"s{sample}")
+        row(f"c{case}", value, repeat=sample, view_tokens=case, stratum=f"s{sample}")
         for case, sample, value in values
     ]
     shuffled = rows[:]
@@ -223,7 +223,7 @@ def test_latencies_are_quantiles_over_calls_not_over_cases() -> None:
     ingest = Usage(calls=2, call_seconds=(9.0, 8.0), seconds=17.0)
     answers = [Usage(calls=1, call_seconds=(k / 10,)) for k in range(1, 20)]
     rows = [
-        row("a", 1.0, history_id="h", sample=0, variant=k, usage={"answer": usage})
+        row("a", 1.0, history_id="h", repeat=0, trial=k, usage={"answer": usage})
         for k, usage in enumerate(answers)
     ]
     rows += [

@@ -163,7 +163,7 @@ def test_axes_are_correlated_over_cases_and_not_over_repeats() -> None:
     once = combine((summary, rows))["correlation"]
     import dataclasses
 
-    repeats = [dataclasses.replace(row, sample=s) for row in rows for s in range(4)]
+    repeats = [dataclasses.replace(row, repeat=s) for row in rows for s in range(4)]
     assert combine((summary, repeats))["correlation"] == once
     assert once["axes"] == ["eda", "frp"]
     assert once["n"] == [[6, 6], [6, 6]]

@@ -93,7 +93,7 @@ def test_an_arm_that_treats_groups_differently_is_told_by_attribute() -> None:
 
 def test_repeats_are_pairs_of_one_cluster_and_without_answers_only_retention_is_compared() -> None:
     rows = [
-        row(case, {"sex": "female" if case % 2 else "male"}, "", sample=sample)
+        row(case, {"sex": "female" if case % 2 else "male"}, "", repeat=sample)
         for case in range(24)
         for sample in range(2)
     ]

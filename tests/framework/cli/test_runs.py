@@ -326,7 +326,7 @@ def test_a_forged_row_is_found_by_a_replay(capsys: pytest.CaptureFixture[str], p
     done = framework(capsys, "replay", "bm25")
     assert done.status == 1
     cases = [row.case_id for row in load_state(Path("bm25")).rows]
-    expected = [f"{c} bm25 variant 0 sample 0 turn 0: differs in mrr" for c in sorted(cases)]
+    expected = [f"{c} bm25 trial 0 repeat 0 turn 0: differs in mrr" for c in sorted(cases)]
     assert done.out.splitlines() == expected
 
 
@@ -341,8 +341,8 @@ def test_a_row_too_many_or_too_few_is_found_by_a_replay(
     rewrite(place / "bm25", renamed)
     done = framework(capsys, "replay", "bm25")
     assert done.status == 1
-    assert "fx03 bm25 variant 0 sample 0 turn 0: only in the replay" in done.out
-    assert "fx99 bm25 variant 0 sample 0 turn 0: only in the run" in done.out
+    assert "fx03 bm25 trial 0 repeat 0 turn 0: only in the replay" in done.out
+    assert "fx99 bm25 trial 0 repeat 0 turn 0: only in the run" in done.out
 
 
 def test_an_edited_row_is_refused_by_a_replay(

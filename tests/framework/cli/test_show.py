@@ -58,7 +58,7 @@ def test_what_became_of_a_case_in_a_run(capsys: pytest.CaptureFixture[str]) -> N
     for row in load_state(Path("r")).rows:
         done = framework(capsys, "show", "r", f"case={row.case_id}")
         assert done.status == 0
-        assert f"case {row.case_id}   arm bm25   variant 0   sample 0" in done.out
+        assert f"case {row.case_id}   arm bm25   trial 0   repeat 0" in done.out
         assert f"VIEW ({row.view_tokens} tokens of {row.budget_tokens})" in done.out
         for word in ("RECALLED", "RETAINED", f"ANSWER {row.decision}", "AXES", "EVIDENCE"):
             assert word in done.out

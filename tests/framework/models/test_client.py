@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.contracts import Model, Operation, Prompt, Reply
-from framework.models.client import Ledger, ModelClient, booked
+from framework.models.client import Ledger, ModelClient, track_usage
 from framework.records import Usage
 from framework.text.tokens import count_tokens
 
@@ -52,7 +52,7 @@ class Offline(Model[Any]):
 async def ask(
     client: ModelClient, ledger: Ledger, phase: str, *requests: str, **kept: bool
 ) -> None:
-    with booked(ledger, phase, 0, **kept):
+    with track_usage(ledger, phase, 0, **kept):
         for request in requests:
             await client.ask(Echo(), request)
 
@@ -146,7 +146,7 @@ def test_the_sample_index_reaches_the_model() -> None:
 
     async def samples() -> None:
         for sample in (0, 3):
-            with booked(Ledger(), "answer", sample):
+            with track_usage(Ledger(), "answer", sample):
                 await ModelClient(model).ask(Echo(), "x")
 
     asyncio.run(samples())
@@ -158,8 +158,8 @@ def test_scopes_nest() -> None:
 
     async def nested() -> None:
         client = ModelClient(Offline())
-        with booked(outer, "recall", 0):
-            with booked(inner, "ingest", 0):
+        with track_usage(outer, "recall", 0):
+            with track_usage(inner, "ingest", 0):
                 await client.ask(Echo(), "a")
             await client.ask(Echo(), "b")
 

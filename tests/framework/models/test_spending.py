@@ -32,12 +32,12 @@ def test_no_order_of_calls_passes_a_cap(
     path = tmp_path_factory.mktemp("spending") / "s.sqlite"
 
     async def one(spending: Spending, worst: int, share: float, end: str) -> None:
-        hold = await spending.hold(0.0, worst)
+        hold = await spending.reserve(0.0, worst)
         await asyncio.sleep(0)
         if end == "settle":
-            spending.settle(hold, 0.0, int(worst * share))
+            spending.commit(hold, 0.0, int(worst * share))
         elif end == "lose":
-            spending.lose(hold)
+            spending.write_off(hold)
         else:
             spending.release(hold)
         spent = spending.total()
@@ -59,14 +59,14 @@ def test_no_order_of_calls_passes_a_cap(
 def test_a_call_waits_for_those_under_way_before_it_gives_up(tmp_path: Path) -> None:
     async def two() -> Spent:
         spending = Spending(tmp_path / "s.sqlite", "run", max_usd=1.0)
-        first = await spending.hold(0.9, 1)
-        second = asyncio.create_task(spending.hold(0.9, 1))
+        first = await spending.reserve(0.9, 1)
+        second = asyncio.create_task(spending.reserve(0.9, 1))
         await asyncio.sleep(0.02)
         assert not second.done()
-        spending.settle(first, 0.05, 1)
-        spending.settle(await second, 0.05, 1)
+        spending.commit(first, 0.05, 1)
+        spending.commit(await second, 0.05, 1)
         with pytest.raises(StopRun, match=r"max_cost_usd=1: \$0.1000 spent"):
-            await spending.hold(0.95, 1)
+            await spending.reserve(0.95, 1)
         return spending.total()
 
     assert asyncio.run(two()).usd == pytest.approx(0.1)
@@ -77,7 +77,7 @@ def test_accounts_are_apart_and_survive_their_process(tmp_path: Path) -> None:
 
     async def pay(scope: str) -> Spent:
         spending = Spending(path, scope)
-        spending.settle(await spending.hold(1.0, 10), 0.5, 5)
+        spending.commit(await spending.reserve(1.0, 10), 0.5, 5)
         return spending.total()
 
     assert asyncio.run(pay("a")) == Spent(calls=1, tokens=5, usd=0.5)
@@ -90,7 +90,7 @@ def test_what_a_dead_process_held_counts_with_its_worst_case(tmp_path: Path) -> 
     program = (
         "import asyncio, os, sys; from pathlib import Path\n"
         "from framework.models.spending import Spending\n"
-        "asyncio.run(Spending(Path(sys.argv[1]), 'run').hold(0.7, 70)); os._exit(9)\n"
+        "asyncio.run(Spending(Path(sys.argv[1]), 'run').reserve(0.7, 70)); os._exit(9)\n"
     )
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", program, str(path)], check=False, cwd=root)

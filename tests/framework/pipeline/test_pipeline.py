@@ -175,7 +175,7 @@ def test_the_seams_edit_the_path_in_their_places() -> None:
 
 def test_repeats_and_draws_are_rows_of_their_own() -> None:
     plan = trivial_plan(n_cases=2, repeats=2, arch={"plugin": "random_context", "draws": 3})
-    keys = {(row.case_id, row.variant, row.sample) for row in run(plan)}
+    keys = {(row.case_id, row.trial, row.repeat) for row in run(plan)}
     assert len(keys) == 2 * 2 * 3
 
 

@@ -178,7 +178,7 @@ def test_repeats_count_as_one_case() -> None:
             Row(
                 case_id="c",
                 arm="a",
-                sample=0,
+                repeat=0,
                 axes={"kappa": 1.0, "leak": None},
                 tags={"depth": "1"},
             )
@@ -187,7 +187,7 @@ def test_repeats_count_as_one_case() -> None:
             Row(
                 case_id="c",
                 arm="a",
-                sample=1,
+                repeat=1,
                 axes={"kappa": None, "leak": 0.0},
                 tags={"depth": "1"},
             )
@@ -211,7 +211,7 @@ def test_the_frontier_holds_what_nothing_beats() -> None:
 
 def test_cost_is_that_of_an_answer_not_of_a_case(three: Group) -> None:
     rows = rows_of("a", 0.5, 0.8)
-    twice = [*rows, *(replace(row, variant=1) for row in rows)]
+    twice = [*rows, *(replace(row, trial=1) for row in rows)]
     (one,), (two,) = (points(group_of(job_of("a", r)))[1] for r in (rows, twice))
     assert one.cost == pytest.approx(1100 / N)
     assert two.cost == pytest.approx(1100 / (2 * N))

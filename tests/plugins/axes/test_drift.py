@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from framework.contracts import Embedder, Scored
-from framework.models.client import Ledger, book, booked
+from framework.models.client import Ledger, book, track_usage
 from framework.pipeline.score import score_axes
 from framework.records import Case, Event, Gold, TaskCard, Usage
 from framework.registry import NoSettings
@@ -90,7 +90,7 @@ def measured(
     ledger = Ledger()
 
     async def score() -> dict[str, float | None]:
-        with booked(ledger, "judge", 0):
+        with track_usage(ledger, "judge", 0):
             return (await score_axes([axis or Drift(NoSettings())], given)).values
 
     return asyncio.run(score()), dict(ledger.usage())
@@ -143,7 +143,7 @@ def test_what_failed_is_booked_and_asked_for_again() -> None:
     axis, ledger = Drift(NoSettings()), Ledger()
 
     async def score() -> None:
-        with booked(ledger, "judge", 0):
+        with track_usage(ledger, "judge", 0):
             await score_axes([axis], one(ByHand(fails=True)))
 
     with pytest.raises(RuntimeError, match="no vectors"):

@@ -14,7 +14,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.rehearse import rehearse
 from framework.engine.run import execute
 from framework.errors import ModelError, StopRun, UserError
-from framework.models.client import Ledger, booked
+from framework.models.client import Ledger, track_usage
 from framework.models.hashing import hashed_words
 from framework.models.rehearsal import Rehearsal, rehearsed
 from framework.records import Usage
@@ -41,7 +41,7 @@ def embedded(settings: OpenAIEmbedderSettings, texts: Sequence[str]) -> tuple[np
     async def run() -> np.ndarray:
         embedder = OpenAIEmbedder(settings)
         try:
-            with booked(ledger, "ingest", 0):
+            with track_usage(ledger, "ingest", 0):
                 return await embedder.embed(texts)
         finally:
             await embedder.close()

@@ -82,7 +82,7 @@ def test_lower_is_better_turns_the_claim_and_its_worst_case() -> None:
 def test_cases_are_paired_by_id_and_repeats_averaged_first() -> None:
     baseline = rows([float(i % 2) for i in range(100)])
     doubled = [
-        Row(case_id=row.case_id, arm="a", sample=s, axes=row.axes)
+        Row(case_id=row.case_id, arm="a", repeat=s, axes=row.axes)
         for s in (0, 1)
         for row in reversed(baseline)
     ]

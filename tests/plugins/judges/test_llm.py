@@ -24,7 +24,7 @@ from framework.contracts import (
 )
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
-from framework.models.client import Ledger, booked
+from framework.models.client import Ledger, track_usage
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
 from framework.registry import NoSettings, find, identity_of, plugins, register, settings_of
 from plugins.judges._blind import Unblinded, check_blind
@@ -81,16 +81,16 @@ def judge(reply: str = "rules", **settings: Any) -> LLMJudge:
     return LLMJudge(LLMJudgeSettings(model=model, **settings))
 
 
-def settled(value: Awaitable[T] | T, ledger: Ledger | None = None) -> T:
+def maybe_await(value: Awaitable[T] | T, ledger: Ledger | None = None) -> T:
     async def wait() -> T:
         return await value if inspect.isawaitable(value) else value
 
-    with booked(ledger or Ledger(), "judge", 0, keep_prompts=True):
+    with track_usage(ledger or Ledger(), "judge", 0, keep_prompts=True):
         return asyncio.run(wait())
 
 
 def entail(judge_: LLMJudge, points: Sequence[ReasoningPoint] = POINTS) -> Sequence[Verdict]:
-    return settled(judge_.entail(RATIONALE, points, None))  # type: ignore[arg-type]
+    return maybe_await(judge_.entail(RATIONALE, points, None))  # type: ignore[arg-type]
 
 
 def test_verdicts_come_in_the_order_asked_whatever_was_shown(seen: list[Prompt]) -> None:
@@ -109,7 +109,7 @@ def test_verdicts_come_in_the_order_asked_whatever_was_shown(seen: list[Prompt])
 def test_the_order_is_the_seeds_and_the_answers(seen: list[Prompt]) -> None:
     for _ in range(2):
         entail(judge())
-    settled(judge().entail(RATIONALE + " Done.", POINTS, None))  # type: ignore[arg-type]
+    maybe_await(judge().entail(RATIONALE + " Done.", POINTS, None))  # type: ignore[arg-type]
     points = [prompt.user[prompt.user.index("The inferences") :] for prompt in seen]
     assert points[0] == points[1]
     assert points[2] != points[0]
@@ -117,7 +117,7 @@ def test_the_order_is_the_seeds_and_the_answers(seen: list[Prompt]) -> None:
 
 def test_no_gold_but_the_demands_texts_is_shown(seen: list[Prompt]) -> None:
     entail(judge())
-    settled(judge().audit(ANSWER, STANDARD, None))  # type: ignore[arg-type]
+    maybe_await(judge().audit(ANSWER, STANDARD, None))  # type: ignore[arg-type]
     text = "\n".join(prompt.text for prompt in seen)
     assert "gold-" not in text
     assert "the creditor ((a)(2))" in text
@@ -128,14 +128,14 @@ def test_no_gold_but_the_demands_texts_is_shown(seen: list[Prompt]) -> None:
 def test_nothing_to_judge_asks_nothing(seen: list[Prompt]) -> None:
     assert entail(judge(), ()) == []
     empty = replace(STANDARD, items=())
-    assert settled(judge().audit(ANSWER, empty, None)) == []  # type: ignore[arg-type]
+    assert maybe_await(judge().audit(ANSWER, empty, None)) == []  # type: ignore[arg-type]
     assert seen == []
 
 
 def test_calls_are_booked_as_judging() -> None:
     ledger = Ledger()
     model = {"plugin": "rule_based"}
-    settled(LLMJudge(LLMJudgeSettings(model=model)).entail(RATIONALE, POINTS, None), ledger)  # type: ignore[arg-type]
+    maybe_await(LLMJudge(LLMJudgeSettings(model=model)).entail(RATIONALE, POINTS, None), ledger)  # type: ignore[arg-type]
     assert {phase: usage.calls for phase, usage in ledger.usage().items()} == {"judge": 1}
     assert [prompt["operation"] for prompt in ledger.prompts] == ["entail"]
 
@@ -143,8 +143,8 @@ def test_calls_are_booked_as_judging() -> None:
 def test_by_rule_it_says_what_the_rules_judge_says() -> None:
     rules = Rules(NoSettings())
     both = (rules, LLMJudge(LLMJudgeSettings()))
-    entailed = [settled(j.entail(RATIONALE, POINTS, None)) for j in both]  # type: ignore[arg-type]
-    audited = [settled(j.audit(ANSWER, STANDARD, None)) for j in both]  # type: ignore[arg-type]
+    entailed = [maybe_await(j.entail(RATIONALE, POINTS, None)) for j in both]  # type: ignore[arg-type]
+    audited = [maybe_await(j.audit(ANSWER, STANDARD, None)) for j in both]  # type: ignore[arg-type]
     for one, other in (entailed, audited):
         assert [(v.id, v.met) for v in one] == [(v.id, v.met) for v in other]
     assert [v.met for v in audited[0]] == [True, True]
@@ -182,7 +182,7 @@ def test_quotes_may_be_cut_and_differ_in_case_and_space() -> None:
 @pytest.mark.parametrize("leak", ["typed_graph", "BM25", "arch=none", "the arm: sam", "retr_only"])
 def test_an_arms_name_is_not_shown(leak: str, seen: list[Prompt]) -> None:
     with pytest.raises(Unblinded, match="name of an arm"):
-        settled(judge().entail(f"As {leak} says, it is so.", POINTS, None))  # type: ignore[arg-type]
+        maybe_await(judge().entail(f"As {leak} says, it is so.", POINTS, None))  # type: ignore[arg-type]
     assert seen == []
 
 

@@ -96,7 +96,7 @@ def views(arch: str, capture: str) -> list[Any]:
     async def run() -> None:
         async for row, record in path.rows(cases, frozenset(), answer=True, k=None):
             assert not row.error
-            found.append((row.case_id, row.variant, record["view"], row.decision))
+            found.append((row.case_id, row.trial, record["view"], row.decision))
 
     asyncio.run(run())
     return found
