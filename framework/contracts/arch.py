@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.embedder import Embedder
 from framework.contracts.model import Client
-from framework.records import (
-    Event,
-    FactField,
-    Gold,
-    Item,
-    TaskCard,
-)
-from framework.registry import NoSettings
-
-S = TypeVar("S")
+from framework.records import Event, FactField, Gold, Item, TaskCard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +43,7 @@ class ArchContext:
     draw: int = 0
 
 
-class Arch(ABC, Generic[S]):
+class Arch(Configured[S]):
     """A memory architecture: one instance is opened per history (and draw).
 
     Declarations are printed beside every result, so a reader sees what an arm was told.
@@ -62,7 +54,6 @@ class Arch(ABC, Generic[S]):
     `none`.
     """
 
-    name: ClassVar[str]
     budget_at: ClassVar[Literal["ingest", "recall", "none"]] = "none"
     needs_model: ClassVar[bool] = False
     sees_task: ClassVar[bool] = False
@@ -73,7 +64,6 @@ class Arch(ABC, Generic[S]):
     sees_gold: ClassVar[bool] = False
     unbudgeted: ClassVar[bool] = False
     query: ClassVar[Literal["task", "none"]] = "task"
-    Settings: ClassVar[type[Any]] = NoSettings
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Final
 
-from framework.records import (
-    ABSTAIN,
-    Answer,
-    Case,
-    Event,
-    FactField,
-    Gold,
-)
-from framework.registry import NoSettings, plugins
+from framework.contracts.configured import Configured, S
+from framework.records import ABSTAIN, Answer, Case, Event, FactField, Gold
+from framework.registry import plugins
 
 REPORTED: Final = 1_000
 """Cases of a run that `Domain.report` is given at most."""
@@ -38,8 +32,6 @@ PROVIDED: Final[Mapping[str, str]] = {
 }
 """What axes ask of a domain, in words: a domain's `provides` and an axis's `needs` meet in them.
 A package that brings both a domain and an axis may use a word of its own."""
-
-S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +56,7 @@ class ProtectedGroups:
     adverse: frozenset[str]
 
 
-class Domain(ABC, Generic[S]):
+class Domain(Configured[S]):
     """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
 
     `provides` says what can be measured of its cases, in words of `PROVIDED`, first things first:
@@ -76,7 +68,6 @@ class Domain(ABC, Generic[S]):
     are then refused.
     """
 
-    name: ClassVar[str]
     provenance: ClassVar[Provenance]
     provides: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]
@@ -84,10 +75,6 @@ class Domain(ABC, Generic[S]):
     success_axis: ClassVar[str] = ""
     protocols: ClassVar[tuple[str, ...]] = ("evaluate", "retrieve", "improve")
     runs_code: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @classmethod
     def axes(cls) -> tuple[str, ...]:

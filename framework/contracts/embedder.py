@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from framework.registry import NoSettings
+from framework.contracts.configured import Configured, S
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-S = TypeVar("S")
 
-
-class Embedder(ABC, Generic[S]):
+class Embedder(Configured[S]):
     """Turns texts into vectors. One instance serves a whole run.
 
     kind : `lexical` for hashed words, where likeness is overlap of words and a result is marked a
@@ -27,15 +25,10 @@ class Embedder(ABC, Generic[S]):
     (`framework.models.client.book`): a history on ingest, a query on recall.
     """
 
-    name: ClassVar[str]
     kind: ClassVar[Literal["lexical", "model"]]
     default: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
     in_process: ClassVar[bool] = False
     """Whether a model is loaded in the process: a sweep's jobs then run one after the other."""
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @property
     @abstractmethod

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.model import Client
 from framework.records import Event
-from framework.registry import NoSettings
-
-S = TypeVar("S")
 
 
-class Extractor(ABC, Generic[S]):
+class Extractor(Configured[S]):
     """Reads a typed graph from raw text. One instance serves a whole run.
 
     The pipeline runs it before an arm that declares `uses_extractor` takes the history in, and
@@ -26,14 +24,9 @@ class Extractor(ABC, Generic[S]):
     default : whether a configuration that names no extractor has this one; labels leave it out.
     """
 
-    name: ClassVar[str]
     extracts: ClassVar[bool] = True
     needs_model: ClassVar[bool] = False
     default: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def extract(

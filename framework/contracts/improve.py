@@ -7,19 +7,17 @@ edit is drafted for, and at which seam.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Final, Literal
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.contracts.model import Client
 from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Row
-from framework.registry import NoSettings
-
-S = TypeVar("S")
 
 Seam = Literal["score", "assembly", "reader_prompt"]
 SEAMS: Final[tuple[Seam, ...]] = ("score", "assembly", "reader_prompt")
@@ -153,7 +151,7 @@ class Sizes:
     test: int = 100
 
 
-class Target(ABC, Generic[S]):
+class Target(Configured[S]):
     """A pipeline under the loop: how it is measured, where it may be edited, why it fails.
 
     `domains` names the domain plugins that it works on; empty for any. The reader sees the
@@ -161,12 +159,7 @@ class Target(ABC, Generic[S]):
     them, the rule-based one included, must read `task.instruction`.
     """
 
-    name: ClassVar[str]
     domains: ClassVar[tuple[str, ...]] = ()
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @property
     @abstractmethod
@@ -289,18 +282,12 @@ class Assignment:
     code: bool = False
 
 
-class Author(ABC, Generic[S]):
+class Author(Configured[S]):
     """Drafts edits. What it returns is text, and the static gate alone says what it is.
 
     The text should be one JSON object with `seam` and that seam's payload (see `Patch`), and may
     have `why`. An author that raises, or answers nothing, has made a bad draft like any other.
     """
-
-    name: ClassVar[str]
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     async def draft(self, assignment: Assignment, client: Client) -> str | None:
@@ -333,19 +320,14 @@ class Diagnosis:
     attempt: int
 
 
-class Routing(ABC, Generic[S]):
+class Routing(Configured[S]):
     """Decides what the next edit is drafted for.
 
     probes : whether a draft is made at each seam of the route, and the one that gains most correct
         cases on OPTIMIZE goes on.
     """
 
-    name: ClassVar[str]
     probes: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def choose(self, diagnosis: Diagnosis) -> Route | None:

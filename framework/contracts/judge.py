@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.model import Client, Model
 from framework.errors import UserError
-from framework.records import (
-    Answer,
-    ReasoningPoint,
-    Standard,
-)
-from framework.registry import NoSettings
-
-S = TypeVar("S")
+from framework.records import Answer, ReasoningPoint, Standard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,15 +22,10 @@ class Verdict:
     evidence: str = ""
 
 
-class Judge(ABC, Generic[S]):
+class Judge(Configured[S]):
     """Judges an answer. No signature carries an arm's name: a judge cannot see it."""
 
-    name: ClassVar[str]
     kind: ClassVar[Literal["rule-based", "llm"]]
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def entail(

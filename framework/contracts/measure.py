@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.contracts.embedder import Embedder
 from framework.contracts.judge import Judge
 from framework.contracts.model import Client
-from framework.records import (
-    Answer,
-    AxisScore,
-    Case,
-    MemoryView,
-)
-from framework.registry import NoSettings
+from framework.records import Answer, AxisScore, Case, MemoryView
 from framework.rows import is_taken
-
-S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +36,7 @@ class Scored:
     embedder: Embedder[Any] | None = None
 
 
-class Axis(ABC, Generic[S]):
+class Axis(Configured[S]):
     """One measure or a family computed together.
 
     needs : what a domain must provide for the axis to apply to its cases, in words of
@@ -63,7 +56,6 @@ class Axis(ABC, Generic[S]):
     can't be defined: ValueError.
     """
 
-    name: ClassVar[str]
     names: ClassVar[tuple[str, ...]]
     needs: ClassVar[tuple[str, ...]] = ()
     needs_answer: ClassVar[bool] = True
@@ -73,7 +65,6 @@ class Axis(ABC, Generic[S]):
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
     uses_embedder: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -84,9 +75,6 @@ class Axis(ABC, Generic[S]):
         taken = [name for name in getattr(cls, "names", ()) if is_taken(name)]
         if taken:
             raise ValueError(f"{cls.__name__}.names: a column of every row is named {taken[0]!r}")
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     def undefined(self) -> AxisScore:
         """No value in any column."""

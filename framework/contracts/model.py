@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
+from framework.contracts.configured import Configured, S
 from framework.records import Usage
-from framework.registry import NoSettings
 
-S = TypeVar("S")
 Req = TypeVar("Req")
 Res = TypeVar("Res")
 
@@ -98,17 +97,12 @@ class Reply(Generic[Res]):
     usage: Usage | None = None
 
 
-class Model(ABC, Generic[S]):
+class Model(Configured[S]):
     """Answers operations. `kind` is `rule-based` or `llm` and marks every row and report."""
 
-    name: ClassVar[str]
     kind: ClassVar[Literal["rule-based", "llm"]]
-    Settings: ClassVar[type[Any]] = NoSettings
     in_process: ClassVar[bool] = False
     """Whether it is loaded in the process: the jobs of a sweep then run one after the other."""
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:

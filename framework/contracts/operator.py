@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar
+from abc import abstractmethod
+from typing import ClassVar
 
+from framework.contracts.configured import Configured, S
 from framework.records import Answer, MemoryView, TaskCard
-from framework.registry import NoSettings
-
-S = TypeVar("S")
 
 
-class Operator(ABC, Generic[S]):
+class Operator(Configured[S]):
     """A deterministic step between reader and answer, which acts where its detector fires.
 
     What a clause of a prompt asks for always, an operator does where the view has the structure
@@ -23,12 +21,7 @@ class Operator(ABC, Generic[S]):
     each other.
     """
 
-    name: ClassVar[str]
     operation: ClassVar[str]
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def detects(self, task: TaskCard, view: MemoryView, answer: Answer) -> bool:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Sequence
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.model import Client
-from framework.records import (
-    Answer,
-    MemoryView,
-    TaskCard,
-)
-from framework.registry import NoSettings
-
-S = TypeVar("S")
+from framework.records import Answer, MemoryView, TaskCard
 
 
-class Budget(ABC, Generic[S]):
+class Budget(Configured[S]):
     """How many tokens a view may hold, and how the last item is packed."""
-
-    name: ClassVar[str]
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def tokens(self, domain: str, nominal_tokens: int) -> int:
@@ -36,7 +24,7 @@ class Budget(ABC, Generic[S]):
         return "truncate"
 
 
-class Reader(ABC, Generic[S]):
+class Reader(Configured[S]):
     """Turns a view into an answer through a model.
 
     searches : it says what to ask its memory next, at most `rounds` recalls in all. The pipeline
@@ -45,17 +33,12 @@ class Reader(ABC, Generic[S]):
     searches and has no `next_query` can't be defined: ValueError.
     """
 
-    name: ClassVar[str]
     searches: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.searches and cls.next_query is Reader.next_query:
             raise ValueError(f"reader {cls.__name__} searches and has no next_query")
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def answer(

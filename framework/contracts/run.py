@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol
 
+from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
-from framework.records import (
-    Case,
-    Row,
-)
-from framework.registry import NoSettings
-
-S = TypeVar("S")
+from framework.records import Case, Row
 
 RowKey = tuple[str, str, int, int, int]
 """(case_id, arm, trial, repeat, turn): see `framework.records.Row.key`."""
@@ -31,18 +26,13 @@ class GateOutcome:
     reason: str = ""
 
 
-class Gate(ABC, Generic[S]):
+class Gate(Configured[S]):
     """Decides on rows of a run against the rows of its baseline on the same cases.
 
     in_loops : whether it judges interim analyses of a loop, whose rows have the one axis `correct`.
     """
 
-    name: ClassVar[str]
     in_loops: ClassVar[bool] = False
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @property
     @abstractmethod
@@ -116,7 +106,7 @@ class ProtocolContext:
     live: bool = True
 
 
-class RunProtocol(ABC, Generic[S]):
+class RunProtocol(Configured[S]):
     """Drives the one path. It has no path of its own.
 
     answers : whether a reader answers. groups : config groups that only this protocol has.
@@ -125,11 +115,9 @@ class RunProtocol(ABC, Generic[S]):
     those of the run's own (`framework.store`).
     """
 
-    name: ClassVar[str]
     answers: ClassVar[bool] = True
     groups: ClassVar[tuple[str, ...]] = ()
     seal: ClassVar[str | None] = None
-    Settings: ClassVar[type[Any]] = NoSettings
 
     def __init__(self, settings: S, context: ProtocolContext | None = None) -> None:
         self.settings = settings
@@ -149,19 +137,13 @@ class RunProtocol(ABC, Generic[S]):
         return None
 
 
-class Tracker(ABC, Generic[S]):
+class Tracker(Configured[S]):
     """Copies finished run and sweep directories to a tracking server. The directory is the truth.
 
     An upload may be repeated: it finishes what was cut off and makes nothing twice (the ids are
     kept in `tracking.json` beside the files). Both raise `framework.errors.TrackingError` when the
     server can't be reached: the run is on disk all the same.
     """
-
-    name: ClassVar[str]
-    Settings: ClassVar[type[Any]] = NoSettings
-
-    def __init__(self, settings: S) -> None:
-        self.settings = settings
 
     @abstractmethod
     def upload_run(self, directory: Path, sweep: Path | None) -> str:

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from framework.contracts import PROVIDED, Axis, Client, Judge, Scored, Verdict
+from framework.contracts import PROVIDED, Axis, Client, Domain, Judge, Scored, Verdict
 from framework.pipeline.pack import pack
 from framework.records import (
     ABSTAIN,
@@ -55,7 +55,6 @@ from framework.testing.arch_conformance import (
     history,
     settle,
 )
-from framework.testing.trivial import TrivialDomain, TrivialSettings
 
 _NAME: Final = re.compile(r"[a-z0-9_]+")
 
@@ -72,6 +71,25 @@ class YesJudge(Judge[NoSettings]):
 
     def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
         return [Verdict(id=item.id, met=True, evidence=answer.notice) for item in standard.items]
+
+
+class SilentDomain(Domain[NoSettings]):
+    """Adds nothing to a case: what an axis asks of it is answered as the contract does."""
+
+    name = "silent"
+    provides = ()
+    headline = ()
+    nominal_tokens = 1
+    fields = ()
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        return iter(())
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        return iter(())
+
+    def digest(self) -> str:
+        return ""
 
 
 GOLD: Final = Gold(
@@ -276,7 +294,7 @@ def _scored(
 ) -> Scored:
     return Scored(
         case=case,
-        domain=TrivialDomain(TrivialSettings()),
+        domain=SilentDomain(NoSettings()),
         view=view,
         answer=answer,
         retained=retained(case.gold, view),

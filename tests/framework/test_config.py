@@ -20,7 +20,7 @@ from framework.config import (
 )
 from framework.errors import UserError
 from framework.registry import register
-from framework.testing.trivial import TrivialArch, trivial_plan
+from tests.trivial import TrivialArch, trivial_plan
 
 PLAIN: dict[str, Any] = dict(trivial_plan().config)
 

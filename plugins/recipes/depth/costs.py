@@ -11,7 +11,6 @@ from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
-from framework.statistics.correlation import order_agreement
 from framework.store.directory import ANSWERS
 from plugins.recipes._cells import Measured, against, measured, shown
 from plugins.recipes._paper_values import printed
@@ -26,6 +25,7 @@ from plugins.recipes.depth._knobs import (
     setting,
     words,
 )
+from plugins.recipes.depth._orders import order_agreement
 
 
 @register("recipe", "depth/surface")

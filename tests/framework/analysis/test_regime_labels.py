@@ -24,8 +24,8 @@ from framework.cli import main
 from framework.engine.compose import compose_plan, composer
 from framework.engine.run import execute
 from framework.errors import DataError, UserError
-from framework.testing.trivial import trivial_plan
 from tests.framework.improve.scripted import run_script, script_plan
+from tests.trivial import trivial_plan
 
 GIVEN = [("budget-truncation", 4), ("assemble-internal", 12)]
 FAILED = [

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from framework.analysis.summary import SETTING, axis_meta, kind_of, setting_of, summarize
 from framework.contracts import GateOutcome
 from framework.records import Row, Usage
-from framework.testing.trivial import trivial_plan
+from tests.trivial import trivial_plan
 
 PLAN = trivial_plan()
 OPEN = GateOutcome(name="noninferiority", passed=None)

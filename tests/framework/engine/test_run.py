@@ -24,7 +24,7 @@ from framework.store.directory import (
     load_state,
     read_summary,
 )
-from framework.testing.trivial import trivial_plan, with_top
+from tests.trivial import trivial_plan, with_top
 
 
 def test_a_run_directory_is_complete(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from framework.engine.sync import sync
 from framework.errors import UserError
 from framework.store import JOURNAL
 from framework.store.directory import SWEEP, SWEEP_PLAN, load_state
-from framework.testing.trivial import TrivialTracker, trivial_plan
+from tests.trivial import TrivialTracker, trivial_plan
 
 
 @pytest.fixture

@@ -33,9 +33,9 @@ from framework.records import Answer, Case, Event, FactField, Gold, Row, TaskCar
 from framework.registry import register
 from framework.store import JournalEvent
 from framework.store.directory import protocol_events
-from framework.testing import trivial
 from framework.text.canonical import digest
 from plugins.targets.retrieval import retrieval_taxonomy
+from tests import trivial
 
 BASE = "base"
 

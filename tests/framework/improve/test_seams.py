@@ -18,9 +18,9 @@ from framework.improve import seams
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.pipeline.ingest import Memories
 from framework.records import Item
-from framework.testing.trivial import trivial_plan
 from framework.text.canonical import digest
 from tests.framework.improve import probed
+from tests.trivial import trivial_plan
 
 assert probed, "importing it registers the reader"
 QUERY = Query(text="How much is the rent?")

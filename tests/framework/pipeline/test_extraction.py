@@ -15,7 +15,7 @@ from framework.pipeline.extraction import counted, extracted
 from framework.records import EMPTY, Event, Item
 from framework.registry import NoSettings, register
 from framework.testing.arch_conformance import NoClient
-from framework.testing.trivial import trivial_plan
+from tests.trivial import trivial_plan
 
 EVENTS = (
     Event(id="a", text="A.", time="2026-01-01", kind="rule", metadata={"k": "v"}),

@@ -19,7 +19,7 @@ from framework.pipeline.seams import Seams
 from framework.records import Event, Item, Row
 from framework.registry import register
 from framework.rows import measured, measured_digest
-from framework.testing.trivial import trivial_plan
+from tests.trivial import trivial_plan
 
 
 def pipeline_of(plan: Plan) -> Pipeline:

@@ -15,8 +15,8 @@ from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
 from framework.records import Item, MemoryView
 from framework.registry import register
-from framework.testing.trivial import TrivialReader, TrivialReaderSettings, trivial_plan
 from framework.text.tokens import count_tokens
+from tests.trivial import TrivialReader, TrivialReaderSettings, trivial_plan
 
 Packing = Literal["truncate", "whole"]
 ITEMS = st.lists(

@@ -21,7 +21,7 @@ from framework.reporting.page import print_run
 from framework.reporting.sections.comparisons import in_order
 from framework.reporting.sections.overview import axes_table
 from framework.reporting.terminal import print_blocks
-from framework.testing.trivial import trivial_plan
+from tests.trivial import trivial_plan
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from framework.records import (
     TaskCard,
 )
 from framework.registry import NoSettings
-from framework.testing import trivial
 from framework.testing.domain_conformance import check_domain
+from tests import trivial
 
 CARD = TaskCard(
     instruction="Answer YES when the number is even, NO when it is odd.",

@@ -12,7 +12,7 @@ from framework.engine.job import Baselines
 from framework.engine.run import execute
 from framework.engine.sweep import Job, compare_jobs, write_sweep
 from framework.store.directory import SWEEP_PLAN
-from framework.testing.trivial import trivial_plan
+from tests.trivial import trivial_plan
 
 N_CASES = 12
 

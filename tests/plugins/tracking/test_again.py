@@ -198,7 +198,7 @@ def test_processes_that_come_first_together(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'new' / 'mlflow.db'}"
     runs = finished_sweep(tmp_path / "sweep", uri)
     code = (
-        "import sys; from pathlib import Path; import framework.testing.trivial; "
+        "import sys; from pathlib import Path; import tests.trivial; "
         "from framework.engine.sync import sync; print(sync(Path(sys.argv[1])))"
     )
     processes = [

@@ -174,7 +174,7 @@ def test_an_upload_that_was_killed_is_finished_by_sync(url: str, tmp_path: Path)
     finished_run(run, url)
     # The record of the MLflow run is written when it is made, before anything is filled in.
     code = (
-        "import os, signal, sys; from pathlib import Path; import framework.testing.trivial\n"
+        "import os, signal, sys; from pathlib import Path; import tests.trivial\n"
         "from plugins.tracking._server import Server\n"
         "Server.fill = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from framework.engine.sync import sync; sync(Path(sys.argv[1]))"
