@@ -8,7 +8,7 @@ on the values through a few sums, so a resample is a weighted sum of each case's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal, TypeVar
@@ -154,9 +154,8 @@ def krippendorffs_alpha(
     n = len(pooled)
     if n < 2:
         return None
-    delta = _DISTANCES[level]
-    within = sum(_pairs(unit, delta) / (len(unit) - 1) for unit in units)
-    total = _pairs(pooled, delta)
+    within = sum(_pairs(unit, level) / (len(unit) - 1) for unit in units)
+    total = _pairs(pooled, level)
     return None if total == 0 else 1.0 - within * (n - 1) / total
 
 
@@ -182,24 +181,13 @@ def _sign(first: float, second: float) -> int:
     return (first > second) - (first < second)
 
 
-def _nominal(x: float, y: float) -> float:
-    return float(x != y)
-
-
-def _interval(x: float, y: float) -> float:
-    return (x - y) ** 2
-
-
-_DISTANCES: Final[Mapping[str, Callable[[float, float], float]]] = {
-    "nominal": _nominal,
-    "interval": _interval,
-}
-
-
-def _pairs(values: Sequence[float], delta: Callable[[float, float], float]) -> float:
+def _pairs(values: Sequence[float], level: Literal["nominal", "interval"]) -> float:
     """Sum of the distance over unordered pairs, by distinct value, as there are few of them."""
     counts = Counter(values)
-    return sum(counts[x] * counts[y] * delta(x, y) for x, y in combinations(sorted(counts), 2))
+    return sum(
+        counts[x] * counts[y] * (1.0 if level == "nominal" else (x - y) ** 2)
+        for x, y in combinations(sorted(counts), 2)
+    )
 
 
 def _check(a: Sequence[object], b: Sequence[object]) -> None:

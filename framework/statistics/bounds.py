@@ -8,6 +8,8 @@ score methods.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from framework.statistics.bootstrap import MIN_UNITS, FloatArray
@@ -59,33 +61,21 @@ def decision_bounds(
         return bootstrap
     nonzero = int(np.count_nonzero(flips))
     if share and np.ptp(differences) <= 1e-12:
-        limits = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)
-        return _replaced(bootstrap, limits, "exact (all differences equal)")
+        low, high = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)
+        return replace(bootstrap, low=low, high=high, method="exact (all differences equal)")
     if share and not clustered and is_binary(np.abs(differences)):
         wins = int(np.count_nonzero(differences > 0))
         low, high = tango_limits(wins, nonzero - wins, size, level)
         if mcnemar_p(wins, nonzero - wins) > 1 - level:
             low, high = min(low, 0.0), max(high, 0.0)
-        return _replaced(bootstrap, (low, high), "tango score")
+        return replace(bootstrap, low=low, high=high, method="tango score")
     if nonzero >= MIN_UNITS:
         return bootstrap
     if share:
         wins = int(np.count_nonzero(flips > 0))
         low = -min(1.0, heaviest * clopper_pearson(nonzero - wins, size, level)[1])
         high = min(1.0, heaviest * clopper_pearson(wins, size, level)[1])
-        return _replaced(bootstrap, (low, high), "clopper-pearson of losses (few differ)")
+        method = "clopper-pearson of losses (few differ)"
+        return replace(bootstrap, low=low, high=high, method=method)
     reason = f"no bound: {nonzero} units differ, fewer than {MIN_UNITS}"
-    return _replaced(bootstrap, (None, None), reason)
-
-
-def _replaced(
-    bootstrap: Interval, limits: tuple[float | None, float | None], method: str
-) -> Interval:
-    return Interval(
-        mean=bootstrap.mean,
-        low=limits[0],
-        high=limits[1],
-        n=bootstrap.n,
-        n_clusters=bootstrap.n_clusters,
-        method=method,
-    )
+    return replace(bootstrap, low=None, high=None, method=reason)

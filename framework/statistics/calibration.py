@@ -54,12 +54,12 @@ class Reliability:
         method: of the limits, or why there are none.
     """
 
-    bins: tuple[Bin, ...]
-    ece: float | None
-    ece_low: float | None
-    ece_high: float | None
-    ece_by_chance: float | None
-    brier: float | None
+    bins: tuple[Bin, ...] = ()
+    ece: float | None = None
+    ece_low: float | None = None
+    ece_high: float | None = None
+    ece_by_chance: float | None = None
+    brier: float | None = None
     n: int
     n_undefined: int
     method: str
@@ -103,7 +103,8 @@ def reliability(
         raise ValueError("a confidence is outside [0, 1]")
     n = len(stated)
     if n == 0:
-        return _refused(undefined)
+        reason = "undefined: no answer states a confidence"
+        return Reliability(n=0, n_undefined=undefined, method=reason)
     member = np.clip(np.ceil(stated * bins).astype(int) - 1, 0, bins - 1)
     held = [int(b) for b in np.unique(member)]
     gaps = [np.where(member == b, right - stated, 0.0) for b in held]
@@ -154,18 +155,4 @@ def _bin(b: int, bins: int, stated: FloatArray, right: FloatArray, level: float)
         accuracy=float(right.mean()),
         accuracy_low=low,
         accuracy_high=high,
-    )
-
-
-def _refused(undefined: int) -> Reliability:
-    return Reliability(
-        bins=(),
-        ece=None,
-        ece_low=None,
-        ece_high=None,
-        ece_by_chance=None,
-        brier=None,
-        n=0,
-        n_undefined=undefined,
-        method="undefined: no answer states a confidence",
     )

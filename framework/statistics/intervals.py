@@ -20,6 +20,9 @@ from framework.statistics.bootstrap import (
 )
 from framework.statistics.seeding import generator
 
+Limits = tuple[float | None, float | None, str]
+"""Two limits, ``None`` where none are claimed, and how they were computed, or why not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -96,6 +99,57 @@ def bootstrap_limits(
     return *percentile_limits(means, level), "percentile bootstrap (bca undefined)"
 
 
+def without_bootstrap(
+    units: FloatArray,
+    clustered: bool,
+    *,
+    share: bool,
+    level: float,
+    lowest: float = 0.0,
+    what: str = "values",
+) -> Limits | None:
+    """Return the limits of units that need no bootstrap or can't have one, ``None`` for others.
+
+    Args:
+        units: shape (n,); see `unit_values`.
+        clustered: whether some of them hold several cases.
+        share: whether every value lies in [lowest, 1].
+        level: coverage.
+        lowest: 0 for shares, -1 for their differences.
+        what: the units' name in the method.
+    """
+    size = len(units)
+    if size == 0:
+        return None, None, "undefined: no cases"
+    if clustered and size < MIN_UNITS:
+        return None, None, f"no interval: {size} clusters, fewer than {MIN_UNITS}"
+    if np.ptp(units) > 1e-12 * np.max(np.abs(units)):
+        return None
+    if share:
+        limits = unvaried_limits(float(units[0]), size, level, lowest=lowest)
+        return *limits, f"exact (all {what} equal)"
+    return None, None, f"no interval: {'one case' if size == 1 else f'all {what} equal'}"
+
+
+def interval_of(
+    units: FloatArray,
+    n: int,
+    clustered: bool,
+    low: float | None,
+    high: float | None,
+    method: str,
+) -> Interval:
+    """Return the interval of the mean of units that hold n cases."""
+    return Interval(
+        mean=float(units.mean()) if len(units) else None,
+        low=low,
+        high=high,
+        n=n,
+        n_clusters=len(units) if clustered else None,
+        method=f"{method} over clusters" if clustered and low is not None else method,
+    )
+
+
 def mean_interval(
     values: npt.ArrayLike | Sequence[float | None],
     clusters: Sequence[str | None] | None = None,
@@ -158,11 +212,14 @@ def mean_intervals(
         amount = name in amounts or not is_share(values)
         units, clustered = _canonical_units(values, clusters)
         n = int(np.count_nonzero(~np.isnan(values)))
-        settled = _without_bootstrap(units, n, clustered, amount, level)
+        if not clustered and not amount and n and is_binary(units):
+            result[name] = interval_of(units, n, clustered, *_of_share(int(units.sum()), n, level))
+            continue
+        settled = without_bootstrap(units, clustered, share=not amount, level=level)
         if settled is None:
             waiting.setdefault(len(units), []).append((name, units, n, clustered, amount))
         else:
-            result[name] = settled
+            result[name] = interval_of(units, n, clustered, *settled)
     for size, group in waiting.items():
         columns = [units for _, units, *_ in group]
         # Many units are drawn column by column, which is less work where values repeat.
@@ -176,7 +233,7 @@ def mean_intervals(
             low, high, method = bootstrap_limits(units, means, level)
             if not amount:  # a large cluster of ones, linearised, is above 1
                 low, high = max(low, 0.0), min(high, 1.0)
-            result[name] = _interval(units, n, clustered, low, high, method)
+            result[name] = interval_of(units, n, clustered, low, high, method)
     return {name: result[name] for name in axes}
 
 
@@ -216,49 +273,10 @@ def _canonical_units(
     return np.sort(units), clustered
 
 
-def _without_bootstrap(
-    units: FloatArray, n: int, clustered: bool, amount: bool, level: float
-) -> Interval | None:
-    """Return the interval of a sample that needs no bootstrap or can't have one."""
-    size = len(units)
-    if size == 0:
-        return Interval(
-            mean=None, low=None, high=None, n=0, n_clusters=None, method="undefined: no cases"
-        )
-    if clustered and size < MIN_UNITS:
-        reason = f"no interval: {size} clusters, fewer than {MIN_UNITS}"
-        return _interval(units, n, clustered, None, None, reason)
-    if not clustered and not amount and is_binary(units):
-        successes = int(units.sum())
-        if 0 < successes < size:
-            return _interval(units, n, clustered, *wilson(successes, size, level), "wilson")
-        limits = clopper_pearson(successes, size, level)
-        return _interval(units, n, clustered, *limits, "clopper-pearson")
-    if np.ptp(units) <= 1e-12 * np.max(np.abs(units)):
-        if not amount:
-            limits = unvaried_limits(float(units[0]), size, level)
-            return _interval(units, n, clustered, *limits, "exact (all values equal)")
-        reason = "one case" if size == 1 else "all values equal"
-        return _interval(units, n, clustered, None, None, f"no interval: {reason}")
-    return None
-
-
-def _interval(
-    units: FloatArray,
-    n: int,
-    clustered: bool,
-    low: float | None,
-    high: float | None,
-    method: str,
-) -> Interval:
-    return Interval(
-        mean=float(units.mean()),
-        low=low,
-        high=high,
-        n=n,
-        n_clusters=len(units) if clustered else None,
-        method=f"{method} over clusters" if clustered and low is not None else method,
-    )
+def _of_share(successes: int, n: int, level: float) -> Limits:
+    if 0 < successes < n:
+        return *wilson(successes, n, level), "wilson"
+    return *clopper_pearson(successes, n, level), "clopper-pearson"
 
 
 def _check_counts(successes: int, n: int) -> None:

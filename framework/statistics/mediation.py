@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,13 +38,13 @@ class Mediation:
     """
 
     total: float
-    direct: float | None
-    indirect: float | None
-    indirect_low: float | None
-    indirect_high: float | None
-    proportion: float | None
-    proportion_low: float | None
-    proportion_high: float | None
+    direct: float | None = None
+    indirect: float | None = None
+    indirect_low: float | None = None
+    indirect_high: float | None = None
+    proportion: float | None = None
+    proportion_low: float | None = None
+    proportion_high: float | None = None
     n: int
     method: str
 
@@ -88,16 +88,12 @@ def mediation(
     columns = _moments(middle.a, result.a) + _moments(middle.b, result.b)
     total, indirect, _ = _paths([np.array([c.mean()]) for c in columns])
     if np.isnan(indirect[0]):
-        return _refused(float(total[0]), n, "undefined: the mediator does not vary within an arm")
+        reason = "undefined: the mediator does not vary within an arm"
+        return Mediation(total=float(total[0]), n=n, method=reason)
     estimate = Mediation(
         total=float(total[0]),
         direct=float(total[0] - indirect[0]),
         indirect=float(indirect[0]),
-        indirect_low=None,
-        indirect_high=None,
-        proportion=None,
-        proportion_low=None,
-        proportion_high=None,
         n=n,
         method=f"no interval: {n} cases, fewer than {MIN_UNITS}",
     )
@@ -109,17 +105,22 @@ def mediation(
     undefined = 1 - float(defined.mean())
     if undefined > _MOST_UNDEFINED:
         reason = f"no interval: undefined in {undefined:.0%} of resamples"
-        return _with(estimate, method=reason)
-    limits = percentile_limits(indirects[defined], level)
+        return replace(estimate, method=reason)
+    low, high = percentile_limits(indirects[defined], level)
+    estimate = replace(estimate, indirect_low=low, indirect_high=high)
     around = percentile_limits(totals, level)
     if around[0] <= 0 <= around[1]:
         method = "percentile bootstrap of cases; no proportion: the total may be 0"
-        return _with(estimate, indirect=limits, method=method)
+        return replace(estimate, method=method)
     share = np.full_like(totals, np.inf)
     np.divide(indirects, totals, out=share, where=totals != 0)
-    shares = percentile_limits(share[defined], level)
-    return _with(
-        estimate, indirect=limits, proportion=shares, method="percentile bootstrap of cases"
+    low, high = percentile_limits(share[defined], level)
+    return replace(
+        estimate,
+        proportion=float(indirect[0]) / float(total[0]),
+        proportion_low=low,
+        proportion_high=high,
+        method="percentile bootstrap of cases",
     )
 
 
@@ -140,42 +141,3 @@ def _paths(means: list[FloatArray]) -> tuple[FloatArray, FloatArray, FloatArray]
         where=variance > 1e-12 * scale,
     )
     return y_a - y_b, (m_a - m_b) * slope, slope
-
-
-def _with(
-    estimate: Mediation,
-    *,
-    method: str,
-    indirect: tuple[float, float] | None = None,
-    proportion: tuple[float, float] | None = None,
-) -> Mediation:
-    share = None
-    if proportion is not None and estimate.indirect is not None:
-        share = estimate.indirect / estimate.total
-    return Mediation(
-        total=estimate.total,
-        direct=estimate.direct,
-        indirect=estimate.indirect,
-        indirect_low=indirect[0] if indirect else None,
-        indirect_high=indirect[1] if indirect else None,
-        proportion=share,
-        proportion_low=proportion[0] if proportion else None,
-        proportion_high=proportion[1] if proportion else None,
-        n=estimate.n,
-        method=method,
-    )
-
-
-def _refused(total: float, n: int, reason: str) -> Mediation:
-    return Mediation(
-        total=total,
-        direct=None,
-        indirect=None,
-        indirect_low=None,
-        indirect_high=None,
-        proportion=None,
-        proportion_low=None,
-        proportion_high=None,
-        n=n,
-        method=reason,
-    )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
-
-from framework.statistics.bootstrap import FloatArray
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -19,19 +16,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Raises:
         ValueError: a p-value outside [0, 1] or NaN.
     """
-    p, order = _sorted(p_values)
-    steps = p[order] * np.arange(len(p), 0, -1)
-    return _restored(np.maximum.accumulate(steps), order)
-
-
-def _sorted(p_values: Sequence[float]) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     p = np.asarray(p_values, dtype=np.float64)
     if not np.all((p >= 0) & (p <= 1)):
         raise ValueError("a p-value is outside [0, 1]")
-    return p, np.argsort(p, kind="stable")
-
-
-def _restored(adjusted: FloatArray, order: npt.NDArray[np.intp]) -> list[float]:
-    result = np.empty(len(adjusted))
-    result[order] = np.minimum(adjusted, 1.0)
-    return [float(value) for value in result]
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted[order] = np.minimum(steps, 1.0)
+    return [float(value) for value in adjusted]

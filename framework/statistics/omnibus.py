@@ -79,16 +79,10 @@ def cochran_q(values: npt.ArrayLike, *, seed: int = 0, draws: int = RESAMPLES) -
     table = _table(values, arms=2)
     if not is_binary(table):
         raise ValueError("Cochran's Q takes 0 and 1; use friedman for graded values")
-    successes = table.sum(axis=1)
-    mixed = table[(successes > 0) & (successes < table.shape[1])]
-    if len(mixed) == 0:
-        return _nothing_differs(table)
-    if mixed.size < _LEAST_ENTRIES:
-        rng = generator(seed, "cochran", str(mixed.shape))
-        p, method = _by_permutation(mixed, rng, draws), f"permutation within cases ({draws} draws)"
-        return _omnibus(_q(mixed[None])[0], p, table, len(mixed), method)
-    statistic = float(_q(mixed[None])[0])
-    return _omnibus(statistic, _chi2(statistic, table), table, len(mixed), "chi-squared")
+    mixed, k = table[np.ptp(table, axis=1) > 0], table.shape[1]
+    rows = mixed.sum(axis=1)
+    scale = k * (k - 1), float(np.sum(rows * (k - rows)))
+    return _omnibus(mixed, scale, len(table), "cochran", seed, draws)
 
 
 def friedman(values: npt.ArrayLike, *, seed: int = 0, draws: int = RESAMPLES) -> Omnibus:
@@ -105,18 +99,11 @@ def friedman(values: npt.ArrayLike, *, seed: int = 0, draws: int = RESAMPLES) ->
     Raises:
         ValueError: fewer than three arms (two are a paired comparison), no case, or NaN.
     """
-    table = _table(values, arms=3)
-    ranks = _ranks(table)
-    mixed = ranks[np.ptp(ranks, axis=1) > 0]
-    if len(mixed) == 0:
-        return _nothing_differs(table)
+    ranks = _ranks(_table(values, arms=3))
+    mixed, k = ranks[np.ptp(ranks, axis=1) > 0], ranks.shape[1]
     # On ranks, Cochran's construction is Friedman's statistic with the correction for ties.
-    statistic = float(_friedman_statistic(mixed[None])[0])
-    if mixed.size < _LEAST_ENTRIES:
-        rng = generator(seed, "friedman", str(mixed.shape))
-        p, method = _by_permutation(mixed, rng, draws), f"permutation within cases ({draws} draws)"
-        return _omnibus(statistic, p, table, len(mixed), method)
-    return _omnibus(statistic, _chi2(statistic, table), table, len(mixed), "chi-squared")
+    scale = k - 1, float(np.sum(np.sum((mixed - (k + 1) / 2) ** 2, axis=1)))
+    return _omnibus(mixed, scale, len(ranks), "friedman", seed, draws)
 
 
 def critical_difference(
@@ -205,59 +192,41 @@ def _ranks(table: FloatArray) -> FloatArray:
     return ranks
 
 
-def _q(tables: FloatArray) -> FloatArray:
-    """Cochran's Q of each table, shape (tables, cases, arms)."""
-    k = tables.shape[2]
-    columns, rows = tables.sum(axis=1), tables.sum(axis=2)
-    spread = np.sum((columns - columns.mean(axis=1, keepdims=True)) ** 2, axis=1)
-    q: FloatArray = k * (k - 1) * spread / np.sum(rows * (k - rows), axis=1)
-    return q
+def _omnibus(
+    mixed: FloatArray, scale: tuple[int, float], n: int, name: str, seed: int, draws: int
+) -> Omnibus:
+    """The test on the cases that tell the arms apart: a x spread of the arms' sums / b.
+
+    `scale` is (a, b), `n` the number of all cases.
+    """
+    df = mixed.shape[1] - 1
+    if len(mixed) == 0:
+        method = "no case tells the arms apart"
+        return Omnibus(statistic=0.0, df=df, p=1.0, n=n, n_informative=0, method=method)
+    statistic = float(scale[0] * _spread(mixed[None])[0] / scale[1])
+    if mixed.size < _LEAST_ENTRIES:
+        rng = generator(seed, name, str(mixed.shape))
+        p, method = _by_permutation(mixed, rng, draws), f"permutation within cases ({draws} draws)"
+    else:
+        from scipy.special import chdtrc
+
+        p, method = float(chdtrc(df, statistic)), "chi-squared"
+    return Omnibus(statistic=statistic, df=df, p=p, n=n, n_informative=len(mixed), method=method)
 
 
-def _friedman_statistic(ranks: FloatArray) -> FloatArray:
-    k = ranks.shape[2]
-    columns = ranks.sum(axis=1)
-    spread = np.sum((columns - columns.mean(axis=1, keepdims=True)) ** 2, axis=1)
-    result: FloatArray = (
-        (k - 1) * spread / np.sum(np.sum((ranks - (k + 1) / 2) ** 2, axis=2), axis=1)
-    )
+def _spread(tables: FloatArray) -> FloatArray:
+    """How far the arms' sums lie apart in each table, shape (tables, cases, arms)."""
+    columns = tables.sum(axis=1)
+    result: FloatArray = np.sum((columns - columns.mean(axis=1, keepdims=True)) ** 2, axis=1)
     return result
 
 
 def _by_permutation(table: FloatArray, rng: np.random.Generator, draws: int) -> float:
-    # Permuting within cases moves the column sums alone, on which both statistics grow.
-    def spread(tables: FloatArray) -> FloatArray:
-        columns = tables.sum(axis=1)
-        result: FloatArray = np.sum((columns - columns.mean(axis=1, keepdims=True)) ** 2, axis=1)
-        return result
-
-    seen = float(spread(table[None])[0])
+    # Permuting within cases moves the arms' sums alone, on which both statistics grow.
+    seen = float(_spread(table[None])[0])
     hits, batch = 0, max(1, _BATCH_ENTRIES // table.size)
     for start in range(0, draws, batch):
         size = min(batch, draws - start)
         drawn = rng.permuted(np.broadcast_to(table, (size, *table.shape)), axis=2)
-        hits += int(np.count_nonzero(spread(drawn) >= seen * (1 - 1e-12)))
+        hits += int(np.count_nonzero(_spread(drawn) >= seen * (1 - 1e-12)))
     return (1 + hits) / (1 + draws)
-
-
-def _chi2(statistic: float, table: FloatArray) -> float:
-    from scipy.special import chdtrc
-
-    return float(chdtrc(table.shape[1] - 1, statistic))
-
-
-def _nothing_differs(table: FloatArray) -> Omnibus:
-    return _omnibus(0.0, 1.0, table, 0, "no case tells the arms apart")
-
-
-def _omnibus(
-    statistic: float, p: float, table: FloatArray, n_informative: int, method: str
-) -> Omnibus:
-    return Omnibus(
-        statistic=float(statistic),
-        df=table.shape[1] - 1,
-        p=p,
-        n=table.shape[0],
-        n_informative=n_informative,
-        method=method,
-    )

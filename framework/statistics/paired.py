@@ -9,12 +9,10 @@ import numpy as np
 
 from framework.errors import UserError
 from framework.statistics.bootstrap import (
-    MIN_UNITS,
     RESAMPLES,
     FloatArray,
     bootstrap_means,
     heaviest_unit,
-    percentile_limits,
     unit_sums,
     unit_values,
 )
@@ -22,10 +20,12 @@ from framework.statistics.bounds import decision_bounds
 from framework.statistics.effects import cohens_h
 from framework.statistics.intervals import (
     Interval,
+    Limits,
     as_values,
     bootstrap_limits,
+    interval_of,
     is_share,
-    unvaried_limits,
+    without_bootstrap,
 )
 from framework.statistics.permutation import PermutationTest, sign_flip_test
 from framework.statistics.proportions import McNemar, mcnemar
@@ -66,7 +66,6 @@ class Comparison:
         mean_a: of a over the pairs.
         mean_b: of b over the pairs.
         interval: mean difference a - b with BCa bootstrap limits (or what its method says).
-        percentile: the same with percentile limits.
         bounds: the same with the limits that decisions rest on; see `decision_bounds`.
         permutation: the primary test.
         mcnemar: descriptive.
@@ -83,7 +82,6 @@ class Comparison:
     mean_a: float | None
     mean_b: float | None
     interval: Interval
-    percentile: Interval
     bounds: Interval
     permutation: PermutationTest
     mcnemar: McNemar
@@ -180,15 +178,13 @@ def compare(
     flips[np.abs(flips) <= 1e-12 * np.max(np.abs(differing), initial=0.0)] = 0.0
 
     level = 1 - alpha
-    interval, percentile = _intervals(
-        differences,
-        n=len(pairs.ids),
-        clustered=clustered,
-        share=share,
-        rng=generator(seed, *names, "bootstrap"),
-        resamples=resamples,
-        level=level,
+    limits = without_bootstrap(
+        differences, clustered, share=share, level=level, lowest=-1.0, what="differences"
     )
+    if limits is None:
+        rng = generator(seed, *names, "bootstrap")
+        limits = _limits(differences, share=share, rng=rng, resamples=resamples, level=level)
+    interval = interval_of(differences, len(pairs.ids), clustered, *limits)
     bounds = decision_bounds(
         differences,
         interval,
@@ -206,15 +202,12 @@ def compare(
         mean_a=mean_a,
         mean_b=mean_b,
         interval=interval,
-        percentile=percentile,
         bounds=bounds,
         permutation=permutation,
         mcnemar=mcnemar(pairs.a, pairs.b, amount=amount),
-        cohens_h=(
-            cohens_h(mean_a, mean_b)
-            if share and mean_a is not None and mean_b is not None
-            else None
-        ),
+        cohens_h=None
+        if mean_a is None or mean_b is None or not share
+        else cohens_h(mean_a, mean_b),
         share=share,
         n=len(pairs.ids),
         n_clusters=interval.n_clusters,
@@ -232,51 +225,16 @@ def _labels(ids: Sequence[str], clusters: Mapping[str, str | None]) -> list[str 
     return [clusters[case] for case in ids]
 
 
-def _intervals(
-    differences: FloatArray,
-    *,
-    n: int,
-    clustered: bool,
-    share: bool,
-    rng: np.random.Generator,
-    resamples: int,
-    level: float,
-) -> tuple[Interval, Interval]:
-    """Return the BCa and the percentile interval, or twice what takes their place."""
-    size = len(differences)
-
-    def build(low: float | None, high: float | None, method: str) -> Interval:
-        return Interval(
-            mean=float(differences.mean()) if size else None,
-            low=low,
-            high=high,
-            n=n,
-            n_clusters=size if clustered else None,
-            method=f"{method} over clusters" if clustered and low is not None else method,
-        )
-
-    if size == 0:
-        settled = build(None, None, "undefined: no cases")
-    elif clustered and size < MIN_UNITS:
-        settled = build(None, None, f"no interval: {size} clusters, fewer than {MIN_UNITS}")
-    elif np.ptp(differences) > 1e-12 * np.max(np.abs(differences)):
-        units, sign = _oriented(differences)
-        (means,) = bootstrap_means([units], rng, resamples)
-        low, high, method = bootstrap_limits(units, means, level)
-        both = [(low, high), percentile_limits(means, level)]
-        if share:  # a large cluster, linearised, can lie beyond a whole difference
-            both = [(max(low, -1.0), min(high, 1.0)) for low, high in both]
-        return (
-            build(*_mirrored(both[0], sign), method),
-            build(*_mirrored(both[1], sign), "percentile bootstrap"),
-        )
-    elif share:
-        limits_alike = unvaried_limits(float(differences[0]), size, level, lowest=-1.0)
-        settled = build(*limits_alike, "exact (all differences equal)")
-    else:
-        reason = "one case" if size == 1 else "all differences equal"
-        settled = build(None, None, f"no interval: {reason}")
-    return settled, settled
+def _limits(
+    differences: FloatArray, *, share: bool, rng: np.random.Generator, resamples: int, level: float
+) -> Limits:
+    """Return the bootstrap's limits of differences that vary."""
+    units, sign = _oriented(differences)
+    (means,) = bootstrap_means([units], rng, resamples)
+    low, high, method = bootstrap_limits(units, means, level)
+    if share:  # a large cluster, linearised, can lie beyond a whole difference
+        low, high = max(low, -1.0), min(high, 1.0)
+    return (low, high, method) if sign > 0 else (-high, -low, method)
 
 
 def _oriented(differences: FloatArray) -> tuple[FloatArray, int]:
@@ -288,11 +246,6 @@ def _oriented(differences: FloatArray) -> tuple[FloatArray, int]:
     nonzero = differences[differences != 0]
     sign = -1 if len(nonzero) and nonzero[0] < 0 else 1
     return differences * sign, sign
-
-
-def _mirrored(limits: Sequence[float], sign: int) -> tuple[float, float]:
-    low, high = limits
-    return (low, high) if sign > 0 else (-high, -low)
 
 
 def _within(bounds: Interval, effect: float) -> bool:

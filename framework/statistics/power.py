@@ -74,8 +74,7 @@ def cases_needed(
         raise ValueError(f"discordance {spread}: at most 1")
     level = alpha / comparisons
     least = smallest_effect if binary else smallest_effect**2
-    if spread < least:
-        spread = least
+    spread = max(spread, least)
     z_alpha, z_power = float(ndtri(1 - level / 2)), float(ndtri(power))
     rest = max(spread - smallest_effect**2, 0.0)
     n = math.ceil(((z_alpha * spread**0.5 + z_power * rest**0.5) / smallest_effect) ** 2)
@@ -156,10 +155,10 @@ class PilotPower:
         clustered: whether units are clusters; then `n` counts clusters.
     """
 
-    spread: float | None
-    spread_high: float | None
-    n: int | None
-    n_high: int | None
+    spread: float | None = None
+    spread_high: float | None = None
+    n: int | None = None
+    n_high: int | None = None
     method: str
     units: int
     clustered: bool
@@ -219,23 +218,13 @@ def power_from_pilot(
 
     needed(0.0)  # refuses a bad argument, whatever the pilot holds
     if size == 0:
-        return PilotPower(
-            spread=None,
-            spread_high=None,
-            n=None,
-            n_high=None,
-            method="undefined: no cases",
-            units=0,
-            clustered=clustered,
-        )
+        return PilotPower(method="undefined: no cases", units=0, clustered=clustered)
     squares = differences**2
     spread = float(squares.mean())
-    high: float | None
+    high: float | None = None
     if binary:
         high = clopper_pearson(int(np.count_nonzero(differences)), size)[1]
-    elif size < MIN_UNITS:
-        high = None
-    else:
+    elif size >= MIN_UNITS:
         high = mean_interval(squares, seed=seed, amount=not share).high
     seen = needed(spread) if spread > 0 else None
     at_most = None if high is None else needed(max(high, spread))

@@ -27,10 +27,10 @@ class McNemar:
             (LongHorizon, section 6), or why there is none.
     """
 
-    p: float | None
-    wins: int | None
-    losses: int | None
-    smallest_p: float | None
+    p: float | None = None
+    wins: int | None = None
+    losses: int | None = None
+    smallest_p: float | None = None
     binarisation: str
 
 
@@ -44,11 +44,11 @@ def mcnemar(a: FloatArray, b: FloatArray, *, amount: bool = False) -> McNemar:
     """
     values = np.concatenate((a, b))
     if len(a) == 0:
-        return _undefined("undefined: no cases")
+        return McNemar(binarisation="undefined: no cases")
     if amount:
-        return _undefined("undefined: an amount")
+        return McNemar(binarisation="undefined: an amount")
     if not is_share(values):
-        return _undefined("undefined: values outside [0, 1]")
+        return McNemar(binarisation="undefined: values outside [0, 1]")
     wins = int(np.count_nonzero((a >= 0.5) & (b < 0.5)))
     losses = int(np.count_nonzero((a < 0.5) & (b >= 0.5)))
     return McNemar(
@@ -140,7 +140,3 @@ def beta_superiority(
     quantiles = betaincinv(successes_a + prior, n_a - successes_a + prior, (nodes + 1) / 2)
     below = betainc(successes_b + prior, n_b - successes_b + prior, quantiles)
     return float(np.sum(weights * below) / 2)
-
-
-def _undefined(reason: str) -> McNemar:
-    return McNemar(p=None, wins=None, losses=None, smallest_p=None, binarisation=reason)

@@ -34,11 +34,11 @@ class Ratio:
     """
 
     value: float | None
-    se: float | None
-    low: float | None
-    high: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
     n: int
-    method: str
+    method: str = ""
 
 
 def ratio_of_means(
@@ -115,7 +115,7 @@ def bootstrap_ratios(
         if ratio.value is None or ratio.se is None:
             continue
         if bottom.min() <= 0:
-            found[name] = _refused(ratio.value, ratio.n, "no interval: a denominator is 0")
+            found[name] = replace(ratio, se=None, method="no interval: a denominator is 0")
             continue
         if not drawn:
             drawn = bootstrap_means([top, *bottoms], _generator(seed, len(top)), resamples)
@@ -230,17 +230,18 @@ def _point(top: FloatArray, bottom: FloatArray) -> Ratio:
     """The ratio with its delta-method error and no limits; the reason where there can be none."""
     n = len(top)
     if n == 0:
-        return _refused(None, 0, "undefined: no cases")
-    if _is_zero(float(bottom.mean()), bottom):
-        return _refused(None, n, "undefined: the denominator is 0")
+        return Ratio(value=None, n=0, method="undefined: no cases")
+    if abs(float(bottom.mean())) <= 1e-12 * float(np.max(np.abs(bottom), initial=0.0)):
+        return Ratio(value=None, n=n, method="undefined: the denominator is 0")
     value = float(top.mean() / bottom.mean())
     if n < MIN_UNITS:
-        return _refused(value, n, f"no interval: {n} units, fewer than {MIN_UNITS}")
+        return Ratio(value=value, n=n, method=f"no interval: {n} units, fewer than {MIN_UNITS}")
     residuals = top - value * bottom
     if np.max(np.abs(residuals)) <= 1e-12 * max(float(np.max(np.abs(top))), 1e-300):
-        return _refused(value, n, "no interval: numerator and denominator are proportional")
+        reason = "no interval: numerator and denominator are proportional"
+        return Ratio(value=value, n=n, method=reason)
     se = float(np.sqrt(np.sum(residuals**2) / (n - 1) / n) / abs(bottom.mean()))
-    return Ratio(value=value, se=se, low=None, high=None, n=n, method="")
+    return Ratio(value=value, se=se, n=n)
 
 
 def _linear(top: FloatArray, bottom: FloatArray) -> FloatArray:
@@ -251,11 +252,3 @@ def _linear(top: FloatArray, bottom: FloatArray) -> FloatArray:
 
 def _generator(seed: int, units: int) -> np.random.Generator:
     return generator(seed, "ratio", str(units))
-
-
-def _is_zero(mean: float, values: FloatArray) -> bool:
-    return abs(mean) <= 1e-12 * float(np.max(np.abs(values), initial=0.0))
-
-
-def _refused(value: float | None, n: int, reason: str) -> Ratio:
-    return Ratio(value=value, se=None, low=None, high=None, n=n, method=reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ class DepthModel:
         method: the model, or the refusal.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[Term, ...] = ()
     baseline: str
     n: int
     n_clusters: int
@@ -84,26 +84,18 @@ def compliance_model(
     labels = np.array(arms)
     n_clusters = len(set(cases))
     refusal = _refusal(y, x, labels, names, n_clusters)
+    model = DepthModel(baseline=baseline, n=len(y), n_clusters=n_clusters, method=refusal)
     if refusal:
-        return DepthModel(
-            terms=(), baseline=baseline, n=len(y), n_clusters=n_clusters, method=refusal
-        )
+        return model
     others = [name for name in names if name != baseline]
     design, terms = _design(x - x.min(), labels, others)
     fitted = _fit(y, design, cases)
     if fitted is None:
-        return DepthModel(
-            terms=(),
-            baseline=baseline,
-            n=len(y),
-            n_clusters=n_clusters,
-            method="refused: the fit did not converge to finite coefficients and errors",
-        )
-    return DepthModel(
+        reason = "refused: the fit did not converge to finite coefficients and errors"
+        return replace(model, method=reason)
+    return replace(
+        model,
         terms=tuple(_term(*line, level) for line in zip(terms, *fitted, strict=True)),
-        baseline=baseline,
-        n=len(y),
-        n_clusters=n_clusters,
         method="GEE, binomial, exchangeable, bias-reduced errors",
     )
 

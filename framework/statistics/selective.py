@@ -164,34 +164,25 @@ def abstention_threshold(
         raise ValueError(f"alpha {alpha}: not between 0 and 1")
     stated, lost = _checked(confidence, loss)
     n = len(stated)
+
+    def found(threshold: float, coverage: float, method: str) -> AbstentionThreshold:
+        return AbstentionThreshold(
+            threshold=threshold, alpha=alpha, coverage=coverage, n=n, method=method
+        )
+
     allowed = alpha * (n + 1) - 1
     if allowed < 0:
         need = math.ceil(1 / alpha) - 1
-        return AbstentionThreshold(
-            threshold=math.inf,
-            alpha=alpha,
-            coverage=0.0,
-            n=n,
-            method=f"always abstain: {n} cases, at least {need} needed for alpha {alpha:g}",
-        )
+        reason = f"always abstain: {n} cases, at least {need} needed for alpha {alpha:g}"
+        return found(math.inf, 0.0, reason)
     curve = risk_coverage(stated, lost)
     total = curve.risk * curve.coverage * n
     kept = np.flatnonzero((total <= allowed + 1e-9) & np.isfinite(curve.threshold))
     if len(kept) == 0:
-        return AbstentionThreshold(
-            threshold=math.inf,
-            alpha=alpha,
-            coverage=0.0,
-            n=n,
-            method="always abstain: the surest answers are wrong too often",
-        )
+        return found(math.inf, 0.0, "always abstain: the surest answers are wrong too often")
     last = int(kept[-1])
-    return AbstentionThreshold(
-        threshold=float(curve.threshold[last]),
-        alpha=alpha,
-        coverage=float(curve.coverage[last]),
-        n=n,
-        method="conformal risk control",
+    return found(
+        float(curve.threshold[last]), float(curve.coverage[last]), "conformal risk control"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,10 +26,10 @@ class RepeatVariance:
         method: of the estimate, or why there is none.
     """
 
-    between_cases: float | None
-    between_repeats: float | None
-    noise_sd: float | None
-    icc: float | None
+    between_cases: float | None = None
+    between_repeats: float | None = None
+    noise_sd: float | None = None
+    icc: float | None = None
     n_cases: int
     n_repeats: int
     method: str
@@ -51,33 +51,22 @@ def repeat_variance(repeats: Mapping[str, Sequence[float | None]]) -> RepeatVari
     groups = [group for group in groups if len(group)]
     k, total = len(groups), sum(len(group) for group in groups)
 
-    def result(
-        method: str,
-        between: float | None = None,
-        within: float | None = None,
-        noise: float | None = None,
-        icc: float | None = None,
-    ) -> RepeatVariance:
-        return RepeatVariance(
-            between_cases=between,
-            between_repeats=within,
-            noise_sd=noise,
-            icc=icc,
-            n_cases=k,
-            n_repeats=total,
-            method=method,
-        )
-
-    if k == 0:
-        return result("undefined: no cases")
     if total == k:
-        return result("undefined: one repeat a case")
+        reason = "one repeat a case" if k else "no cases"
+        return RepeatVariance(n_cases=k, n_repeats=total, method=f"undefined: {reason}")
     sizes = np.array([len(group) for group in groups], dtype=np.float64)
     means = np.array([group.mean() for group in groups])
     within = float(sum(np.sum((g - g.mean()) ** 2) for g in groups)) / (total - k)
     noise = float(np.sum(within / sizes)) ** 0.5 / k
+    found = RepeatVariance(
+        between_repeats=within,
+        noise_sd=noise,
+        n_cases=k,
+        n_repeats=total,
+        method="one case: none between cases",
+    )
     if k == 1:
-        return result("one case: none between cases", within=within, noise=noise)
+        return found
     grand = float(np.average(means, weights=sizes))
     between_squares = float(np.sum(sizes * (means - grand) ** 2)) / (k - 1)
     typical = (total - float(np.sum(sizes**2)) / total) / (k - 1)
@@ -85,4 +74,5 @@ def repeat_variance(repeats: Mapping[str, Sequence[float | None]]) -> RepeatVari
     between = max(raw, 0.0)
     method = "analysis of variance" + (", negative estimate set to 0" if raw < 0 else "")
     whole = between + within
-    return result(method, between, within, noise, between / whole if whole > 0 else None)
+    icc = between / whole if whole > 0 else None
+    return replace(found, between_cases=between, icc=icc, method=method)
