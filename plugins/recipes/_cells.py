@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from framework.contracts.recipe import PrintedCell
 from framework.reporting.blocks import NOTHING, Cell
@@ -26,10 +26,13 @@ class Measured:
         return Measured(value=value, low=low, high=high)
 
 
+UNDEFINED: Final = Measured(value=None)
+
+
 def measured(entry: Mapping[str, Any] | None) -> Measured:
     """An axis of summary.json; undefined where it is not there."""
     if entry is None:
-        return Measured(value=None)
+        return UNDEFINED
     return Measured(value=entry["mean"], low=entry["ci_low"], high=entry["ci_high"])
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from plugins.recipes.depth._laws import law
+from plugins.recipes.depth.laws import law
 
 _DRIFT = ("Assumption 3: hops independent", "Assumption 4: constant retention rho")
 _EDGES = ("Assumption 5: edges independent, q constant",)

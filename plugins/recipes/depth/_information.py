@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from plugins.recipes.depth._laws import law
+from plugins.recipes.depth.laws import law
 
 Table = Sequence[Sequence[float]] | npt.NDArray[np.float64]
 

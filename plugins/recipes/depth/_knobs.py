@@ -1,4 +1,4 @@
-"""An axis against a setting that a sweep varies, or against the depth of the case."""
+"""Pages of a sweep: an axis against a setting that it varies, or against the depth of the case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import yaml
 
-from framework.analysis.evidence import Job, load
+from framework.analysis.evidence import Evidence, Job, load
+from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from plugins.recipes._cells import Measured, shown
@@ -48,15 +49,44 @@ def needs(experiment: str) -> str:
     return f"its sweep: python run.py +experiment=depth/{experiment}"
 
 
+class Sweep(Recipe):
+    """A page of the jobs of a sweep: what they are made of, and then what they say."""
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        evidence = [load(source) for source in sources]
+        yield from words([job for one in evidence for job in one.jobs])
+        yield from self.of(evidence, add_figure)
+
+    def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
+        """The blocks that follow. Raises UserError where the sources lack what is needed."""
+        yield from self.content([job for one in sources for job in one.jobs], add_figure)
+
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        """The same for a page of jobs alone, whichever sweeps they are of."""
+        raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        """The first line of the class's docstring."""
+        return (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def file(self) -> str:
+        """The recipe's name as that of a file."""
+        return self.name.replace("/", "-")
+
+
 def jobs_of(sources: Sequence[Path]) -> list[Job]:
     """The finished jobs of runs and sweeps, in order."""
     return [job for source in sources for job in load(source).jobs]
 
 
-def has(jobs: Iterable[Job], axis: str) -> bool:
-    """Whether some job has a mean of the axis."""
-    entries = (job.summary["axes"].get(axis) for job in jobs)
-    return any(entry is not None and entry["mean"] is not None for entry in entries)
+def placed(jobs: Sequence[Job], *keys: str) -> dict[tuple[Any, ...], Job]:
+    """The jobs by arm and settings. Raises UserError where these do not tell them apart."""
+    found = {(job.arm, *(setting(job, key) for key in keys)): job for job in jobs}
+    if len(found) < len(jobs):
+        raise UserError(f"the runs vary something else than {' and '.join([*keys, 'the arm'])}")
+    return found
 
 
 def by_depth(job: Job, axis: str) -> Curve:
@@ -66,6 +96,13 @@ def by_depth(job: Job, axis: str) -> Curve:
         if point := _point(float(depth), job.summary["strata"][name].get(axis), job):
             found.append(point)
     return sorted(found, key=lambda point: float(point.x))
+
+
+def curves_by_depth(jobs: Iterable[Job], axis: str) -> dict[str, Curve]:
+    """By arm, the axis by depth. Raises UserError where no job has it."""
+    if curves := {job.arm: curve for job in jobs if (curve := by_depth(job, axis))}:
+        return curves
+    raise UserError(f"the runs have no {axis} by depth")
 
 
 def by_setting(
@@ -112,8 +149,8 @@ def curves_block(anchor: str, caption: str, xlabel: str, curves: Mapping[str, Cu
     digits = 2 if any(abs(p.mean) >= _SMALL for curve in curves.values() for p in curve) else 3
     rows: list[list[Cell | str]] = []
     for arm, curve in curves.items():
-        by_x = {point.x: point for point in curve}
-        rows.append([arm, *(_cell(by_x.get(value), digits) for value in values)])
+        by_x = {point.x: shown(point.measured, digits) for point in curve}
+        rows.append([arm, *(by_x.get(value, Cell(text=NOTHING)) for value in values)])
     columns = (xlabel, *(v if isinstance(v, str) else f"{v:g}" for v in values))
     return Table(anchor=anchor, caption=caption, columns=columns, rows=rows)
 
@@ -170,10 +207,6 @@ def _point(x: Any, entry: Mapping[str, Any] | None, job: Job) -> Point | None:
         n=entry["n"],
         job=job,
     )
-
-
-def _cell(point: Point | None, digits: int) -> Cell:
-    return Cell(text=NOTHING) if point is None else shown(point.measured, digits)
 
 
 def setting(job: Job, key: str) -> Any:

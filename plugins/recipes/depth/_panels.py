@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -48,9 +48,9 @@ def draw(
     caption: str,
     *,
     logarithmic: bool = False,
-    overlay: Mapping[str, Callable[[Axes], None]] | None = None,
+    line: tuple[Sequence[float], Sequence[float]] | None = None,
 ) -> Drawing:
-    """One panel an axis, one curve an arm, with intervals; `overlay` adds to a panel by its name.
+    """One panel an axis, one curve an arm, with intervals; `line`, in grey, is no measured one.
 
     Values that are no numbers stand side by side in the order in which they are given, and no line
     joins them where all are such. Curves are set a little apart, so that their intervals show.
@@ -79,8 +79,8 @@ def draw(
                 off = (i - (len(here) - 1) / 2) * 0.4 * gap / max(len(here), 3)
                 at = [_moved(places[p.x], off, logarithmic) for p in curves[arm]]
                 _curve(panel, at, curves[arm], look[arm], joined)
-            if overlay is not None and axis in overlay:
-                overlay[axis](panel)
+            if line is not None:
+                panel.plot(*line, color="#777777", lw=2.5, alpha=0.5, zorder=1)
             if logarithmic:
                 panel.set_xscale("log")
             if named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plugins.recipes.depth._laws import law
+from plugins.recipes.depth.laws import law
 
 
 @law(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from framework.statistics.bootstrap import (
 from framework.statistics.intervals import as_values
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.seeding import generator
+from plugins.recipes._cells import Measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +36,24 @@ class Slope:
         method: of the limits, or why there are none.
     """
 
-    per_hop: float | None
-    low: float | None
-    high: float | None
-    endpoint: float | None
-    endpoint_low: float | None
-    endpoint_high: float | None
     means: tuple[tuple[float, int, float], ...]
     method: str
+    per_hop: float | None = None
+    low: float | None = None
+    high: float | None = None
+    endpoint: float | None = None
+    endpoint_low: float | None = None
+    endpoint_high: float | None = None
+
+    @property
+    def hop(self) -> Measured:
+        """`per_hop` with its limits."""
+        return Measured(value=self.per_hop, low=self.low, high=self.high)
+
+    @property
+    def ends(self) -> Measured:
+        """`endpoint` with its limits."""
+        return Measured(value=self.endpoint, low=self.endpoint_low, high=self.endpoint_high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +92,11 @@ class Crossover:
     """
 
     depth: float | None
-    low: float | None
-    high: float | None
-    never: float | None
     leads: tuple[DepthLead, ...]
     method: str
+    low: float | None = None
+    high: float | None = None
+    never: float | None = None
 
 
 def depth_slope(
@@ -129,33 +140,24 @@ def depth_slope(
     )
     if len(levels) < 2:
         reason = "undefined: one depth" if len(levels) else "undefined: no cases"
-        return _no_slope(means, None, None, reason)
+        return Slope(means=means, method=reason)
     sizes = np.array([len(part) for part in strata], dtype=np.float64)
     away = levels - np.average(levels, weights=sizes)
     weights = sizes * away / np.sum(sizes * away**2)
     centre = np.array([part.mean() for part in strata])
     per_hop, endpoint = float(weights @ centre), float(centre[-1] - centre[0])
     units = _Units.of(y[None], x, levels, labels)
-    if (few := units.fewest) < MIN_UNITS:
-        reason = f"no interval: {few} {units.word} at a depth, fewer than {MIN_UNITS}"
-        return _no_slope(means, per_hop, endpoint, reason)
+    bare = Slope(means=means, method=units.method, per_hop=per_hop, endpoint=endpoint)
+    if units.too_few:
+        return replace(bare, method=units.too_few)
     if all(np.ptp(part) == 0 for part in strata):
-        return _no_slope(means, per_hop, endpoint, "no interval: no variation within any depth")
+        return replace(bare, method="no interval: no variation within any depth")
     (sums,), counts = units.drawn(seed, "slope", resamples)
     low, high = percentile_limits(_slopes(sums, counts, levels), level)
     end_low, end_high = None, None
     if np.ptp(strata[0]) or np.ptp(strata[-1]):  # else resamples would claim certainty
         end_low, end_high = percentile_limits(sums[-1] / counts[-1] - sums[0] / counts[0], level)
-    return Slope(
-        per_hop=per_hop,
-        low=low,
-        high=high,
-        endpoint=endpoint,
-        endpoint_low=end_low,
-        endpoint_high=end_high,
-        means=means,
-        method=units.method,
-    )
+    return replace(bare, low=low, high=high, endpoint_low=end_low, endpoint_high=end_high)
 
 
 def _slopes(sums: FloatArray, counts: FloatArray, levels: FloatArray) -> FloatArray:
@@ -225,11 +227,8 @@ def crossover(
         levels,
         [None if clusters is None else clusters[case] for case in cases],
     )
-    if (few := units.fewest) < MIN_UNITS:
-        reason = f"no interval: {few} {units.word} at a depth, fewer than {MIN_UNITS}"
-        return Crossover(
-            depth=found, low=None, high=None, never=None, leads=tuple(leads), method=reason
-        )
+    if units.too_few:
+        return Crossover(depth=found, leads=tuple(leads), method=units.too_few)
     (own, *others), counts = units.drawn(seed, "crossover", resamples)
     ahead = (own - np.max(np.stack(others), axis=0)) / counts > margin
     low, high, never = _first_depths(levels, ahead, level)
@@ -271,14 +270,12 @@ class _Units:
         )
 
     @property
-    def fewest(self) -> int:
-        """Units that have a case at the depth where they are fewest."""
-        return int(np.count_nonzero(self.counts, axis=1).min())
-
-    @property
-    def word(self) -> str:
-        """What a unit is."""
-        return "clusters" if self.clustered else "cases"
+    def too_few(self) -> str:
+        """Why no interval is claimed where a depth has cases of few units; else empty."""
+        fewest = int(np.count_nonzero(self.counts, axis=1).min())
+        word = "clusters" if self.clustered else "cases"
+        found = f"no interval: {fewest} {word} at a depth, fewer than {MIN_UNITS}"
+        return found if fewest < MIN_UNITS else ""
 
     @property
     def method(self) -> str:
@@ -338,21 +335,3 @@ def _first_depths(
     ends = np.quantile(first, (tail, 1 - tail), method="inverted_cdf")
     low, high = (float(levels[int(i)]) if i < len(levels) else None for i in ends)
     return low, high, float(1 - anywhere.mean())
-
-
-def _no_slope(
-    means: tuple[tuple[float, int, float], ...],
-    per_hop: float | None,
-    endpoint: float | None,
-    reason: str,
-) -> Slope:
-    return Slope(
-        per_hop=per_hop,
-        low=None,
-        high=None,
-        endpoint=endpoint,
-        endpoint_low=None,
-        endpoint_high=None,
-        means=means,
-        method=reason,
-    )

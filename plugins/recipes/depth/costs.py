@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from framework.analysis.evidence import Job
-from framework.contracts.recipe import AddFigure, Recipe
+from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.store.directory import ANSWERS
-from plugins.recipes._cells import Measured, against, measured, shown
+from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import STAR, difference, gain, values
 from plugins.recipes.depth._knobs import (
-    Point,
+    Sweep,
     by_depth,
     by_setting,
     curves_block,
-    jobs_of,
+    curves_by_depth,
     needs,
-    setting,
-    words,
+    placed,
 )
 from plugins.recipes.depth._orders import order_agreement
 
 
 @register("recipe", "depth/surface")
-class Surface(Recipe):
+class Surface(Sweep):
     """Budget and look-alikes.
 
     Recall of each arm by budget (rows) and look-alike chains (columns).
@@ -38,31 +36,24 @@ class Surface(Recipe):
     source = "Depth, section 11.6"
     needs = needs("budget_surface")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        yield from words(jobs)
-        budgets = sorted({setting(job, "budget.tokens") for job in jobs})
-        chains = sorted({setting(job, "domain.distractors") for job in jobs})
-        place = {
-            (job.arm, setting(job, "budget.tokens"), setting(job, "domain.distractors")): job
-            for job in jobs
-        }
-        if len(place) < len(jobs):
-            raise UserError("the runs vary something else than budget, distractors and arm")
-        for arm in dict.fromkeys(job.arm for job in jobs):
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        place = placed(jobs, "budget.tokens", "domain.distractors")
+        arms, budgets, chains = (dict.fromkeys(found) for found in zip(*place, strict=True))
+        for arm in arms:
             yield Table(
                 anchor=f"surface-{arm}",
                 caption=f"Recall of {arm} by budget in tokens and look-alike chains a task",
-                columns=("", *(f"{n:g} chains" for n in chains)),
+                columns=("", *(f"{n:g} chains" for n in sorted(chains))),
                 rows=[
-                    [f"{tokens:g} tokens", *(_mean(place.get((arm, tokens, n))) for n in chains)]
-                    for tokens in budgets
+                    [f"{tokens:g} tokens",
+                     *(_mean(place.get((arm, tokens, n))) for n in sorted(chains))]
+                    for tokens in sorted(budgets)
                 ],
-            )
+            )  # fmt: skip
 
 
 @register("recipe", "depth/table4")
-class Organisation(Recipe):
+class Organisation(Sweep):
     """Organisation sweep.
 
     Recall by depth of one corpus under every organisation, beside the printed rows.
@@ -71,37 +62,31 @@ class Organisation(Recipe):
     source = "Depth, Table 4 and Figure 12"
     needs = needs("organisation")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        source = printed("depth")["table_4"]
-        curves = {job.arm: {p.x: p.measured for p in by_depth(job, "recall")} for job in jobs}
-        if not any(curves.values()):
-            raise UserError("the runs have no recall by depth")
-        yield from words(jobs)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        table = printed("depth")["table_4"]
+        names = {"typed_graph": "brief_graph_3hop"}
         yield Text(
             "The paper's sigma is a fraction fitted beside its table, and five of its thirteen "
             "rows are placed by hand; here every row is measured and no sigma is claimed for an "
             "arm."
         )
-
-        def printed_row(arm: str) -> Mapping[str, str]:
-            return source.row("brief_graph_3hop" if arm == "typed_graph" else arm)
-
+        rows: list[list[Cell | str]] = []
+        for arm, curve in curves_by_depth(jobs, "recall").items():
+            points = {point.x: point.measured for point in curve}
+            texts = table.row(names.get(arm, arm))
+            cells = (against(points.get(depth, UNDEFINED), texts.get(f"R@{depth}", ""))
+                     for depth in (1, 2, 3))  # fmt: skip
+            rows.append([arm, *cells])
         yield Table(
             anchor="organisation",
             caption="Recall by depth; under each number its 95% interval and what the paper prints",
             columns=("", "d = 1", "d = 2", "d = 3"),
-            rows=[
-                [arm, *(against(points.get(depth, Measured(value=None)),
-                                printed_row(arm).get(f"R@{depth}", ""))
-                        for depth in (1, 2, 3))]
-                for arm, points in curves.items()
-            ],
-        )  # fmt: skip
+            rows=rows,
+        )
 
 
 @register("recipe", "depth/pruning")
-class Pruning(Recipe):
+class Pruning(Sweep):
     """Hops and dependency pruning by depth.
 
     Recall by depth of the typed graph with more hops, and with dependency pruning.
@@ -110,12 +95,14 @@ class Pruning(Recipe):
     source = "Depth, Table 55"
     needs = needs("pruning")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        yield from _by_depth(sources, "pruning", ("recall", "precision"))
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        for axis in ("recall", "precision"):
+            curves = curves_by_depth(jobs, axis)
+            yield curves_block(f"pruning-{axis}", f"{axis} by depth", "depth", curves)
 
 
 @register("recipe", "depth/agentic")
-class Agentic(Recipe):
+class Agentic(Sweep):
     """One question or several.
 
     Recall and compliance by depth with one question and with several, under one budget.
@@ -124,9 +111,7 @@ class Agentic(Recipe):
     source = "Depth, section 18"
     needs = needs("agentic")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        yield from words(jobs)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         for axis in ("recall", "compliance"):
             curves = {
                 f"{job.arm}, {job.summary['run']['reader']}": curve
@@ -148,7 +133,7 @@ class Agentic(Recipe):
 
 
 @register("recipe", "depth/cross_model")
-class CrossModel(Recipe):
+class CrossModel(Sweep):
     """Agreement of readers on the order of arms.
 
     Compliance by reader, and the rank correlation of every two readers over the arms.
@@ -157,9 +142,7 @@ class CrossModel(Recipe):
     source = "Depth, appendix 22"
     needs = needs("cross_model")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        yield from words(jobs)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         models = list(dict.fromkeys(str(job.summary["run"]["model"]) for job in jobs))
         arms = list(dict.fromkeys(job.arm for job in jobs))
         place = {(job.arm, str(job.summary["run"]["model"])): job for job in jobs}
@@ -200,7 +183,7 @@ class CrossModel(Recipe):
 
 
 @register("recipe", "depth/maintenance")
-class Maintenance(Recipe):
+class Maintenance(Sweep):
     """What it costs to keep edges right.
 
     Edges to put right for a fidelity, and the recall that they earn.
@@ -209,13 +192,11 @@ class Maintenance(Recipe):
     source = "Depth, section 19.3"
     needs = needs("maintenance")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         curves = by_setting(jobs, "domain.fidelity", "recall")
         typed = {arm: curve for arm, curve in curves.items() if edges_of(curve[-1].job) is not None}
         if not typed:
             raise UserError("the runs have no arm with edges")
-        yield from words(jobs)
         yield Text(
             "The cost model: a repair is one edge written. A corpus whose stated links make E "
             "edges and that is left alone has a share q0 of them right, the least fidelity swept; "
@@ -224,41 +205,26 @@ class Maintenance(Recipe):
         )
         rows: list[list[Cell | str]] = []
         for arm, curve in typed.items():
-            edges = edges_of(curve[-1].job) or 0.0
-            first = curve[0]
+            edges, first = edges_of(curve[-1].job) or 0.0, curve[0]
             for point in curve:
-                repairs = edges * (float(point.x) - float(first.x))
+                q, job = float(point.x), point.job
+                repairs = edges * (q - float(first.x))
+                lift = difference(job, first.job, "recall")
                 rows.append(
-                    [
-                        arm,
-                        f"{float(point.x):g}",
-                        Cell(text=f"{repairs:.0f}", value=repairs),
-                        shown(point.measured),
-                        _earned(point, first, repairs) if repairs else NOTHING,
-                        _tokens(point.job),
-                    ]
-                )
+                    [arm, f"{q:g}", Cell(text=f"{repairs:.0f}", value=repairs),
+                     shown(point.measured), gain(lift, 100 / repairs, 3) if repairs else NOTHING,
+                     _tokens(job)]
+                )  # fmt: skip
         yield Table(
             anchor="maintenance",
             caption="Repairs a corpus, and what they earn",
-            columns=(
-                "",
-                "q",
-                "repairs",
-                "recall",
-                "recall per 100 repairs",
-                "ingest tokens a case",
-            ),
+            columns=("", *("q", "repairs", "recall"),
+                     *("recall per 100 repairs", "ingest tokens a case")),
             rows=rows,
-        )
+        )  # fmt: skip
         plain = {arm: curve for arm, curve in curves.items() if arm not in typed}
         if plain:
             yield curves_block("without", "recall of arms without edges", "fidelity q", plain)
-
-
-def _earned(point: Point, first: Point, repairs: float) -> Cell:
-    """The paired gain in recall, for 100 repairs."""
-    return gain(difference(point.job, first.job, "recall"), 100 / repairs, 3)
 
 
 def edges_of(job: Job) -> float | None:
@@ -267,16 +233,6 @@ def edges_of(job: Job) -> float | None:
         first = json.loads(lines.readline())
     found = first.get("arch_report", {}).get("edges")
     return None if found is None else float(found)
-
-
-def _by_depth(sources: Sequence[Path], anchor: str, axes: Sequence[str]) -> Iterator[Block]:
-    jobs = jobs_of(sources)
-    yield from words(jobs)
-    for axis in axes:
-        curves = {job.arm: curve for job in jobs if (curve := by_depth(job, axis))}
-        if not curves:
-            raise UserError(f"the runs have no {axis} by depth")
-        yield curves_block(f"{anchor}-{axis}", f"{axis} by depth", "depth", curves)
 
 
 def _mean(job: Job | None, axis: str = "recall") -> Cell:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Final
 
 from framework.analysis.evidence import Job
 from framework.analysis.summary import unbudgeted
-from framework.contracts.recipe import AddFigure, Recipe
+from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
@@ -17,7 +17,7 @@ from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import crossing, slope
 from plugins.recipes.depth._decay import DecayFit, fit_decays
 from plugins.recipes.depth._decay import Measured as Recalled
-from plugins.recipes.depth._knobs import Curve, by_depth, curves_block, jobs_of, needs, words
+from plugins.recipes.depth._knobs import Curve, Sweep, by_depth, curves_block, needs, placed
 from plugins.recipes.depth._panels import draw
 from plugins.recipes.depth._slopes import Crossover
 
@@ -26,7 +26,7 @@ _FEW: Final = 10
 
 
 @register("recipe", "depth/F016")
-class CrossoverByDepth(Recipe):
+class CrossoverByDepth(Sweep):
     """Depth crossover.
 
     Recall, compliance and kappa against depth, with slopes and the depths of crossover.
@@ -35,8 +35,7 @@ class CrossoverByDepth(Recipe):
     source = "Depth, Figure 16"
     needs = needs("crossover")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         curves: dict[str, dict[str, Curve]] = {
             axis: {job.arm: curve for job in jobs if (curve := by_depth(job, axis))}
             for axis in _AXES
@@ -44,9 +43,7 @@ class CrossoverByDepth(Recipe):
         curves = {axis: found for axis, found in curves.items() if found}
         if not curves:
             raise UserError("the runs have no cases by depth")
-        if len({job.arm for job in jobs}) < len(jobs):
-            raise UserError("the runs vary something else than the arm")
-        yield from words(jobs)
+        placed(jobs)
         yield from add_figure(
             draw(
                 "depth-crossover",
@@ -78,19 +75,12 @@ def _slopes(jobs: Sequence[Job], axis: str) -> Block:
     rows: list[list[Cell | str]] = []
     for job in jobs:
         found = slope(job, axis)
-        per_hop = Measured(value=found.per_hop, low=found.low, high=found.high)
-        ends = Measured(value=found.endpoint, low=found.endpoint_low, high=found.endpoint_high)
         first, last = (f"d{found.means[i][0]:g}" if found.means else "" for i in (0, -1))
         rows.append(
-            [
-                job.arm,
-                shown(per_hop, 3, sign="+"),
-                shown(ends, sign="+"),
-                f"{last} minus {first}" if last != first else NOTHING,
-                str(sum(n for _, n, _ in found.means)),
-                found.method,
-            ]
-        )
+            [job.arm, shown(found.hop, 3, sign="+"), shown(found.ends, sign="+"),
+             f"{last} minus {first}" if last != first else NOTHING,
+             str(sum(n for _, n, _ in found.means)), found.method]
+        )  # fmt: skip
     return Table(
         anchor=f"slope-{axis}",
         caption=f"Slope of {axis} over depth, by least squares over cases, and between its ends; "
@@ -120,10 +110,11 @@ def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
         caption="Depth of crossover in recall",
         columns=("", "crossover", "95% interval", "never", "interval by"),
         rows=[
-            [arm, _depth(one.depth), _between(one), _share(one.never), one.method]
+            [arm, Cell(text="none" if one.depth is None else f"{one.depth:g}", value=one.depth),
+             _between(one), shown(Measured(value=one.never), 3), one.method]
             for arm, one in found.items()
         ],
-    )
+    )  # fmt: skip
     depths = [lead.depth for lead in next(iter(found.values())).leads]
     yield Table(
         anchor="leads",
@@ -148,10 +139,6 @@ def _is_fair(job: Job) -> bool:
     return not unbudgeted(fair) and not fair["sees_gold"]
 
 
-def _depth(depth: float | None) -> Cell:
-    return Cell(text="none") if depth is None else Cell(text=f"{depth:g}", value=depth)
-
-
 def _between(found: Crossover) -> str:
     if found.never is None:
         return NOTHING
@@ -159,17 +146,13 @@ def _between(found: Crossover) -> str:
     return f"{low} to {high}"
 
 
-def _share(share: float | None) -> Cell:
-    return Cell(text=NOTHING) if share is None else Cell(text=f"{share:.3f}", value=share)
-
-
 def _lead(value: float, low: float | None, high: float | None, rival: str) -> Cell:
     cell = shown(Measured(value=value, low=low, high=high), sign="+")
-    return Cell(text=cell.text, under="; ".join(filter(None, (cell.under, rival))), value=value)
+    return replace(cell, under="; ".join(filter(None, (cell.under, rival))))
 
 
 @register("recipe", "depth/F035")
-class Decay(Recipe):
+class Decay(Sweep):
     """Decay laws by depth.
 
     Laws of decay fitted to recall at every depth, with AICc and the error out of sample.
@@ -178,11 +161,9 @@ class Decay(Recipe):
     source = "Depth, Figure 35 and Table 37"
     needs = needs("crossover")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         source = printed("depth")["table_37"]
         said = ", ".join(f"{source.row(law)['AIC']} for {law}" for law in source.values)
-        yield from words(jobs)
         yield Text(
             "Binomial maximum likelihood on recall by depth. AICc counts depths, so that laws of "
             "many parameters pay; held out: each depth predicted from the others; extrapolated: "
@@ -205,28 +186,15 @@ class Decay(Recipe):
         yield Table(
             anchor="decay",
             caption="Laws by arm, the best by AICc first",
-            columns=(
-                "",
-                "law",
-                "parameters",
-                "AICc above best",
-                "error",
-                "held out",
-                "extrapolated",
-            ),
+            columns=("", *("law", "parameters", "AICc above best"),
+                     *("error", "held out", "extrapolated")),
             rows=rows,
-        )
+        )  # fmt: skip
 
 
 def _fit_row(label: str, fit: DecayFit, best: DecayFit) -> list[Cell | str]:
     parameters = ", ".join(f"{name} {value:.2f}" for name, value in fit.parameters.items())
-    beyond = fit.extrapolated_error
-    return [
-        label,
-        fit.law.replace("_", " "),
-        parameters,
-        Cell(text=f"{fit.aicc - best.aicc:.1f}", value=fit.aicc - best.aicc),
-        Cell(text=f"{fit.error:.3f}", value=fit.error),
-        Cell(text=f"{fit.held_out_error:.3f}", value=fit.held_out_error),
-        Cell(text=NOTHING if beyond is None else f"{beyond:.3f}", value=beyond),
-    ]
+    errors = (fit.error, fit.held_out_error, fit.extrapolated_error)
+    above = shown(Measured(value=fit.aicc - best.aicc), 1)
+    return [label, fit.law.replace("_", " "), parameters, above,
+            *(shown(Measured(value=error), 3) for error in errors)]  # fmt: skip

@@ -2,57 +2,59 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from framework.contracts.recipe import AddFigure, Recipe
+from framework.analysis.evidence import Job
+from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import Block, Text
 from plugins.recipes.depth._cases import kept
 from plugins.recipes.depth._hops import traversal_recall
-from plugins.recipes.depth._knobs import (
-    Curve,
-    by_setting,
-    curves_block,
-    jobs_of,
-    needs,
-    words,
-)
+from plugins.recipes.depth._knobs import Curve, Sweep, by_setting, curves_block, needs
 from plugins.recipes.depth._panels import draw
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Curves = Mapping[str, Curve]
+Line = tuple[Sequence[float], Sequence[float]]
+"""Values of the setting, and of recall."""
 
 
-class _Knob(Recipe):
-    """Axes against a setting that the experiment sweeps."""
+class _Knob(Sweep):
+    """Axes against a setting that the experiment sweeps. note : what is said of them."""
 
     key: ClassVar[str]
     xlabel: ClassVar[str]
     axes: ClassVar[Sequence[str]] = ("recall",)
     logarithmic: ClassVar[bool] = False
     note: ClassVar[str] = ""
+    caption: ClassVar[str] = "Means with 95% intervals over cases, against {key}."
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        panels = {axis: by_setting(jobs, self.key, axis) for axis in self.axes}
-        yield from words(jobs)
-        if self.note:
-            yield Text(self.note)
-        file = self.name.replace("/", "-")
-        title = (type(self).__doc__ or "").rstrip(".")
-        caption = f"Means with 95% intervals over cases, against {self.key}."
+    def panels(self, jobs: Sequence[Job]) -> dict[str, Curves]:
+        """The curves, by what is measured."""
+        return {axis: by_setting(jobs, self.key, axis) for axis in self.axes}
+
+    def theory(self, curves: Curves) -> tuple[Line | None, str]:
+        """Recall as the theory has it where it says something, and what is said beside."""
+        return None, self.note
+
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        panels = self.panels(jobs)
+        line, said = self.theory(panels["recall"])
+        if said:
+            yield Text(said)
         yield from add_figure(
-            draw(file, title, panels, self.xlabel, caption, logarithmic=self.logarithmic)
-        )
+            draw(
+                self.file, self.title, panels, self.xlabel, self.caption.format(key=self.key),
+                logarithmic=self.logarithmic, line=line,
+            )
+        )  # fmt: skip
         for axis, curves in panels.items():
-            yield curves_block(f"{file}-{axis}", f"{axis} by {self.key}", self.xlabel, curves)
+            anchor = f"{self.file}-{axis.replace(' ', '-')}"
+            yield curves_block(anchor, f"{axis} by {self.key}", self.xlabel, curves)
 
 
 @register("recipe", "depth/F042")
@@ -67,7 +69,7 @@ class CorpusSize(_Knob):
 
 
 @register("recipe", "depth/F040")
-class LookAlikes(Recipe):
+class LookAlikes(_Knob):
     """Look-alike chains.
 
     Recall by look-alike chains, what is kept of it, and what of the view they take.
@@ -75,28 +77,22 @@ class LookAlikes(Recipe):
 
     source = "Depth, Figures 20 and 21"
     needs = needs("distractors")
+    key = "domain.distractors"
+    xlabel = "look-alike chains a task"
+    axes = ("recall", "distractor_share")
+    note = (
+        "recall kept: recall over that of the same arm on the same tasks without look-alikes, "
+        "with 95% limits by the delta method, which counts that the two are paired. "
+        "distractor_share: of what the view holds, the share that is look-alikes."
+    )
+    caption = "Means with 95% intervals, clustered by corpus, against {key}."
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        key, xlabel = "domain.distractors", "look-alike chains a task"
-        jobs = jobs_of(sources)
-        panels = {axis: by_setting(jobs, key, axis) for axis in ("recall", "distractor_share")}
-        retention = {
-            arm: found for arm, curve in panels["recall"].items() if (found := _kept(curve))
-        }
-        if not retention:
-            raise UserError(f"no arm was run with {key}=0 and recalled something there")
-        panels["recall kept"] = retention
-        yield from words(jobs)
-        yield Text(
-            "recall kept: recall over that of the same arm on the same tasks without look-alikes, "
-            "with 95% limits by the delta method, which counts that the two are paired. "
-            "distractor_share: of what the view holds, the share that is look-alikes."
-        )
-        caption = f"Means with 95% intervals, clustered by corpus, against {key}."
-        yield from add_figure(draw("depth-F040", "Look-alike chains", panels, xlabel, caption))
-        for axis, curves in panels.items():
-            anchor = f"depth-F040-{axis.replace(' ', '-')}"
-            yield curves_block(anchor, f"{axis} by {key}", xlabel, curves)
+    def panels(self, jobs: Sequence[Job]) -> dict[str, Curves]:
+        panels = super().panels(jobs)
+        shares = {arm: found for arm, curve in panels["recall"].items() if (found := _kept(curve))}
+        if not shares:
+            raise UserError(f"no arm was run with {self.key}=0 and recalled something there")
+        return {**panels, "recall kept": shares}
 
 
 def _kept(curve: Curve) -> Curve:
@@ -178,73 +174,43 @@ class Visibility(_Knob):
     axes = ("recall", "entry_rank")
 
 
-class _Overlaid(Recipe):
-    """Recall against a setting, with what the theory says drawn as a grey line."""
-
-    key: ClassVar[str]
-    xlabel: ClassVar[str]
-
-    @abstractmethod
-    def predict(self, curves: Mapping[str, Curve]) -> tuple[Callable[[Axes], None], str]:
-        """What draws the line, and what the theory says."""
-
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        curves = by_setting(jobs, self.key, "recall")
-        line, said = self.predict(curves)
-        yield from words(jobs)
-        yield Text(said)
-        file = self.name.replace("/", "-")
-        title = (type(self).__doc__ or "").rstrip(".")
-        yield from add_figure(
-            draw(
-                file, title, {"recall": curves}, self.xlabel,
-                "Measured means with 95% intervals; the grey line is a prediction, not measured.",
-                overlay={"recall": line},
-            )
-        )  # fmt: skip
-        yield curves_block(file, f"recall by {self.key}", self.xlabel, curves)
-
-
-def _line(xs: np.ndarray, ys: np.ndarray) -> Callable[[Axes], None]:
-    def add(panel: Axes) -> None:
-        panel.plot(xs, ys, color="#777777", lw=2.5, alpha=0.5, zorder=1)
-
-    return add
+_OVERLAID = "Measured means with 95% intervals; the grey line is a prediction, not measured."
 
 
 @register("recipe", "depth/fidelity")
-class Fidelity(_Overlaid):
+class Fidelity(_Knob):
     """Fidelity of the edges."""
 
     source = "Depth, Theorem 9"
     needs = needs("fidelity")
     key = "domain.fidelity"
     xlabel = "fidelity q of an edge"
+    caption = _OVERLAID
 
-    def predict(self, curves: Mapping[str, Curve]) -> tuple[Callable[[Axes], None], str]:
-        qs = np.linspace(0.3, 1, 50)
+    def theory(self, curves: Curves) -> tuple[Line, str]:
+        qs = np.linspace(0.3, 1, 50).tolist()
         depth = 3
-        return _line(qs, np.array([traversal_recall(depth, q) for q in qs])), (
+        return (qs, [traversal_recall(depth, q) for q in qs]), (
             f"Theorem 9 predicts recall q^d for an arm that follows edges from a known entry: here "
             f"q^{depth}, in grey. An arm that also finds decisions by their text can do better."
         )
 
 
 @register("recipe", "depth/scatter")
-class Scatter(_Overlaid):
+class Scatter(_Knob):
     """Scatter."""
 
     source = "Depth, Theorem 11 and figure 12"
     needs = needs("scatter")
     key = "domain.scatter"
     xlabel = "fragments a decision (sigma)"
+    caption = _OVERLAID
 
-    def predict(self, curves: Mapping[str, Curve]) -> tuple[Callable[[Axes], None], str]:
-        first = [c[0].mean for c in curves.values() if c[0].x == 1]
-        p = max(first, default=1.0)
-        xs = np.linspace(1, max(float(pt.x) for c in curves.values() for pt in c), 50)
-        return _line(xs, p**xs), (
+    def theory(self, curves: Curves) -> tuple[Line, str]:
+        p = max((c[0].mean for c in curves.values() if c[0].x == 1), default=1.0)
+        last = max(float(point.x) for curve in curves.values() for point in curve)
+        xs = np.linspace(1, last, 50)
+        return (xs.tolist(), (p**xs).tolist()), (
             f"Theorem 11 predicts p^sigma where fragments surface independently; in grey with "
             f"p = {p:.2f}, the best recall measured at sigma = 1. Fragments that surface together "
             "do better than that, and fragments of which few have the query's words do worse."

@@ -4,43 +4,42 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Final
 
-from framework.analysis.evidence import Group, Job, higher_is_better, load
+from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
 from framework.analysis.outcomes import part_values
-from framework.contracts.recipe import AddFigure, Recipe
+from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Note, Table, Text
 from framework.reporting.figures import figure
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
-from plugins.recipes._cells import Measured, against, measured, shown
+from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
 from plugins.recipes._paper_values import Printed, printed
 from plugins.recipes.depth._cases import STAR, difference, gain, slope
-from plugins.recipes.depth._knobs import by_depth, curves_block, jobs_of, needs, setting, words
+from plugins.recipes.depth._knobs import (
+    Sweep,
+    by_depth,
+    curves_block,
+    curves_by_depth,
+    needs,
+    setting,
+)
 
 ARMS: Final = {
     "Brief": "typed_graph",
     "brief_graph_3hop": "typed_graph",
 }
 """The paper's names of arms that are called otherwise here; the others have one name."""
-
-
 _PRINTED_DEPTHS: Final = 3
 """Depths that the paper's tables have: 1, 2 and 3."""
-
-
-def _ours(label: str) -> str:
-    return ARMS.get(label, label)
 
 
 # --------------------------------------------------------------------------- beside what is printed
 
 
-class _Beside(Recipe):
+class _Beside(Sweep):
     """Measured numbers beside a printed table, arm by arm."""
 
     needs = needs("paper_geometry")
@@ -51,27 +50,17 @@ class _Beside(Recipe):
     def value(self, job: Job, column: str) -> Measured:
         """What is measured of the table's column."""
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         by_arm = {job.arm: job for job in jobs}
         source = printed("depth")[self.table]
-        yield from words(jobs)
         yield _elsewhere(source)
+        labels = {ARMS.get(label, label): label for label in source.values}
         rows: list[list[Cell | str]] = []
-        for label in dict.fromkeys([*map(_ours, source.values), *by_arm]):
-            job = by_arm.get(label)
-            texts = next((source.row(k) for k in source.values if _ours(k) == label), {})
-            rows.append(
-                [label]
-                + [
-                    against(
-                        self.value(job, column) if job else Measured(value=None),
-                        texts.get(column, ""),
-                        self.digits,
-                    )
-                    for column in source.columns
-                ]
-            )
+        for arm in dict.fromkeys([*labels, *by_arm]):
+            texts, job = source.row(labels.get(arm, "")), by_arm.get(arm)
+            found = {name: self.value(job, name) if job else UNDEFINED for name in source.columns}
+            rows.append([arm, *(against(value, texts.get(name, ""), self.digits)
+                                for name, value in found.items())])  # fmt: skip
         yield Table(
             anchor=self.table.replace("_", "-"),
             caption=f"{source.source}. Under each number: its 95% interval, what the paper "
@@ -115,11 +104,9 @@ class _ByDepth(_Beside):
     def value(self, job: Job, column: str) -> Measured:
         if column == "slope":
             found = slope(job, self.axis, deepest=_PRINTED_DEPTHS)
-            if len(found.means) < _PRINTED_DEPTHS:
-                return Measured(value=None)
-            return Measured(value=found.endpoint, low=found.endpoint_low, high=found.endpoint_high)
+            return UNDEFINED if len(found.means) < _PRINTED_DEPTHS else found.ends
         points = {f"d={point.x:g}": point.measured for point in by_depth(job, self.axis)}
-        return points.get(column, Measured(value=None))
+        return points.get(column, UNDEFINED)
 
 
 @register("recipe", "depth/table6")
@@ -170,7 +157,7 @@ class Failures(_Beside):
     def value(self, job: Job, column: str) -> Measured:
         found = part_values(job)
         if found is None:
-            return Measured(value=None)
+            return UNDEFINED
         parts, clusters = found
         lost, unused = (list(parts[part].values()) for part in ("lost_wrong", "retained_wrong"))
         share = ratio_of_means(
@@ -184,19 +171,17 @@ class Failures(_Beside):
 # ------------------------------------------------------------------------- figures of every report
 
 
-class _Drawn(Recipe):
+class _Drawn(Sweep):
     """A figure that every report has, of a sweep over governed corpora, with its tables."""
 
     needs = needs("paper_geometry")
     drawing: ClassVar[str]
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        groups = [group for path in sources for group in load(path).groups]
-        yield from words([job for group in groups for job in group.jobs])
+    def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
+        groups = [group for evidence in sources for group in evidence.groups]
         added = [block for group in groups for block in add_figure(figure(self.drawing)(group))]
         if not added:
-            title = (type(self).__doc__ or "").rstrip(".")
-            raise UserError(f"{title}: the sweep has not what it needs")
+            raise UserError(f"{self.title}: the sweep has not what it needs")
         yield from added
         for group in groups:
             yield from self.tables(group)
@@ -249,7 +234,7 @@ class AccuracyAndCost(_Drawn):
 
 
 @register("recipe", "depth/table10")
-class Scorecard(Recipe):
+class Scorecard(Sweep):
     """Scorecard.
 
     Wins, near-ties and losses of every arm, none left out, beside the printed tally.
@@ -258,22 +243,21 @@ class Scorecard(Recipe):
     source = "Depth, Table 10"
     needs = needs("paper_geometry")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+    def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
         from framework.reporting.sections import comparisons
 
-        source = printed("depth")["table_10"]
-        yield from words(jobs_of(sources))
-        for path in sources:
-            yield from comparisons.scorecard(load(path))
-        printed_tally = "; ".join(f"{name} {row[0]}" for name, row in source.values.items())
+        for evidence in sources:
+            yield from comparisons.scorecard(evidence)
+        tally = printed("depth")["table_10"].values
         yield Note(
-            f"The paper prints for its typed store over 41 axes: {printed_tally}. Its axes, arms "
-            "and rule for a near-tie are other ones."
+            "The paper prints for its typed store over 41 axes: "
+            + "; ".join(f"{name} {row[0]}" for name, row in tally.items())
+            + ". Its axes, arms and rule for a near-tie are other ones."
         )
 
 
 @register("recipe", "depth/F017")
-class Intervention(Recipe):
+class Intervention(Sweep):
     """What a memory adds, by axis.
 
     typed_graph minus no memory at all, paired by case, axis by axis (Product Navigator).
@@ -282,24 +266,21 @@ class Intervention(Recipe):
     source = "Depth, Figures 56 and 57"
     needs = needs("intervention")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs: list[Job] = []
-        lifts: list[_Lift] = []
+    def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
+        lifts: list[tuple[str, str, Comparison]] = []
         without: dict[str, None] = {}
-        for path in sources:
-            evidence = load(path)
-            jobs += evidence.jobs
-            for group in evidence.groups:
-                none = next((job for job in group.jobs if job.arm == "none"), None)
-                for job in group.jobs if none is not None else ():
-                    if job.arm.startswith("typed_graph"):
-                        assert none is not None
-                        found, lacking = _lifts(job.arm, job, none)
-                        lifts += found
-                        without |= dict.fromkeys(lacking)
+        for group in (group for evidence in sources for group in evidence.groups):
+            none = next((job for job in group.jobs if job.arm == "none"), None)
+            for job in group.jobs:
+                if none is not None and job.arm.startswith("typed_graph"):
+                    for axis, found in _lifts(job, none):
+                        if found is None:
+                            without[axis] = None
+                        else:
+                            lifts.append((job.arm, axis, found))
         if not lifts:
             raise UserError("the sweep lacks arch=none or arch=typed_graph")
-        yield from words(jobs)
+        lifts.sort(key=lambda lift: (lift[2].share, abs(lift[2].delta or 0.0)), reverse=True)
         yield Text(
             "Every axis of which more or less is better and that both runs define, paired by task "
             f"on the tasks where both do; shares first, the largest lift first. {STAR}"
@@ -309,61 +290,27 @@ class Intervention(Recipe):
             anchor="intervention",
             caption="Lift over no memory by axis",
             columns=("", "axis", "with memory", "without", "lift", "n"),
-            rows=[lift.cells for lift in sorted(lifts, key=_size, reverse=True)],
-        )
+            rows=[
+                [arm, axis if higher_is_better(axis) else f"{axis} (less is better)",
+                 *(shown(Measured(value=mean), 3) for mean in (found.mean_a, found.mean_b)),
+                 gain(found, digits=3), str(found.n)]
+                for arm, axis, found in lifts
+            ],
+        )  # fmt: skip
 
 
-def _size(lift: _Lift) -> tuple[bool, float]:
-    return lift.found.share, abs(lift.found.delta or 0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Lift:
-    """An arm minus no memory on one axis."""
-
-    arm: str
-    axis: str
-    found: Comparison
-
-    @property
-    def cells(self) -> list[Cell | str]:
-        """As a row of the table."""
-        found = self.found
-        better = "" if higher_is_better(self.axis) else " (less is better)"
-        return [
-            self.arm,
-            f"{self.axis}{better}",
-            shown(Measured(value=found.mean_a), 3),
-            shown(Measured(value=found.mean_b), 3),
-            gain(found, digits=3),
-            str(found.n),
-        ]
-
-
-def _lifts(arm: str, job: Job, none: Job) -> tuple[list[_Lift], list[str]]:
-    """The lift on every axis of which more or less is better, and the axes that it is not told of.
-
-    Those are without a value on the cases of one of the two.
-    """
-    lifts: list[_Lift] = []
-    without: list[str] = []
-    named = {axis for one in (job, none) for row in one.good for axis in row.axes}
-    for axis in sorted(named):
-        if higher_is_better(axis) is None:
-            continue
-        found = difference(job, none, axis)
-        if found is None:
-            without.append(axis)
-        else:
-            lifts.append(_Lift(arm=arm, axis=axis, found=found))
-    return lifts, without
+def _lifts(job: Job, none: Job) -> Iterator[tuple[str, Comparison | None]]:
+    """The lift on every axis of which more or less is better; None without a case of both."""
+    for axis in sorted({axis for one in (job, none) for row in one.good for axis in row.axes}):
+        if higher_is_better(axis) is not None:
+            yield axis, difference(job, none, axis)
 
 
 # ------------------------------------------------------------------------------ tables with one row
 
 
 @register("recipe", "depth/table39")
-class SeedAndTraversal(Recipe):
+class SeedAndTraversal(Sweep):
     """Seed and traversal.
 
     Recall by depth of the seed alone and with traversal.
@@ -372,42 +319,32 @@ class SeedAndTraversal(Recipe):
     source = "Depth, Table 39"
     needs = needs("seed_traversal")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        yield from words(jobs)
-        curves = {job.arm: curve for job in jobs if (curve := by_depth(job, "recall"))}
-        if not curves:
-            raise UserError("the runs have no recall by depth")
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        curves = curves_by_depth(jobs, "recall")
         yield curves_block("seed-traversal", "recall by depth", "depth", curves)
-        source = printed("depth")["table_39"]
-        yield Text(
-            "The paper prints: "
-            + "; ".join(f"{label} {', '.join(row)}" for label, row in source.values.items())
-            + "."
-        )
+        rows = printed("depth")["table_39"].values
+        said = "; ".join(f"{label} {', '.join(row)}" for label, row in rows.items())
+        yield Text(f"The paper prints: {said}.")
 
 
 @register("recipe", "depth/F049")
-class FourCells(Recipe):
+class FourCells(Sweep):
     """Four-cell ablation."""
 
     source = "Depth, Tables 40 to 42"
     needs = needs("four_cell")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         source = printed("depth")["table_41"]
-        yield from words(jobs)
         yield _elsewhere(source)
         rows: list[list[Cell | str]] = []
         for job in jobs:
             spec = "full_spec" if setting(job, "domain.spec") == "full" else "stripped"
             condition = f"{spec}/{job.arm}"
             theirs = condition.replace("typed_graph", "brief").replace("random_context", "random")
-            text = source.row(theirs).get("compliance", "")
+            texts = source.row(theirs)
             rows.append(
-                [condition, *(against(measured(job.summary["axes"].get(axis)),
-                                      text if axis == "compliance" else "")
+                [condition, *(against(measured(job.summary["axes"].get(axis)), texts.get(axis, ""))
                               for axis in ("compliance", "merge_ready", "asserted_only"))]
             )  # fmt: skip
         yield Table(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from framework.analysis.evidence import Job
-from framework.contracts.recipe import AddFigure, Recipe
+from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
@@ -16,7 +15,7 @@ from framework.reporting.figures.style import Drawing, canvas
 from framework.statistics.paired import Comparison
 from plugins.recipes.depth._cases import STAR, depths_of, difference, gain, is_sure
 from plugins.recipes.depth._hops import advantage
-from plugins.recipes.depth._knobs import jobs_of, needs, setting, words
+from plugins.recipes.depth._knobs import Sweep, needs, placed, setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,19 +25,12 @@ _ARMS: Final = ("typed_graph", "typed_graph_pruned")
 _BASELINE: Final = "bm25"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """One cell: the paired difference measured, and what equation 9 says; None where it can't."""
-
-    found: Comparison | None
-    predicted: float | None
-
-
-_Phase = Mapping[tuple[float, int], _Place]
+_Cells = Mapping[tuple[float, int], tuple[Comparison | None, float | None]]
+"""By drift and depth: the paired difference measured, and what equation 9 says; None for none."""
 
 
 @register("recipe", "depth/F036")
-class Phase(Recipe):
+class Phase(Sweep):
     """Drift by depth: predicted and measured.
 
     Recall of each typed graph minus that of bm25, paired by task, by drift and depth.
@@ -47,28 +39,24 @@ class Phase(Recipe):
     source = "Depth, Figure 11"
     needs = needs("phase")
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        jobs = jobs_of(sources)
-        place = {(job.arm, setting(job, "domain.rho")): job for job in jobs}
-        if len(place) < len(jobs):
-            raise UserError("the runs vary something else than domain.rho and the arm")
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        place = placed(jobs, "domain.rho")
         rhos = sorted({rho for _, rho in place})
         depths = sorted({depth for job in jobs for depth in depths_of(job.good).values()})
         if not depths:
             raise UserError("the runs have no cases by depth")
-        phases: dict[str, _Phase] = {}
+        phases: dict[str, _Cells] = {}
         for arm in _ARMS:
-            pairs = {rho: (place[arm, rho], place[_BASELINE, rho]) for rho in rhos
-                     if (arm, rho) in place and (_BASELINE, rho) in place}  # fmt: skip
-            if pairs:
-                phases[arm] = {
-                    (rho, depth): _measure(*pair, rho, depth)
-                    for rho, pair in pairs.items()
-                    for depth in depths
-                }
+            found = {
+                (rho, depth): _measure(place[arm, rho], place[_BASELINE, rho], rho, depth)
+                for rho in rhos
+                if (arm, rho) in place and (_BASELINE, rho) in place
+                for depth in depths
+            }
+            if found:
+                phases[arm] = found
         if not phases:
             raise UserError(f"the runs lack arch={_BASELINE} or one of {', '.join(_ARMS)}")
-        yield from words(jobs)
         yield Text(
             f"Each cell: recall of the arm minus that of {_BASELINE} on the same tasks; under it "
             "equation 9 with what the corpora were made with: s0 is domain.visibility, rho the "
@@ -84,40 +72,39 @@ class Phase(Recipe):
                 columns=("", *(f"d = {depth}" for depth in depths)),
                 rows=[
                     [f"rho = {rho:g}",
-                     *(_cell(cells[rho, d]) if (rho, d) in cells else NOTHING for d in depths)]
+                     *(_cell(*cells[rho, d]) if (rho, d) in cells else NOTHING for d in depths)]
                     for rho in rhos
                 ],
             )  # fmt: skip
 
 
-def _measure(arm: Job, baseline: Job, rho: float, depth: int) -> _Place:
-    found = difference(arm, baseline, "recall", depth)
+def _measure(
+    arm: Job, baseline: Job, rho: float, depth: int
+) -> tuple[Comparison | None, float | None]:
     s0, q = (float(setting(arm, f"domain.{key}")) for key in ("visibility", "fidelity"))
     known = s0 > 0 and rho > 0 and q > 0
-    return _Place(
-        found=found,
-        predicted=advantage(depth, s0, rho, q) if known else None,
-    )
+    predicted = advantage(depth, s0, rho, q) if known else None
+    return difference(arm, baseline, "recall", depth), predicted
 
 
-def _cell(place: _Place) -> Cell:
-    cell = gain(place.found)
-    said = "" if place.predicted is None else f"predicted {place.predicted:+.2f}"
-    return Cell(text=cell.text, under="; ".join(filter(None, (cell.under, said))), value=cell.value)
+def _cell(found: Comparison | None, predicted: float | None) -> Cell:
+    cell = gain(found)
+    said = "" if predicted is None else f"predicted {predicted:+.2f}"
+    return replace(cell, under="; ".join(filter(None, (cell.under, said))))
 
 
-def _drawing(phases: Mapping[str, _Phase], rhos: Sequence[float], depths: Sequence[int]) -> Drawing:
+def _drawing(phases: Mapping[str, _Cells], rhos: Sequence[float], depths: Sequence[int]) -> Drawing:
     """Maps of the cells: one of each arm, and one of the prediction."""
     first = next(iter(phases.values()))
     maps: dict[str, dict[tuple[float, int], tuple[float | None, bool]]] = {
         f"{arm} minus {_BASELINE}": {
-            at: (place.found.delta, is_sure(place.found))
-            for at, place in cells.items()
-            if place.found is not None
+            at: (found.delta, is_sure(found))
+            for at, (found, _) in cells.items()
+            if found is not None
         }
         for arm, cells in phases.items()
     }
-    maps["equation 9"] = {at: (place.predicted, False) for at, place in first.items()}
+    maps["equation 9"] = {at: (said, False) for at, (_, said) in first.items()}
     with canvas(1.2 + 3.4 * len(maps), 0.9 + 0.36 * len(rhos), 1, len(maps), sharey=True) as (
         figure,
         drawn,

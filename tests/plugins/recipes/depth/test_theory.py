@@ -30,8 +30,8 @@ from plugins.recipes.depth._information import (
     regret_floor,
     value_of_context,
 )
-from plugins.recipes.depth._laws import laws
 from plugins.recipes.depth._scatter import assembly, location_bits, probes, recall_after_both
+from plugins.recipes.depth.laws import laws
 
 SYNTHETIC = {"s0": 0.70, "rho": 0.67}
 shares = st.floats(min_value=0.05, max_value=1.0)
