@@ -259,28 +259,32 @@ def settings_of(plugin: Plugin, values: Mapping[str, Any]) -> Any:
     given, what is allowed and the nearest match. `__post_init__` may raise ValueError for a value
     out of range: it becomes a UserError naming the plugin.
     """
-    hints = typing.get_type_hints(plugin.settings)
-    renamed = {f.metadata.get("alias"): f.name for f in dataclasses.fields(plugin.settings)}
     where = f"{plugin.group}.{{}} ({plugin.group}={plugin.name})"
+    try:
+        return instance_of(plugin.settings, values, where)
+    except ValueError as error:
+        raise UserError(f"{plugin.group}={plugin.name}: {error}") from None
+
+
+def instance_of(cls: type[_T], values: Mapping[str, Any], where: str = "{}") -> _T:
+    """A dataclass from plain values, each as its field's type; `where` says how to name a key.
+
+    Raises UserError as `settings_of` does, and what the class itself raises.
+    """
+    known = dataclasses.fields(cls)  # type: ignore[arg-type]  # of a dataclass
+    hints = typing.get_type_hints(cls)
+    renamed = {f.metadata.get("alias"): f.name for f in known}
     kwargs: dict[str, Any] = {}
     for given, value in values.items():
         key = renamed.get(given, given)
         if key not in hints:
             raise UserError(f"{where.format(key)}: no such setting{nearest(key, hints)}")
         kwargs[key] = _coerce(value, hints[key], where.format(key))
-    missing = [
-        f.name
-        for f in dataclasses.fields(plugin.settings)
-        if f.name not in kwargs
-        and f.default is dataclasses.MISSING
-        and f.default_factory is dataclasses.MISSING
-    ]
-    if missing:
-        raise UserError(f"{where.format(missing[0])}: a value is required")
-    try:
-        return plugin.settings(**kwargs)
-    except ValueError as error:
-        raise UserError(f"{plugin.group}={plugin.name}: {error}") from None
+    for f in known:
+        needed = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        if needed and f.name not in kwargs:
+            raise UserError(f"{where.format(f.name)}: a value is required")
+    return cls(**kwargs)
 
 
 def defaults_of(plugin: Plugin) -> dict[str, Any]:
@@ -331,7 +335,7 @@ def _coerce(value: Any, hint: Any, where: str) -> Any:
     if origin is tuple and isinstance(value, (list, tuple)):
         return tuple(_coerce(v, args[0], where) for v in value)
     if origin is not None and isinstance(value, Mapping) and issubclass(dict, origin):
-        return {str(k): _coerce(v, args[1], where) for k, v in value.items()}
+        return {str(k): _coerce(v, args[1], f"{where}: {k}") for k, v in value.items()}
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if hint is Any or (isinstance(hint, type) and type(value) is hint):
@@ -347,6 +351,8 @@ def _spell(hint: Any) -> str:
         return " or ".join(_spell(o) for o in options) + null
     if typing.get_origin(hint) is tuple:
         return f"a list of {_spell(typing.get_args(hint)[0])}"
+    if typing.get_origin(hint) is Mapping:
+        return "a mapping"
     if typing.get_origin(hint) is typing.Literal:
         return " or ".join(map(str, typing.get_args(hint)))
     return names.get(hint, getattr(hint, "__name__", str(hint)))

@@ -13,8 +13,6 @@ from typing import BinaryIO
 from framework.errors import DataError, UserError
 from framework.store.event import FINISHED, GENESIS, JournalEvent, LineError, decode
 
-__all__ = ["Chain", "Verdict", "open_for_reading", "read", "verify", "verify_to_last"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:

@@ -15,8 +15,6 @@ from typing import Any, Final
 
 from framework.text.canonical import digest_bytes
 
-__all__ = ["FINISHED", "GENESIS", "RECOVERED", "JournalEvent", "LineError", "decode", "encode"]
-
 GENESIS: Final = "sha256:" + "0" * 64
 """`prev_hash` of the first event."""
 

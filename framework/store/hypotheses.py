@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 
+from framework.bounds import Bounded, above, at_least
 from framework.errors import DataError, UserError
+from framework.registry import instance_of
 from framework.text.canonical import digest
 
-__all__ = ["Hypothesis", "Preregistration", "parse", "read_file"]
+_T = TypeVar("_T")
 
-DIRECTIONS: Final = ("higher", "lower")
-TESTS: Final = ("paired", "noninferiority")
-ROLES: Final = ("primary", "exploratory")
-ADJUSTMENTS: Final = ("holm", "none")
-STOPS: Final = ("fixed", "none")
-_OPTIONAL: Final = ("published", "setting", "against_setting")
-OUTCOMES: Final = ("supported", "rejected", "reversed", "underpowered")
+Values = Mapping[str, str | int | float | bool | None]
+"""By configuration key, its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hypothesis:
+class Hypothesis(Bounded):
     """One prediction.
 
     Attributes:
@@ -51,23 +47,33 @@ class Hypothesis:
 
     name: str
     claim: str
-    role: str
+    role: Literal["primary", "exploratory"]
     arm: str
     against: tuple[str, ...]
     axis: str
     budget: str
-    direction: str
-    margin: float
-    test: str
-    alpha: float
-    n: int
-    published: str = ""
-    setting: Mapping[str, Any] = field(default_factory=dict)
-    against_setting: Mapping[str, Any] = field(default_factory=dict)
+    direction: Literal["higher", "lower"]
+    margin: Annotated[float, at_least(0)]
+    test: Literal["paired", "noninferiority"]
+    alpha: Annotated[float, above(0, below=1)]
+    n: Annotated[int, at_least(1)]
+    published: Literal["", "supported", "rejected", "reversed", "underpowered"] = ""
+    setting: Values = field(default_factory=dict)
+    against_setting: Values = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
+        for name in ("name", "claim", "arm", "axis", "budget"):
+            if not getattr(self, name):
+                raise ValueError(f"{name}: text expected")
+        if not self.against or "" in self.against:
+            raise ValueError("against: an arm, or a list of arms, expected")
+        if self.test == "noninferiority" and self.margin == 0:
+            raise ValueError("margin: 0 given, above 0 expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preregistration:
+class Preregistration(Bounded):
     """A file of hypotheses.
 
     Attributes:
@@ -85,11 +91,11 @@ class Preregistration:
 
     name: str
     title: str
-    stop: str
-    adjust: str
-    seed: int | None
-    data_digest: str | None
-    base: Mapping[str, Any]
+    stop: Literal["fixed", "none"] = "fixed"
+    adjust: Literal["holm", "none"] = "holm"
+    seed: Annotated[int | None, at_least(0)] = None
+    data_digest: str | None = None
+    base: Values = field(default_factory=dict)
     hypotheses: tuple[Hypothesis, ...]
     digest: str
 
@@ -117,122 +123,43 @@ def parse(name: str, content: Any) -> Preregistration:
         raise UserError(
             "a mapping with title, stop, adjust, seed, data_digest, base, hypotheses expected"
         )
-    allowed = ("title", "stop", "adjust", "seed", "data_digest", "base", "hypotheses")
-    _check_keys("", content, allowed, ("title", "hypotheses"))
-    listed = content["hypotheses"]
+    if own := content.keys() & {"name", "digest"}:
+        raise UserError(f"{min(own)}: no such key: it is told from the file")
+    listed = content.get("hypotheses")
     if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
         raise UserError("hypotheses: a list of at least one expected")
-    base = _settings("base", content.get("base") or {})
-    hypotheses = tuple(_hypothesis(i, each, base) for i, each in enumerate(listed))
-    names = [h.name for h in hypotheses]
+    found = tuple(_hypothesis(i, each) for i, each in enumerate(listed))
+    values = {**content, "name": name, "digest": digest(content), "hypotheses": found}
+    plan = _made(Preregistration, values, "")
+    names = [h.name for h in found]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
         raise UserError(f"hypotheses: {twice} is there twice")
-    seed = content.get("seed")
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
-        raise UserError(f"seed: {seed!r} given, a number of 0 or more expected")
-    return Preregistration(
-        name=name,
-        title=str(content["title"]),
-        stop=_choice("", content, "stop", STOPS),
-        adjust=_choice("", content, "adjust", ADJUSTMENTS),
-        seed=seed,
-        data_digest=content.get("data_digest"),
-        base=base,
-        hypotheses=hypotheses,
-        digest=digest(content),
-    )
+    for i, h in enumerate(found):
+        where = f"hypotheses[{i}]."
+        for side in ("setting", "against_setting"):
+            for key in getattr(h, side).keys() - plan.base.keys():
+                raise UserError(f"{where}{side}.{key}: base says no value of it")
+        if h.arm in h.against and {**plan.base, **h.setting} == {**plan.base, **h.against_setting}:
+            raise UserError(f"{where}against: {h.arm} is compared with itself")
+    return plan
 
 
-def _hypothesis(index: int, content: Any, base: Mapping[str, Any]) -> Hypothesis:
-    where = f"hypotheses[{index}]."
+def _hypothesis(index: int, content: Any) -> Hypothesis:
+    where = f"hypotheses[{index}]"
     if not isinstance(content, Mapping):
-        raise UserError(f"{where[:-1]}: a mapping expected")
-    fields = {f.name: f for f in dataclasses.fields(Hypothesis)}
-    _check_keys(where, content, tuple(fields), tuple(n for n in fields if n not in _OPTIONAL))
-    against = content["against"]
-    rivals = (against,) if isinstance(against, str) else tuple(against or ())
-    if not rivals or not all(isinstance(r, str) and r for r in rivals):
-        raise UserError(f"{where}against: an arm, or a list of arms, expected")
-    test = _choice(where, content, "test", TESTS)
-    margin = _number(where, content, "margin")
-    if margin < 0 or (test == "noninferiority" and margin == 0):
-        raise UserError(f"{where}margin: {margin:g} given, above 0 expected")
-    alpha = _number(where, content, "alpha")
-    if not 0 < alpha < 1:
-        raise UserError(f"{where}alpha: {alpha:g} given, between 0 and 1 expected")
-    n = content["n"]
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise UserError(f"{where}n: {n!r} given, at least 1 expected")
-    published = content.get("published") or ""
-    if published and published not in OUTCOMES:
-        raise UserError(f"{where}published: {published!r} given, one of {_listed(OUTCOMES)}")
-    setting = _settings(f"{where}setting", content.get("setting") or {}, base)
-    other = content.get("against_setting")
-    against_setting = (
-        setting if other is None else _settings(f"{where}against_setting", other, base)
-    )
-    if content["arm"] in rivals and {**base, **setting} == {**base, **against_setting}:
-        raise UserError(f"{where}against: {content['arm']} is compared with itself")
-    words = {key: _text(where, content, key) for key in ("name", "claim", "arm", "axis", "budget")}
-    return Hypothesis(
-        **words,
-        role=_choice(where, content, "role", ROLES),
-        against=rivals,
-        direction=_choice(where, content, "direction", DIRECTIONS),
-        margin=margin,
-        test=test,
-        alpha=alpha,
-        n=n,
-        published=published,
-        setting=setting,
-        against_setting=against_setting,
-    )
+        raise UserError(f"{where}: a mapping expected")
+    against = content.get("against")
+    values = {**content, "against": [against] if isinstance(against, str) else against}
+    found = _made(Hypothesis, values, f"{where}.")
+    both = content.get("against_setting") is None
+    return replace(found, against_setting=found.setting) if both else found
 
 
-def _settings(where: str, content: Any, base: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    """Configuration keys with plain values, each one of the base's."""
-    if not isinstance(content, Mapping):
-        raise UserError(f"{where}: a mapping of configuration keys expected")
-    for key, value in content.items():
-        if not isinstance(key, str) or not isinstance(value, str | int | float | bool | None):
-            raise UserError(f"{where}.{key}: {value!r} given, a number or text expected")
-        if base is not None and key not in base:
-            raise UserError(f"{where}.{key}: base says no value of it")
-    return dict(content)
-
-
-def _check_keys(
-    where: str, content: Mapping[Any, Any], allowed: Sequence[str], needed: Sequence[str]
-) -> None:
-    for key in content:
-        if key not in allowed:
-            raise UserError(f"{where}{key}: no such key; allowed: {_listed(allowed)}")
-    for key in needed:
-        if content.get(key) is None:
-            raise UserError(f"{where}{key}: missing")
-
-
-def _choice(where: str, content: Mapping[str, Any], key: str, allowed: Sequence[str]) -> str:
-    value = content.get(key, allowed[0])
-    if value not in allowed:
-        raise UserError(f"{where}{key}: {value!r} given, one of {_listed(allowed)} expected")
-    return str(value)
-
-
-def _number(where: str, content: Mapping[str, Any], key: str) -> float:
-    value = content[key]
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise UserError(f"{where}{key}: {value!r} given, a number expected")
-    return float(value)
-
-
-def _text(where: str, content: Mapping[str, Any], key: str) -> str:
-    value = content[key]
-    if not isinstance(value, str) or not value:
-        raise UserError(f"{where}{key}: {value!r} given, text expected")
-    return value
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+def _made(cls: type[_T], values: Mapping[str, Any], where: str) -> _T:
+    """What is null in a file is as if it were left out."""
+    given = {str(key): value for key, value in values.items() if value is not None}
+    try:
+        return instance_of(cls, given, where + "{}")
+    except ValueError as error:
+        raise UserError(f"{where}{error}") from None

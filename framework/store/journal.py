@@ -25,8 +25,6 @@ from framework.store.chain import Chain
 from framework.store.event import FINISHED, GENESIS, RECOVERED, JournalEvent, encode
 from framework.text.canonical import canonical_bytes
 
-__all__ = ["Clock", "Journal", "utc_now"]
-
 Clock = Callable[[], datetime]
 """Gives the time of an event; must be timezone-aware."""
 

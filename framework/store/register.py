@@ -9,21 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import UserError
-from framework.store import Clock, Journal, read, utc_now
+from framework.store import Clock, Journal, JournalEvent, read, utc_now
 from framework.store.hypotheses import Preregistration
 from framework.text.canonical import digest
-
-__all__ = [
-    "PUBLISHED",
-    "REGISTER",
-    "Lock",
-    "as_lock",
-    "check_locked",
-    "lock",
-    "locks",
-    "register_of",
-    "registered",
-]
 
 REGISTER: Final = Path("runs") / "prereg.jsonl"
 PUBLISHED: Final = Path("conf") / "prereg" / "register.jsonl"
@@ -63,7 +51,7 @@ def lock(
         event = journal.append(
             LOCKED, {"name": plan.name, "digest": plan.digest, "content": dict(content)}
         )
-    return _entry(event.payload, event.time, event.hash)
+    return _entry(event)
 
 
 def locks(path: Path) -> list[Lock]:
@@ -73,7 +61,7 @@ def locks(path: Path) -> list[Lock]:
     """
     if not path.exists():
         return []
-    return [_entry(e.payload, e.time, e.hash) for e in read(path) if e.type == LOCKED]
+    return [_entry(event) for event in read(path) if event.type == LOCKED]
 
 
 def registered(path: Path = REGISTER) -> list[Lock]:
@@ -104,11 +92,5 @@ def check_locked(content: Mapping[str, Any] | None, path: Path = REGISTER) -> No
         )
 
 
-def _entry(payload: Mapping[str, Any], time: str, hash_: str) -> Lock:
-    return Lock(
-        name=payload["name"],
-        digest=payload["digest"],
-        content=payload["content"],
-        time=datetime.fromisoformat(time),
-        hash=hash_,
-    )
+def _entry(event: JournalEvent) -> Lock:
+    return as_lock({**event.payload, "time": event.time, "hash": event.hash})

@@ -21,18 +21,6 @@ from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
 from framework.text.canonical import digest, digest_entry, files_below
 
-__all__ = [
-    "HEAD_HASH",
-    "JOURNAL",
-    "MANIFEST",
-    "FileChanges",
-    "RunVerdict",
-    "seal",
-    "stamp_head",
-    "verify_files",
-    "verify_run",
-]
-
 JOURNAL: Final = "journal.jsonl"
 MANIFEST: Final = "manifest.json"
 HEAD_HASH: Final = "head_hash"

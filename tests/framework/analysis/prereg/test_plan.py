@@ -57,15 +57,15 @@ def test_layout_and_comments_do_not_count() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("direction", "up", "hypotheses[0].direction: 'up' given, one of higher, lower expected"),
-        ("margin", -1, "hypotheses[0].margin: -1 given, above 0 expected"),
+        ("direction", "up", "hypotheses[0].direction: 'up' given; allowed: higher, lower"),
+        ("margin", -1, "hypotheses[0].margin: -1.0 given, 0 or more expected"),
         ("margin", True, "hypotheses[0].margin: True given, a number expected"),
-        ("alpha", 1, "hypotheses[0].alpha: 1 given, between 0 and 1 expected"),
+        ("alpha", 1, "hypotheses[0].alpha: 1.0 given, above 0 and below 1 expected"),
         ("n", 0, "hypotheses[0].n: 0 given, at least 1 expected"),
         ("against", [], "hypotheses[0].against: an arm, or a list of arms, expected"),
-        ("axis", "", "hypotheses[0].axis: '' given, text expected"),
-        ("test", None, "hypotheses[0].test: missing"),
-        ("publishd", "x", "hypotheses[0].publishd: no such key"),
+        ("axis", "", "hypotheses[0].axis: text expected"),
+        ("test", None, "hypotheses[0].test: a value is required"),
+        ("publishd", "x", "hypotheses[0].publishd: no such setting; did you mean 'published'?"),
         ("published", "won", "hypotheses[0].published: 'won' given"),
     ],
 )
@@ -107,13 +107,13 @@ def test_a_bad_file_is_named(tmp_path: Path) -> None:
     ("base", "changed", "message"),
     [
         ({}, {"setting": {"domain.rho": 0.3}}, "setting.domain.rho: base says no value of it"),
-        ({"domain.rho": [1]}, {}, "base.domain.rho: [1] given, a number or text expected"),
+        ({"domain.rho": [1]}, {}, "base: domain.rho: [1] given, text or a whole number or"),
         (
             {"domain.rho": 0.67},
             {"against": "a", "against_setting": {"domain.rho": 0.67}},
             "against: a is compared with itself",
         ),
-        ({"domain.rho": 0.67}, {"setting": "rho"}, "setting: a mapping"),
+        ({"domain.rho": 0.67}, {"setting": "rho"}, "setting: 'rho' given, a mapping expected"),
     ],
 )
 def test_a_setting_that_says_nothing_is_refused(
