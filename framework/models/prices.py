@@ -71,12 +71,8 @@ def _models(path: Path) -> Mapping[str, Any]:
 
 def _price(path: Path, name: str, entry: Any) -> Price:
     try:
-        given, out = float(entry["input"]), float(entry["output"])
-        return Price(
-            input=given,
-            output=out,
-            cached=float(entry.get("cached", given)),
-            written=float(entry.get("written", given)),
-        )
+        given = entry["input"]
+        four = {"cached": given, "written": given, **entry, "output": entry["output"]}
+        return Price(**{name: float(four[name]) for name in Price.__slots__})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(path, None, f"{name}: {error}") from None

@@ -138,19 +138,9 @@ class Spending:
 
     def _spent(self) -> Spent:
         found = self._db.execute(
-            "SELECT calls, tokens, usd, lost_calls, lost_tokens, lost_usd FROM spent "
-            "WHERE scope = ?",
-            (self.scope,),
+            f"SELECT {', '.join(Spent.__slots__)} FROM spent WHERE scope = ?", (self.scope,)
         ).fetchone()
-        calls, tokens, usd, lost_calls, lost_tokens, lost_usd = found
-        return Spent(
-            calls=calls,
-            tokens=tokens,
-            usd=usd,
-            lost_calls=lost_calls,
-            lost_tokens=lost_tokens,
-            lost_usd=lost_usd,
-        )
+        return Spent(**dict(zip(Spent.__slots__, found, strict=True)))
 
     def _try(self, usd: float, tokens: int) -> Reservation | None:
         capped = self.max_usd is not None or self.max_tokens is not None

@@ -24,7 +24,16 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from framework.contracts import Arch, ArchContext, Embedder, Operation, Query, answer_by_rule
+from framework.contracts import (
+    PLAIN,
+    Arch,
+    ArchContext,
+    Embedder,
+    Operation,
+    Profile,
+    Query,
+    answer_by_rule,
+)
 from framework.records import Event, FactField, Gold, GoldItem, Item, Span, TaskCard
 from framework.registry import NoSettings
 
@@ -106,15 +115,16 @@ def gold(events: Sequence[Event]) -> Gold:
 
 @dataclass(slots=True)
 class RuleClient:
-    """A client that answers every operation by its own rule, and counts the calls."""
+    """A client that answers every operation by its rule, as `profile` reads; it counts calls."""
 
     calls: int = 0
+    profile: Profile = PLAIN
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The rule-based response; the prompt is rendered too, so that a bad request shows."""
         self.calls += 1
         operation.prompt(request)
-        return answer_by_rule(operation, request)
+        return answer_by_rule(operation, request, self.profile)
 
 
 class NoClient:

@@ -21,16 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from dataclasses import replace
+from typing import Any, Final
 
-from framework.contracts import Operation, Profile, Reader, answer_by_rule
+from framework.contracts import Profile, Reader
 from framework.pipeline.pack import pack
 from framework.records import ABSTAIN, Answer, Item, MemoryView, TaskCard
-from framework.testing.arch_conformance import BUDGET, TASK, freeze, history, settle
-
-Req = TypeVar("Req")
-Res = TypeVar("Res")
+from framework.testing.arch_conformance import BUDGET, TASK, RuleClient, freeze, history, settle
 
 PROFILES: Final = (
     Profile(),
@@ -38,18 +35,6 @@ PROFILES: Final = (
     Profile(style="noisy", miss_rate=0.5, confuse_rate=0.5, seed=1),
     Profile(follows_injections=True),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileClient:
-    """A client whose model answers by rule, reading as `profile` says."""
-
-    profile: Profile
-
-    async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
-        """The rule-based response; the prompt is rendered too, so that a bad request shows."""
-        operation.prompt(request)
-        return answer_by_rule(operation, request, self.profile)
 
 
 def views() -> tuple[MemoryView, ...]:
@@ -93,7 +78,7 @@ def check_reader(reader: type[Reader[Any]], settings: Any, task: TaskCard = TASK
 def answer_of(instance: Reader[Any], task: TaskCard, view: MemoryView, profile: Profile) -> Answer:
     """What the reader answers with a model that reads as `profile` says."""
     before = freeze((task, view))
-    answer = settle(instance.answer(task, view, ProfileClient(profile)))
+    answer = settle(instance.answer(task, view, RuleClient(profile=profile)))
     assert freeze((task, view)) == before, "the reader changed its card or view"
     return answer
 
@@ -149,4 +134,4 @@ def next_of(
     instance: Reader[Any], task: TaskCard, view: MemoryView, profile: Profile
 ) -> str | None:
     """What the reader asks next, after the task's own query."""
-    return settle(instance.next_query(task, view, (task.query,), ProfileClient(profile)))
+    return settle(instance.next_query(task, view, (task.query,), RuleClient(profile=profile)))
