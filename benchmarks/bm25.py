@@ -9,53 +9,24 @@ from __future__ import annotations
 import json
 import random
 import statistics
-import time
-from collections.abc import Callable
-from typing import TypeVar
 
 import numpy as np
+from _measure import ITEMS, LENGTH, QUERIES, QUERY_LENGTH, TOP, corpus, queries, result, timed
 from rank_bm25 import BM25Okapi
 
 from plugins.archs._bm25 import BM25Index, BM25Settings, words
 
-ITEMS = 100_000
-LENGTH = 40
-VOCABULARY = 30_000
-QUERIES = 5
-QUERY_LENGTH = 8
-TOP = 20
 SEED = 20
 LEAST_RATIO = 50
-
-T = TypeVar("T")
-
-
-def corpus(rng: random.Random) -> list[str]:
-    """Items of `LENGTH` words each, drawn with the frequencies of Zipf's law."""
-    vocabulary = [f"w{i}" for i in range(VOCABULARY)]
-    weights = [1 / (i + 1) for i in range(VOCABULARY)]
-    drawn = rng.choices(vocabulary, weights, k=ITEMS * LENGTH)
-    return [" ".join(drawn[i : i + LENGTH]) for i in range(0, len(drawn), LENGTH)]
-
-
-def timed(work: Callable[[], T], repeats: int) -> tuple[float, T]:
-    """Seconds of the fastest of `repeats` calls, and what it returned."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - start)
-    return best, result
 
 
 def main() -> None:
     rng = random.Random(SEED)
     texts = corpus(rng)
-    queries = [" ".join(rng.choice(texts).split()[:QUERY_LENGTH]) for _ in range(QUERIES)]
     build_ours, index = timed(lambda: BM25Index(texts, BM25Settings()), 1)
     build_peer, peer = timed(lambda: BM25Okapi([words(text) for text in texts]), 1)
     ours, theirs, ranked, worst = [], [], [], 0.0
-    for query in queries:
+    for query in queries(rng, texts):
         seconds, scores = timed(lambda query=query: index.scores(query), 20)
         ours.append(seconds)
         seconds, expected = timed(lambda query=query: peer.get_scores(words(query)), 2)
@@ -71,19 +42,9 @@ def main() -> None:
     print(f"{'score a query, ms':28}{mine:12.3f}{other:12.1f}{other / mine:9.0f}")
     print(f"{f'score and top {TOP}, ms':28}{1000 * statistics.median(ranked):12.3f}")
     print(f"{'largest difference of scores':28}{worst:12.1e}")
-    print(
-        json.dumps(
-            {
-                "name": "bm25_query",
-                "ours": mine,
-                "peer": other,
-                "peer_name": "rank-bm25 0.2.2",
-                "ratio": other / mine,
-                "unit": "ms per query",
-                "n": ITEMS,
-            }
-        )
-    )
+    found = result("bm25_query", mine, other, "rank-bm25 0.2.2", "ms per query", ITEMS,
+                   ratio=other / mine)  # fmt: skip
+    print(json.dumps(found))
     if other < LEAST_RATIO * mine:
         raise SystemExit(f"less than {LEAST_RATIO} times as fast as rank-bm25")
 

@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from _measure import result
+
 from framework.contracts import Operation, Prompt
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.models.spending import Spending, spent_on
@@ -176,18 +178,12 @@ def main() -> None:
         print(f"  {'inspect_ai':<22} {other[0]:8.2f} {other[1]:8.2f}")
     print(f"  wall ratio {ratio:.2f} (target {TARGET_RATIO}): {_met(ratio <= TARGET_RATIO)}")
     print(f"  CPU ms added a call {added:.2f} (target {TARGET_MS}): {_met(added < TARGET_MS)}")
-    result = {
-        "name": "calls",
-        "ours": round(wall, 3),
-        "peer": round(bare_wall, 3),
-        "peer_name": "bare loop over the same SDK",
-        "ratio": round(ratio, 3),
-        "unit": "s for 1000 calls",
-        "n": CALLS,
-        "cpu_ms_added_a_call": round(added, 3),
-        "inspect_ai_s": None if other is None else round(other[0], 3),
-    }
-    print(json.dumps(result))
+    found = result(
+        "calls", wall, bare_wall, "bare loop over the same SDK", "s for 1000 calls", CALLS,
+        digits=3, cpu_ms_added_a_call=round(added, 3),
+        inspect_ai_s=None if other is None else round(other[0], 3),
+    )  # fmt: skip
+    print(json.dumps(found))
 
 
 def _met(target: bool) -> str:

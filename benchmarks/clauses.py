@@ -15,6 +15,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from _measure import result
+
 from framework.engine.compose import compose_plan, composer
 from framework.engine.run import build_pipeline
 from framework.pipeline.path import Pipeline, Seams
@@ -75,16 +77,8 @@ def line(name: str, base: Measured, after: Measured) -> str:
     return f"{name:44}{mean(after) - mean(base):+8.3f}{fixed:7}{broken:7}  {parts}"
 
 
-def result(name: str, base: Measured, after: Measured, unit: str) -> dict[str, object]:
-    return {
-        "name": name,
-        "ours": mean(after),
-        "peer": mean(base),
-        "peer_name": "without it",
-        "ratio": mean(after) / mean(base),
-        "unit": unit,
-        "n": len(base),
-    }
+def told(name: str, base: Measured, after: Measured, unit: str) -> dict[str, object]:
+    return result(name, mean(after), mean(base), "without it", unit, len(base))
 
 
 async def main() -> None:
@@ -101,7 +95,7 @@ async def main() -> None:
             if clause.operation == operation:
                 after = await measured(path, cases, column, clause.text)
                 print(line(clause.key, base, after))
-                results.append(result(f"clause_{clause.key}", base, after, column))
+                results.append(told(f"clause_{clause.key}", base, after, column))
         if operation == "answer_from_sessions":
             names = [plugin.name for plugin in plugins("operator")]
             for chosen in [[name] for name in names] + [names]:
@@ -110,7 +104,7 @@ async def main() -> None:
                 after = await measured(guarded, cases, column, "")
                 label = chosen[0] if len(chosen) == 1 else "all operators"
                 print(line(label, base, after))
-                results.append(result(f"operator_{label}", base, after, column))
+                results.append(told(f"operator_{label}", base, after, column))
     print(json.dumps(results))
 
 

@@ -16,6 +16,8 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+from _measure import result
+
 BEFORE = {"framework": 44_096, "framework + plugins + benchmarks": 65_984}
 """Lines of Python at commit 0e63ac5."""
 
@@ -127,15 +129,7 @@ def main() -> None:
     print("files of the run that are read, and how often:")
     print("  " + ", ".join(f"{name} {n}" for name, n in opened.most_common()))
     results = [
-        {
-            "name": f"lines of {name}",
-            "ours": lines,
-            "peer": BEFORE[name],
-            "peer_name": "commit 0e63ac5",
-            "ratio": round(lines / BEFORE[name], 3),
-            "unit": "lines",
-            "n": 1,
-        }
+        result(f"lines of {name}", lines, BEFORE[name], "commit 0e63ac5", "lines", 1, digits=3)
         for name, lines in totals.items()
     ]
     print(json.dumps(results))

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from _measure import result
 
 from framework.statistics import comparison_table, mean_intervals
 from framework.statistics.comparison import case_means
@@ -103,20 +104,11 @@ def main() -> None:
     print(
         f"scipy loop: {theirs:.0f} s ({calls:.0f} s of it scaled from one summary, one comparison)"
     )
-    print(
-        json.dumps(
-            {
-                "name": "million_rows",
-                "ours": round(mine, 2),
-                "peer": round(theirs, 2),
-                "peer_name": "dict averaging + scipy.stats bootstrap and permutation_test",
-                "ratio": round(theirs / mine, 2),
-                "unit": "s to summarise and compare",
-                "n": n,
-                "peak_mb": round(peak),
-            }
-        )
-    )
+    found = result(
+        "million_rows", mine, theirs, "dict averaging + scipy.stats bootstrap and permutation_test",
+        "s to summarise and compare", n, ratio=theirs / mine, digits=2, peak_mb=round(peak),
+    )  # fmt: skip
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from _measure import result
+
 from framework.engine.run import execute
 from framework.store import JOURNAL, verify_run
 from framework.store.directory import ANSWERS, load_state
@@ -80,16 +82,12 @@ def main() -> None:
     print(f"  {'ratio':<34} {mine / theirs:8.2f}")
     print(f"  {'target':<34} {TARGET_MS:8.3f}   {'met' if mine < TARGET_MS else 'MISSED'}")
     print(f"  {'bytes a case on disk':<34} {size:8.0f}")
-    result = {
-        "name": "overhead",
-        "ours": round(mine, 4),
-        "peer": round(theirs, 4),
-        "peer_name": "bare loop writing the same JSON lines, no journal",
-        "ratio": round(mine / theirs, 2),
-        "unit": "ms CPU a case",
-        "n": CASES,
-    }
-    print(json.dumps(result))
+    found = result(
+        "overhead", round(mine, 4), round(theirs, 4),
+        "bare loop writing the same JSON lines, no journal", "ms CPU a case", CASES,
+        ratio=round(mine / theirs, 2),
+    )  # fmt: skip
+    print(json.dumps(found))
 
 
 def spread(values: list[float]) -> str:

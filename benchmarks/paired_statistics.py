@@ -19,6 +19,7 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
+from _measure import result, timed
 from scipy import stats
 
 from framework.statistics import compare, mean_intervals
@@ -56,13 +57,8 @@ def peer(a: dict[str, float], b: dict[str, float]) -> float:
     return float(test.pvalue)
 
 
-def cpu_seconds(run: Callable[[], object], repeats: int = 5) -> float:
-    best = math.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        run()
-        best = min(best, time.process_time() - start)
-    return best
+def cpu_seconds(run: Callable[[], object]) -> float:
+    return timed(run, clock=time.process_time)[0]
 
 
 def main() -> None:
@@ -91,19 +87,12 @@ def main() -> None:
     print(f"peak memory of this process, scipy's share included: {peak:.0f} MB")
 
     mine, theirs = reported[REPORTED_N]
-    print(
-        json.dumps(
-            {
-                "name": "paired_statistics",
-                "ours": round(mine, 4),
-                "peer": round(theirs, 4),
-                "peer_name": "scipy.stats bootstrap + permutation_test + binomtest, batch=1000",
-                "ratio": round(theirs / mine, 2),
-                "unit": "CPU s per comparison",
-                "n": REPORTED_N,
-            }
-        )
-    )
+    found = result(
+        "paired_statistics", round(mine, 4), round(theirs, 4),
+        "scipy.stats bootstrap + permutation_test + binomtest, batch=1000",
+        "CPU s per comparison", REPORTED_N, ratio=round(theirs / mine, 2),
+    )  # fmt: skip
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import random
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from _measure import ITEMS, LENGTH, QUERIES, QUERY_LENGTH, TOP, corpus, queries, result, timed
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from framework.contracts import Arch, ArchContext, Query
@@ -35,13 +35,6 @@ from plugins.archs.tag_index import TagIndex
 from plugins.archs.tfidf import Tfidf
 from plugins.embedders.hashing import Hashing, HashingSettings
 
-ITEMS = 100_000
-LENGTH = 40
-VOCABULARY = 30_000
-QUERIES = 5
-QUERY_LENGTH = 8
-TOP = 20
-REPEATS = 5
 SEED = 20
 ARMS: Sequence[type[Arch[Any]]] = (
     BM25,
@@ -56,28 +49,6 @@ ARMS: Sequence[type[Arch[Any]]] = (
     ChatLog,
     RandomContext,
 )
-
-
-def corpus(rng: random.Random) -> list[Event]:
-    """Events of `LENGTH` words each, drawn with the frequencies of Zipf's law."""
-    vocabulary = [f"w{i}" for i in range(VOCABULARY)]
-    weights = [1 / (i + 1) for i in range(VOCABULARY)]
-    drawn = rng.choices(vocabulary, weights, k=ITEMS * LENGTH)
-    texts = (" ".join(drawn[i : i + LENGTH]) for i in range(0, len(drawn), LENGTH))
-    return [
-        Event(id=f"e{i}", text=text, time="2026-01-01", kind=f"kind {i % 7}")
-        for i, text in enumerate(texts)
-    ]
-
-
-def timed(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    """Seconds of the fastest of `repeats` calls, and what it returned."""
-    best, result = float("inf"), None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - start)
-    return best, result
 
 
 def peers(texts: Sequence[str], embedder: Hashing) -> dict[str, tuple[str, Callable[[str], Any]]]:
@@ -98,9 +69,12 @@ def peers(texts: Sequence[str], embedder: Hashing) -> dict[str, tuple[str, Calla
 
 def main() -> None:
     rng = random.Random(SEED)
-    events = corpus(rng)
-    texts = [event.text for event in events]
-    queries = [" ".join(rng.choice(texts).split()[:QUERY_LENGTH]) for _ in range(QUERIES)]
+    texts = corpus(rng)
+    events = [
+        Event(id=f"e{i}", text=text, time="2026-01-01", kind=f"kind {i % 7}")
+        for i, text in enumerate(texts)
+    ]
+    asked = queries(rng, texts)
     embedder = Hashing(HashingSettings())
     beside = peers(texts, embedder)
     results = []
@@ -112,7 +86,7 @@ def main() -> None:
         taken_in, _ = timed(lambda arm=arm: settle(arm.ingest(iter(events))), 1)
         mine, other = [], []
         peer_name, peer = beside.get(cls.name, ("", None))
-        for text in queries:
+        for text in asked:
             seconds, items = timed(
                 lambda arm=arm, text=text: settle(arm.recall(Query(text=text), TOP))
             )
@@ -126,17 +100,11 @@ def main() -> None:
         theirs = 1000 * statistics.median(other) if other else None
         shown = "" if theirs is None else f"{theirs:.1f}"
         print(f"{cls.name:20}{taken_in:12.1f}{ours:12.1f}{shown:>12}  {peer_name}")
+        ratio = None if theirs is None else theirs / ours
         results.append(
-            {
-                "name": f"recall_{cls.name}",
-                "ours": ours,
-                "peer": theirs,
-                "peer_name": peer_name or None,
-                "ratio": None if theirs is None else theirs / ours,
-                "unit": "ms per query",
-                "n": ITEMS,
-            }
-        )
+            result(f"recall_{cls.name}", ours, theirs, peer_name or None, "ms per query", ITEMS,
+                   ratio=ratio)
+        )  # fmt: skip
     print(json.dumps(results))
 
 

@@ -12,6 +12,8 @@ import json
 from collections import Counter
 from typing import Any
 
+from _measure import result
+
 from framework.contracts import Domain
 from framework.engine.compose import compose_plan, composer
 from plugins.archs._router import route
@@ -64,16 +66,9 @@ def main() -> None:
             balanced = (facts + reasons) / 2
             print(f"{name:20}{forms:13}{facts:8.3f}{reasons:9.3f}{balanced:10.3f}{routed:14.3f}")
             results.append(
-                {
-                    "name": f"router_{name}_{forms}",
-                    "ours": balanced,
-                    "peer": 0.5,
-                    "peer_name": "everything to the fact store",
-                    "ratio": balanced / 0.5,
-                    "unit": "balanced accuracy",
-                    "n": counts.total(),
-                }
-            )
+                result(f"router_{name}_{forms}", balanced, 0.5, "everything to the fact store",
+                       "balanced accuracy", counts.total())
+            )  # fmt: skip
     print(json.dumps(results))
 
 

@@ -19,6 +19,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from _measure import result
+
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 5
 RUN = str(ROOT / "run.py")
@@ -75,18 +77,13 @@ def main() -> None:
         verdict = "" if command.limit is None else "  met" if cpu < command.limit else "  MISSED"
         print(f"  {command.name:<26} {wall:7.2f} {cpu:7.2f} {limit}{verdict}")
     base = statistics.median(peer.cpu)
-    results = [
-        {
-            "name": f"startup: {command.name}",
-            "ours": round(statistics.median(command.cpu), 3),
-            "peer": round(base, 3),
-            "peer_name": "python -c 'import hydra'",
-            "ratio": round(statistics.median(command.cpu) / base, 2),
-            "unit": "s CPU",
-            "n": ROUNDS,
-        }
-        for command in commands
-    ]
+    results = []
+    for command in commands:
+        cpu = statistics.median(command.cpu)
+        results.append(
+            result(f"startup: {command.name}", round(cpu, 3), round(base, 3),
+                   "python -c 'import hydra'", "s CPU", ROUNDS, ratio=round(cpu / base, 2))
+        )  # fmt: skip
     print(json.dumps(results))
 
 

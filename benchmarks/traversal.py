@@ -15,7 +15,10 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
+
+from _measure import result, timed
 
 from framework.records import Event
 from plugins.archs._graph import SUPERSEDES, TypedGraph
@@ -80,16 +83,6 @@ def _walk(near: dict[str, set[str]], node: str) -> Iterator[str]:
                     queue.append((neighbour, hop + 1))
 
 
-def timed(walk: Callable[[str], object], seed: str, repeats: int = 5) -> float:
-    """Milliseconds of the fastest of `repeats` walks from the seed."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        walk(seed)
-        best = min(best, time.perf_counter() - start)
-    return 1000 * best
-
-
 def main() -> None:
     settings = TypedGraphSettings()
     results = []
@@ -109,23 +102,14 @@ def main() -> None:
         walk = walker(graph)
         touched = sum(walk(seed) for seed in seeds)
         touched_at[n] = touched
-        ours = [timed(walk, seed) for seed in seeds]
-        theirs = [timed(peer, seed) for seed in seeds]
+        ours = [1000 * timed(partial(walk, seed))[0] for seed in seeds]
+        theirs = [1000 * timed(partial(peer, seed))[0] for seed in seeds]
         mine, other = statistics.median(ours), statistics.median(theirs)
         print(f"{n:>10,}{touched / QUERIES:>15.1f}{mine:>11.4f}{other:>11.4f}{built:>10.1f}")
         results.append(
-            {
-                "name": f"typed_traversal_{n}",
-                "ours": mine,
-                "peer": other,
-                "peer_name": name,
-                "ratio": other / mine,
-                "unit": "ms per query",
-                "n": n,
-                "edges_touched": touched / QUERIES,
-                "p99": sorted(ours)[int(0.99 * len(ours))],
-            }
-        )
+            result(f"typed_traversal_{n}", mine, other, name, "ms per query", n, ratio=other / mine,
+                   edges_touched=touched / QUERIES, p99=sorted(ours)[int(0.99 * len(ours))])
+        )  # fmt: skip
     if len(set(touched_at.values())) > 1:
         raise SystemExit(f"the edges touched depend on the size of the corpus: {touched_at}")
     if any(float(str(result["p99"])) > LIMIT_MS for result in results):

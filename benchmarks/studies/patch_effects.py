@@ -27,6 +27,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from benchmarks._measure import result
 from benchmarks.studies.gate_populations import Effect
 from framework.contracts import Target
 from framework.engine.compose import compose_plan, composer
@@ -238,17 +239,10 @@ def report(subject: Subject, counts: Counts, effects: Sequence[Effect]) -> None:
     for e in effects:
         print(f"{e.name:32}{e.seam:15}{e.delta:+8.4f}{e.fixed:7}{e.broken:7}")
     results = [
-        {
-            "name": f"patch_{e.name}",
-            "ours": accuracy + e.delta,
-            "peer": accuracy,
-            "peer_name": "without it",
-            "ratio": (accuracy + e.delta) / accuracy,
-            "unit": "share of cases correct",
-            "n": n,
-        }
+        result(f"patch_{e.name}", accuracy + e.delta, accuracy, "without it",
+               "share of cases correct", n)
         for e in effects
-    ]
+    ]  # fmt: skip
     print(json.dumps(results))
 
 

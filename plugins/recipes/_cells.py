@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from framework.contracts.recipe import PrintedCell
-from framework.reporting.blocks import NOTHING, Cell
+from framework.contracts.recipe import PrintedCell, PrintedTable
+from framework.reporting.blocks import NOTHING, Cell, Table
 from plugins.recipes._paper_values import printed_number
 
 
@@ -47,6 +48,41 @@ def shown(found: Measured, digits: int = 2, *, sign: str = "", without: str = ""
     if found.low is not None and found.high is not None:
         under = f"{found.low:{sign}.{digits}f} to {found.high:{sign}.{digits}f}"
     return Cell(text=f"{found.value:{sign}.{digits}f}", under=under, value=found.value)
+
+
+def number(
+    value: float | None,
+    printed: str = "",
+    *,
+    digits: int = 3,
+    sign: bool = False,
+    drawn: bool = False,
+) -> PrintedCell:
+    """A number of a paper's table; what is undefined is `-`."""
+    if value is None or math.isnan(value):
+        return PrintedCell(value=None, text="-", printed=printed, drawn=drawn)
+    text = f"{value:{'+' if sign else ''}.{digits}f}"
+    return PrintedCell(value=value, text=text, printed=printed, drawn=drawn)
+
+
+def count(value: int, printed: object = "") -> PrintedCell:
+    """A whole number of a paper's table."""
+    return PrintedCell(value=float(value), text=str(value), printed=str(printed))
+
+
+def said(text: str) -> PrintedCell:
+    """Words in a paper's table."""
+    return PrintedCell(value=None, text=text)
+
+
+def table_block(table: PrintedTable, anchor: str, caption: str) -> Table:
+    """A paper's table as a block, each number over what is printed."""
+    return Table(
+        anchor=anchor,
+        caption=f"Table {table.number}. {table.title}{caption}",
+        columns=("", *table.columns),
+        rows=[[label, *map(beside, cells)] for label, cells in table.rows],
+    )
 
 
 def beside(cell: PrintedCell) -> Cell:

@@ -15,6 +15,7 @@ from framework.statistics.intervals import Interval, mean_interval
 from framework.statistics.multiplicity import holm
 from framework.statistics.noninferiority import noninferiority
 from framework.statistics.paired import Comparison, compare
+from plugins.recipes._cells import count, number, said
 from plugins.recipes._paper_values import printed_numbers
 from plugins.recipes.longhorizon._rows import ABSTAIN, ADVERSE, BUDGETS, Recorded
 from plugins.recipes.longhorizon.convention import SEED as _SEED
@@ -55,17 +56,17 @@ def corrected_axis(rows: Iterable[Recorded], arm: str, axis: str) -> Interval:
     )
 
 
-def adjusted_tests(rows: Sequence[Recorded], number: int) -> list[Tested]:
+def adjusted_tests(rows: Sequence[Recorded], table: int) -> list[Tested]:
     """The comparisons of Table 3 or 6, corrected and adjusted over the table (Holm)."""
-    printed = printed_numbers("longhorizon")[f"table_{number}"]
-    if number == 3:
+    printed = printed_numbers("longhorizon")[f"table_{table}"]
+    if table == 3:
         asked = [("Summ-only", other, budget, axis) for other, budget, axis, *_ in printed]
     else:
         asked = [("DPM", "Summ-only", budget, axis) for budget, axis, *_ in printed]
     found = [compared(rows, *words) for words in asked]
     defined = [c.permutation.p for c in found if c.permutation.p is not None]
     adjusted = iter(holm(defined))
-    labels = [" ".join(words[1:] if number == 3 else words[2:]) for words in asked]
+    labels = [" ".join(words[1:] if table == 3 else words[2:]) for words in asked]
     return [
         Tested(label=label, found=c, holm_p=None if c.permutation.p is None else next(adjusted))
         for label, c in zip(labels, found, strict=True)
@@ -87,8 +88,10 @@ def corrected_tables(rows: Sequence[Recorded]) -> list[PrintedTable]:
 
 def compared(rows: Sequence[Recorded], a: str, b: str, budget: str, axis: str) -> Comparison:
     """Arm a minus arm b on the cases that both have, corrected."""
-    left = _column(rows, a, budget, axis)
-    right = _column(rows, b, budget, axis)
+    left, right = (
+        {r.case_id: value_of(r, axis) for r in rows if r.arm == arm and r.budget == budget}
+        for arm in (a, b)
+    )
     common = left.keys() & right.keys()
     return compare(
         {case: left[case] for case in common},
@@ -96,10 +99,6 @@ def compared(rows: Sequence[Recorded], a: str, b: str, budget: str, axis: str) -
         seed=_SEED,
         names=(budget, axis, *sorted((a, b))),
     )
-
-
-def _column(rows: Sequence[Recorded], arm: str, budget: str, axis: str) -> dict[str, float | None]:
-    return {r.case_id: value_of(r, axis) for r in rows if r.arm == arm and r.budget == budget}
 
 
 def _means(rows: Sequence[Recorded]) -> PrintedTable:
@@ -110,35 +109,31 @@ def _means(rows: Sequence[Recorded]) -> PrintedTable:
         found = [row for row in rows if row.arm == arm]
         cases = len({row.case_id for row in found})
         abstained = sum(row.label == ABSTAIN for row in found)
-        cells = [*(_interval(i) for i in intervals), _plain(len(found)), _plain(cases)]
-        lines.append((arm, (*cells, _plain(abstained))))
+        cells = [*(_interval(i) for i in intervals), count(len(found)), count(cases)]
+        lines.append((arm, (*cells, count(abstained))))
     columns = ("FRP", "RCS", "EDA strict", "CRR with EDA", "rows", "cases", "abstained")
     title = "means over cases (budgets averaged within a case), 95% interval"
     return PrintedTable(number=2, title=title, columns=columns, rows=tuple(lines))
 
 
-def _tests(number: int, title: str, found: Sequence[Tested]) -> PrintedTable:
+def _tests(table: int, title: str, found: Sequence[Tested]) -> PrintedTable:
     lines = []
     for test in found:
         c = test.found
-        smallest = c.permutation.smallest_p
-        verdict = (
-            "cannot conclude"
-            if c.cannot_conclude
-            else ("differs" if test.holm_p is not None and test.holm_p < 0.05 else "undecided")
-        )
+        differs = test.holm_p is not None and test.holm_p < 0.05
+        verdict = "differs" if differs else "undecided"
         cells = (
-            _number(c.delta, sign=True),
-            PrintedCell(value=None, text=_limits(c.interval)),
-            _number(c.permutation.p, digits=4),
-            _number(test.holm_p, digits=4),
-            _number(smallest, digits=4),
-            _plain(c.n),
-            PrintedCell(value=None, text=verdict),
+            number(c.delta, sign=True),
+            said(_limits(c.interval)),
+            number(c.permutation.p, digits=4),
+            number(test.holm_p, digits=4),
+            number(c.permutation.smallest_p, digits=4),
+            count(c.n),
+            said("cannot conclude" if c.cannot_conclude else verdict),
         )
         lines.append((test.label, cells))
     columns = ("delta", "95% interval", "exact p", "Holm p", "smallest p", "n", "verdict")
-    return PrintedTable(number=number, title=title, columns=columns, rows=tuple(lines))
+    return PrintedTable(number=table, title=title, columns=columns, rows=tuple(lines))
 
 
 def _hypotheses(rows: Sequence[Recorded]) -> PrintedTable:
@@ -166,10 +161,10 @@ def _gate(rows: Sequence[Recorded]) -> PrintedTable:
         found = compared(rows, "SAM", "Summ-only", "moderate", axis)
         decision = noninferiority(found, SLACK)
         cells = (
-            _number(found.delta, sign=True),
-            PrintedCell(value=None, text=_limits(found.bounds)),
-            PrintedCell(value=None, text=decision.conclusion),
-            PrintedCell(value=None, text=decision.reason),
+            number(found.delta, sign=True),
+            said(_limits(found.bounds)),
+            said(decision.conclusion),
+            said(decision.reason),
         )
         lines.append((axis, cells))
     columns = ("delta", "decision bounds", "outcome", "why")
@@ -177,7 +172,7 @@ def _gate(rows: Sequence[Recorded]) -> PrintedTable:
     return PrintedTable(number=5, title=title, columns=columns, rows=tuple(lines))
 
 
-def _commitment(rows: Sequence[Recorded], number: int, title: str, *, swept: bool) -> PrintedTable:
+def _commitment(rows: Sequence[Recorded], table: int, title: str, *, swept: bool) -> PrintedTable:
     lines = []
     here = [row for row in rows if row.budget == "moderate"]
     for arm in dict.fromkeys(row.arm for row in here if ("(" in row.arm) is swept):
@@ -186,15 +181,15 @@ def _commitment(rows: Sequence[Recorded], number: int, title: str, *, swept: boo
         right = sum(row.correct for row in committed)
         n = len(found)
         cells = (
-            _plain(n),
+            count(n),
             _interval(_share(len(committed), n)),
             _interval(_share(right, len(committed))),
             _interval(_share(right, n)),
-            _plain(n - len(committed)),
+            count(n - len(committed)),
         )
         lines.append((arm, cells))
     columns = ("n", "commit rate", "cond. accuracy", "commit-all accuracy", "abstained")
-    return PrintedTable(number=number, title=title, columns=columns, rows=tuple(lines))
+    return PrintedTable(number=table, title=title, columns=columns, rows=tuple(lines))
 
 
 def _share(successes: int, n: int) -> Interval:
@@ -203,7 +198,7 @@ def _share(successes: int, n: int) -> Interval:
 
 def _interval(found: Interval) -> PrintedCell:
     if found.mean is None:
-        return PrintedCell(value=None, text=f"- ({found.method})")
+        return said(f"- ({found.method})")
     return PrintedCell(value=found.mean, text=f"{found.mean:.3f} {_limits(found)}")
 
 
@@ -212,12 +207,3 @@ def _limits(found: Any, scale: float = 1.0) -> str:
         return f"({found.method})"
     digits = 1 if scale == 100 else 3
     return f"[{scale * found.low:.{digits}f}, {scale * found.high:.{digits}f}]"
-
-
-def _number(value: float | None, *, sign: bool = False, digits: int = 3) -> PrintedCell:
-    text = "-" if value is None else f"{value:{'+' if sign else ''}.{digits}f}"
-    return PrintedCell(value=value, text=text)
-
-
-def _plain(value: int) -> PrintedCell:
-    return PrintedCell(value=float(value), text=str(value))

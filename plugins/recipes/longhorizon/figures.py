@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,18 +16,32 @@ from plugins.recipes.longhorizon._rows import AXES, BUDGETS, Recorded, column
 from plugins.recipes.longhorizon._sources import ARMS, NEEDS, NEEDS_VERIFIED, origin, rows_of
 
 
+class _Figure(Recipe):
+    """A page of one figure."""
+
+    needs = NEEDS
+
+    @abstractmethod
+    def figure(self, rows: Sequence[Recorded]) -> Drawing:
+        """What is drawn. Raises UserError where the rows hold nothing of it."""
+
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        rows = rows_of(sources)
+        drawing = self.figure(rows)
+        yield origin(rows)
+        yield from add_figure(drawing)
+
+
 @register("recipe", "longhorizon/figure3")
-class Profile(Recipe):
+class Profile(_Figure):
     """Profile of every arm by budget.
 
     One panel a budget: the four axes of each arm as points.
     """
 
     source = "LongHorizon, Figure 3"
-    needs = NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        rows = rows_of(sources)
+    def figure(self, rows: Sequence[Recorded]) -> Drawing:
         arms, budgets = _arms(rows), _budgets(rows)
         look = marks(arms)
         width = 1.2 + 2.4 * len(budgets)
@@ -51,33 +66,28 @@ class Profile(Recipe):
                 panel.set_xticks(range(len(AXES)), AXES)
             panels[0][0].set_ylabel("mean over cases")
             legend(figure, handles(look.values()), arms)
-        yield origin(rows)
-        yield from add_figure(
-            Drawing(
-                name="longhorizon-figure3",
-                title="Profile by budget",
-                caption="Means over cases in the published conventions; points, so that an arm at "
-                "0 shows.",
-                alt=f"Means of {', '.join(AXES)}. " + "; ".join(told),
-                figure=figure,
-            )
+        return Drawing(
+            name="longhorizon-figure3",
+            title="Profile by budget",
+            caption="Means over cases in the published conventions; points, so that an arm at "
+            "0 shows.",
+            alt=f"Means of {', '.join(AXES)}. " + "; ".join(told),
+            figure=figure,
         )
 
 
 @register("recipe", "longhorizon/figure4")
-class AccuracyByBudget(Recipe):
+class AccuracyByBudget(_Figure):
     """Decision accuracy by budget.
 
     EDA of each arm against the budget, with Wilson intervals.
     """
 
     source = "LongHorizon, Figure 4"
-    needs = NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+    def figure(self, rows: Sequence[Recorded]) -> Drawing:
         from framework.statistics.intervals import wilson
 
-        rows = rows_of(sources)
         arms, budgets = _arms(rows), _budgets(rows)[::-1]
         look = marks(arms)
         told = []
@@ -98,20 +108,17 @@ class AccuracyByBudget(Recipe):
             panel.set(ylabel="EDA", ylim=(-0.04, 1.04))
             panel.set_xticks(range(len(budgets)), budgets)
             legend(figure, handles(look.values(), line=True), arms)
-        yield origin(rows)
-        yield from add_figure(
-            Drawing(
-                name="longhorizon-figure4",
-                title="Decision accuracy by budget",
-                caption="EDA with 95% Wilson intervals over cases.",
-                alt=f"EDA at {', '.join(budgets)}. " + "; ".join(told),
-                figure=figure,
-            )
+        return Drawing(
+            name="longhorizon-figure4",
+            title="Decision accuracy by budget",
+            caption="EDA with 95% Wilson intervals over cases.",
+            alt=f"EDA at {', '.join(budgets)}. " + "; ".join(told),
+            figure=figure,
         )
 
 
 @register("recipe", "longhorizon/figure5")
-class Commitment(Recipe):
+class Commitment(_Figure):
     """The plane of commitment.
 
     Commit rate against accuracy when committed: Summ-only and the verified reader.
@@ -120,8 +127,7 @@ class Commitment(Recipe):
     source = "LongHorizon, Figure 5"
     needs = NEEDS_VERIFIED
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        rows = rows_of(sources)
+    def figure(self, rows: Sequence[Recorded]) -> Drawing:
         tables = {t.number: t for t in published_tables(rows, partial=True)}
         points = {label: cells for number in (7, 8) if number in tables
                   for label, cells in tables[number].rows}  # fmt: skip
@@ -141,16 +147,12 @@ class Commitment(Recipe):
             panel.set(xlabel="commit rate", ylabel="right, when committed")
             panel.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
             legend(figure, handles(look.values(), hollow=True), list(points))
-        yield origin(rows)
-        yield from add_figure(
-            Drawing(
-                name="longhorizon-figure5",
-                title="The plane of commitment",
-                caption="Moderate budget. A point that stands in the same place as another hides "
-                "it.",
-                alt="Commit rate, then accuracy when committed. " + "; ".join(told),
-                figure=figure,
-            )
+        return Drawing(
+            name="longhorizon-figure5",
+            title="The plane of commitment",
+            caption="Moderate budget. A point that stands in the same place as another hides it.",
+            alt="Commit rate, then accuracy when committed. " + "; ".join(told),
+            figure=figure,
         )
 
 

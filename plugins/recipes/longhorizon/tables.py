@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-from framework.contracts.recipe import AddFigure, PrintedTable, Recipe
+from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.registry import register
-from framework.reporting.blocks import Block, Table
-from plugins.recipes._cells import beside
+from framework.reporting.blocks import Block
+from plugins.recipes._cells import table_block
 from plugins.recipes.longhorizon._published import published_tables
-from plugins.recipes.longhorizon._rows import Recorded
 from plugins.recipes.longhorizon._sources import NEEDS, NEEDS_VERIFIED, origin, rows_of
 
-
-def _blocks(table: PrintedTable, rows: Sequence[Recorded]) -> Iterator[Block]:
-    yield origin(rows)
-    yield Table(
-        anchor=f"table-{table.number}",
-        caption=(
-            f"Table {table.number}. {table.title}, in the published conventions. Under each "
-            "number: what the paper prints, and the difference."
-        ),
-        columns=("", *table.columns),
-        rows=[[label, *map(beside, cells)] for label, cells in table.rows],
-    )
+_CAPTION: Final = (
+    ", in the published conventions. Under each number: what the paper prints, and the difference."
+)
 
 
 class _Table(Recipe):
@@ -38,7 +29,8 @@ class _Table(Recipe):
         number = int(self.name.removeprefix("longhorizon/table"))
         for table in published_tables(rows, partial=True):
             if table.number == number:
-                yield from _blocks(table, rows)
+                yield origin(rows)
+                yield table_block(table, f"table-{number}", _CAPTION)
                 return
         raise UserError(f"table {number}: the rows lack its arms or budgets")
 

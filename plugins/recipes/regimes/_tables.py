@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -13,6 +12,7 @@ from framework.contracts.recipe import PrintedCell, PrintedTable
 from framework.statistics.multiplicity import holm
 from framework.statistics.permutation import PermutationTest, sign_flip_test
 from framework.statistics.proportions import mcnemar_p
+from plugins.recipes._cells import count, number, said
 from plugins.recipes._paper_values import printed_numbers
 from plugins.recipes.regimes._recorded import Loop
 
@@ -37,7 +37,11 @@ def corrected_tables(loops: Sequence[Loop]) -> list[PrintedTable]:
     lines = []
     for loop, p in zip(loops, adjusted, strict=True):
         pairs = len(loop.final.gained) + len(loop.final.lost)
-        cells = (_cell(loop.delta, sign=True), _cell(p, digits=4), _cell(2.0 ** (1 - pairs), 4))
+        cells = (
+            number(loop.delta, digits=2, sign=True),
+            number(p, digits=4),
+            number(2.0 ** (1 - pairs), digits=4),
+        )
         lines.append((f"seed {loop.seed}", cells))
     columns = ("delta", "McNemar p (Holm)", "smallest reachable p")
     family = PrintedTable(
@@ -46,10 +50,10 @@ def corrected_tables(loops: Sequence[Loop]) -> list[PrintedTable]:
     test = seeds_as_units(loops)
     deltas = [loop.delta for loop in loops]
     unit = (
-        _cell(float(np.mean(deltas)), digits=3, sign=True),
-        _count(len(loops)),
-        _cell(test.p, digits=4),
-        _cell(test.smallest_p, digits=4),
+        number(float(np.mean(deltas)), digits=3, sign=True),
+        count(len(loops)),
+        number(test.p, digits=4),
+        number(test.smallest_p, digits=4),
     )
     return [
         family,
@@ -119,13 +123,13 @@ def _final_states(loops: Sequence[Loop], printed: dict[str, Any]) -> PrintedTabl
         texts = iter(printed.get(str(loop.seed), [""] * 9))
         gained, lost = len(loop.final.gained), len(loop.final.lost)
         cells = (
-            _cell(loop.delta, 2, next(texts), sign=True),
-            *(_count(n, next(texts)) for n in (gained, lost, gained + lost)),
-            _cell(loop.confirm_base, 2, next(texts)),
-            _cell(loop.confirm_base + loop.delta, 2, next(texts)),
-            _cell(loop.optimize_base, 2, next(texts)),
-            _count(len(loop.promotions), next(texts)),
-            _cell(_p(loop), 4, next(texts)),
+            number(loop.delta, next(texts), digits=2, sign=True),
+            *(count(n, next(texts)) for n in (gained, lost, gained + lost)),
+            number(loop.confirm_base, next(texts), digits=2),
+            number(loop.confirm_base + loop.delta, next(texts), digits=2),
+            number(loop.optimize_base, next(texts), digits=2),
+            count(len(loop.promotions), next(texts)),
+            number(_p(loop), next(texts), digits=4),
         )
         lines.append((f"seed {loop.seed}", cells))
     columns = (
@@ -143,8 +147,8 @@ def _pooled(loops: Sequence[Loop], printed: dict[str, Any]) -> PrintedTable:
         lost = sum(len(loop.final.lost) for loop in chosen)
         p = mcnemar_p(gained, lost)
         cells = (
-            _count(gained, texts[0]),
-            _count(lost, texts[1]),
+            count(gained, texts[0]),
+            count(lost, texts[1]),
             PrintedCell(value=p, text=f"{p:.1e}", printed=texts[2]),
         )
         lines.append((label, cells))
@@ -159,7 +163,7 @@ def _funnel(loops: Sequence[Loop], printed: dict[str, Any]) -> PrintedTable:
     lines = []
     for name, values in counts.items():
         texts = printed.get(name, [""] * 5)
-        cells = tuple(_count(v, t) for v, t in zip(values, texts, strict=True))
+        cells = tuple(count(v, t) for v, t in zip(values, texts, strict=True))
         lines.append((name if name == "total" else f"seed {name}", cells))
     columns = ("authored", "static-rejected", "on OPTIMIZE", "on CONFIRM", "promoted")
     return PrintedTable(number="1c", title="candidate funnel", columns=columns, rows=tuple(lines))
@@ -177,7 +181,7 @@ def _trajectories(loops: Sequence[Loop], printed: dict[str, Any]) -> PrintedTabl
             delta = promotion.confirm_delta
             shown = f"{delta:+.2f} {len(promotion.gained)}/{len(promotion.lost)}"
             cells.append(PrintedCell(value=delta, text=shown, printed=text))
-        cells += [PrintedCell(value=None, text="")] * (most - len(cells))
+        cells += [said("")] * (most - len(cells))
         lines.append((f"seed {loop.seed}", tuple(cells)))
     columns = tuple(str(step) for step in range(1, most + 1))
     title = "CONFIRM delta and flips by promotion (figure 5)"
@@ -186,17 +190,3 @@ def _trajectories(loops: Sequence[Loop], printed: dict[str, Any]) -> PrintedTabl
 
 def _p(loop: Loop) -> float:
     return mcnemar_p(len(loop.final.gained), len(loop.final.lost))
-
-
-def _cell(
-    value: float | None, digits: int = 2, printed: str = "", *, sign: bool = False
-) -> PrintedCell:
-    if value is None or math.isnan(value):
-        return PrintedCell(value=None, text="-", printed=printed)
-    return PrintedCell(
-        value=value, text=f"{value:{'+' if sign else ''}.{digits}f}", printed=printed
-    )
-
-
-def _count(value: int, printed: str = "") -> PrintedCell:
-    return PrintedCell(value=float(value), text=str(value), printed=printed)

@@ -2,137 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from framework.contracts.recipe import AddFigure, PrintedTable, Recipe
+from framework.contracts.recipe import AddFigure, Recipe
 from framework.registry import register
-from framework.reporting.blocks import Block, Heading, Listing, Table, Text
+from framework.reporting.blocks import Block, Heading, Listing
 from framework.reporting.figures import loops as figures
+from framework.reporting.figures.style import Drawing
 from framework.reporting.sections.loop_tables import final_states, funnel_table, pooled_table
-from plugins.recipes._cells import beside
-from plugins.recipes.regimes._measured import measured, recorded, shown, told
+from plugins.recipes._cells import table_block
+from plugins.recipes.regimes._measured import measured, recorded, shown
+from plugins.recipes.regimes._recorded import Loop
 from plugins.recipes.regimes._tables import changes, corrected_tables, published_tables
 
 _NEEDS: Final = (
     "the directory of the recorded loops (regimes_seed*.json), "
     "or runs and sweeps of protocol=improve"
 )
+_CAPTION: Final = ". Under each number: what the paper prints."
+
+Measured = Sequence[tuple[str, Mapping[str, Any]]]
+"""Loops measured here: name and results."""
 
 
-def _block(table: PrintedTable, anchor: str) -> Block:
-    return Table(
-        anchor=anchor,
-        caption=f"Table {table.number}. {table.title}. Under each number: what the paper prints.",
-        columns=("", *table.columns),
-        rows=[[label, *map(beside, cells)] for label, cells in table.rows],
-    )
+class _Loops(Recipe):
+    """A page of improvement loops: what kind of evidence they are, and then what they say."""
 
+    needs = _NEEDS
 
-def _recorded() -> Block:
-    return Text("From the loops that the authors recorded: a language model read and judged.")
+    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
+        loops, kind = shown(sources)
+        yield kind
+        yield from add_figure(self.figure(loops))
+        mine = measured(sources)
+        yield from self.theirs(recorded(sources)) if mine is None else self.ours(mine)
+
+    def figure(self, loops: Sequence[figures.Shown]) -> Drawing | None:
+        """The figure, where the page has one."""
+        return None
+
+    def ours(self, loops: Measured) -> Iterator[Block]:
+        """Tables of loops measured here."""
+        yield from ()
+
+    def theirs(self, loops: Sequence[Loop]) -> Iterator[Block]:
+        """Tables of the authors' loops."""
+        yield from ()
 
 
 @register("recipe", "regimes/table1b")
-class Table1b(Recipe):
+class Table1b(_Loops):
     """Final states by seed, and pooled.
 
     Final states, the pooled counts, and what the seed as the unit leaves of them.
     """
 
     source = "Regimes, Table 1b"
-    needs = _NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        mine = measured(sources)
-        if mine is not None:
-            yield told(mine)
-            yield final_states(mine)
-            yield pooled_table(mine)
-            return
-        loops = recorded(sources)
+    def ours(self, loops: Measured) -> Iterator[Block]:
+        yield final_states(loops)
+        yield pooled_table(loops)
+
+    def theirs(self, loops: Sequence[Loop]) -> Iterator[Block]:
         states, pooled, *_ = published_tables(loops)
-        yield _recorded()
-        yield _block(states, "final-states")
-        yield _block(pooled, "pooled")
+        yield table_block(states, "final-states", _CAPTION)
+        yield table_block(pooled, "pooled", _CAPTION)
         yield Heading("What changes", "changes")
         for place, table in enumerate(corrected_tables(loops)):
-            yield _block(table, f"corrected-{place}")
+            yield table_block(table, f"corrected-{place}", _CAPTION)
         yield Listing(changes(loops))
 
 
 @register("recipe", "regimes/table1c")
-class Table1c(Recipe):
+class Table1c(_Loops):
     """What became of the candidates.
 
     The funnel as the logs have it, beside the printed one.
     """
 
     source = "Regimes, Table 1c"
-    needs = _NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        mine = measured(sources)
-        if mine is not None:
-            yield told(mine)
-            yield funnel_table(mine)
-            return
-        yield _recorded()
-        yield _block(published_tables(recorded(sources))[2], "funnel")
+    def ours(self, loops: Measured) -> Iterator[Block]:
+        yield funnel_table(loops)
+
+    def theirs(self, loops: Sequence[Loop]) -> Iterator[Block]:
+        yield table_block(published_tables(loops)[2], "funnel", _CAPTION)
 
 
 @register("recipe", "regimes/figure3")
-class Barcode(Recipe):
+class Barcode(_Loops):
     """Flip barcode.
 
     One mark a flipped question: wrong to right to the right, right to wrong to the left.
     """
 
     source = "Regimes, Figure 3"
-    needs = _NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        loops, kind = shown(sources)
-        yield kind
+    def figure(self, loops: Sequence[figures.Shown]) -> Drawing | None:
         caption = (
             "Questions that the final state answers otherwise than the baseline, of CONFIRM where "
             "no other split is named; at the end the change of accuracy."
         )
-        yield from add_figure(figures.barcode(loops, "regimes-figure3", caption))
+        return figures.barcode(loops, "regimes-figure3", caption)
 
 
 @register("recipe", "regimes/figure4")
-class Funnel(Recipe):
+class Funnel(_Loops):
     """Candidate funnel.
 
     Stacked bars: where the candidates of each seed ended.
     """
 
     source = "Regimes, Figure 4"
-    needs = _NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        loops, kind = shown(sources)
-        yield kind
-        caption = "Where each authored candidate ended."
-        yield from add_figure(figures.funnel(loops, "regimes-figure4", caption))
+    def figure(self, loops: Sequence[figures.Shown]) -> Drawing | None:
+        return figures.funnel(loops, "regimes-figure4", "Where each authored candidate ended.")
 
 
 @register("recipe", "regimes/figure5")
-class Trajectories(Recipe):
+class Trajectories(_Loops):
     """Trajectories of promotions.
 
     Change of CONFIRM accuracy at each promotion, one line a seed.
     """
 
     source = "Regimes, Figure 5"
-    needs = _NEEDS
 
-    def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
-        loops, kind = shown(sources)
-        yield kind
+    def figure(self, loops: Sequence[figures.Shown]) -> Drawing | None:
         caption = "Each delta is of its own promotion, as the loop recorded it; they do not add up."
-        yield from add_figure(figures.promotions(loops, "regimes-figure5", caption))
-        if measured(sources) is None:
-            yield _block(published_tables(recorded(sources))[3], "trajectories")
+        return figures.promotions(loops, "regimes-figure5", caption)
+
+    def theirs(self, loops: Sequence[Loop]) -> Iterator[Block]:
+        yield table_block(published_tables(loops)[3], "trajectories", _CAPTION)
