@@ -14,6 +14,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from _measure import result
 
@@ -39,9 +40,8 @@ def opened(domain: str, axis: str, *overrides: str) -> tuple[Pipeline, list[Case
             [f"domain={domain}", "arch=bm25", "budget=moderate", "tracking=none", *overrides]
         )
     source = plan.parts["domain"].create()
-    path = build_pipeline(plan, source)
     plugin = find("axis", axis)
-    path.axes = [plugin.cls(settings_of(plugin, {}))]
+    path = replace(build_pipeline(plan, source), axes=[plugin.cls(settings_of(plugin, {}))])
     finite = domain == "text_to_sql"
     n = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
     return path, list(source.cases(None if finite else n, SEED))
@@ -49,7 +49,7 @@ def opened(domain: str, axis: str, *overrides: str) -> tuple[Pipeline, list[Case
 
 async def measured(path: Pipeline, cases: Sequence[Case], column: str, text: str) -> Measured:
     """By case, the value and the group: the question's type, or that it has no answer."""
-    path.seams = Seams(reader_prompt={"guidance": text}) if text else Seams()
+    path = replace(path, seams=Seams(reader_prompt={"guidance": text}) if text else Seams())
     found: dict[str, tuple[float, str]] = {}
     async for row, _ in path.rows(cases, frozenset(), answer=True, k=None):
         assert not row.error, row.error

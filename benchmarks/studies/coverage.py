@@ -33,30 +33,33 @@ RESAMPLES: Final = 1_000
 
 Rng = np.random.Generator
 Values = npt.NDArray[np.float64]
+Pairs = tuple[Values, Values]
+Clustered = tuple[Values, list[str | None]]
 Limits = tuple[float | None, float | None]
+Hit = Callable[[Rng, int], bool | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One row of the table.
 
     Attributes:
         figure: what is printed.
         data: what it was drawn from.
-        kind: "coverage" of nominal 95%, or "size" at nominal 5%.
+        hit: one sample: whether the truth was covered, or a true null rejected; ``None`` where
+            nothing was claimed.
         claims: whether the method claims its level here: coverage of 93% to 97% from n = 40 on, or
             a size of at most 5%.
         conservative: whether it claims at least 95% rather than 95%.
-        hit: one sample: whether the truth was covered, or a true null rejected; ``None`` where
-            nothing was claimed.
+        kind: "coverage" of nominal 95%, or "size" at nominal 5%.
     """
 
     figure: str
     data: str
-    kind: str
-    claims: bool
-    conservative: bool
-    hit: Callable[[Rng, int], bool | None]
+    hit: Hit
+    claims: bool = True
+    conservative: bool = False
+    kind: str = "coverage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,13 +152,13 @@ def _rare(rng: Rng, n: int) -> Values:
     return (rng.random(n) < 0.2) * rng.exponential(0.5, n)
 
 
-def _clustered(rng: Rng, n: int) -> tuple[Values, list[str | None]]:
+def _clustered(rng: Rng, n: int) -> Clustered:
     """Twins that share their difficulty; mean .6."""
     chance = np.repeat(rng.beta(3, 2, n // 2), 2)
     return (rng.random(n) < chance).astype(np.float64), [f"k{i // 2}" for i in range(n)]
 
 
-def _unequal(rng: Rng, n: int) -> tuple[Values, list[str | None]]:
+def _unequal(rng: Rng, n: int) -> Clustered:
     """Clusters of 1 to 9 cases that share their difficulty, whatever their size; mean .6."""
     sizes = rng.integers(1, 10, n)
     labels = np.repeat(np.arange(n), sizes)[:n]
@@ -163,8 +166,8 @@ def _unequal(rng: Rng, n: int) -> tuple[Values, list[str | None]]:
     return (rng.random(n) < chance).astype(np.float64), [f"k{label}" for label in labels]
 
 
-def _binary_pairs(win: float, loss: float) -> Callable[[Rng, int], tuple[Values, Values]]:
-    def draw(rng: Rng, n: int) -> tuple[Values, Values]:
+def _binary_pairs(win: float, loss: float) -> Callable[[Rng, int], Pairs]:
+    def draw(rng: Rng, n: int) -> Pairs:
         u = rng.random(n)
         both = rng.random(n) < 0.6
         a = np.where(u < win, 1.0, np.where(u < win + loss, 0.0, both))
@@ -174,10 +177,10 @@ def _binary_pairs(win: float, loss: float) -> Callable[[Rng, int], tuple[Values,
     return draw
 
 
-def _graded_pairs(lift: float) -> Callable[[Rng, int], tuple[Values, Values]]:
+def _graded_pairs(lift: float) -> Callable[[Rng, int], Pairs]:
     """Shares of six items on the same cases; the difference is .4 lift."""
 
-    def draw(rng: Rng, n: int) -> tuple[Values, Values]:
+    def draw(rng: Rng, n: int) -> Pairs:
         q = rng.beta(3, 2, n)
         return rng.binomial(6, q + lift * (1 - q)) / 6, rng.binomial(6, q) / 6
 
@@ -194,52 +197,15 @@ def _covers(limits: Limits, truth: float) -> bool | None:
     return low - 1e-9 <= truth <= high + 1e-9
 
 
-def _coverage(
-    figure: str,
-    data: str,
-    hit: Callable[[Rng, int], bool | None],
-    *,
-    claims: bool = True,
-    conservative: bool = False,
-) -> Scenario:
-    return Scenario(
-        figure=figure,
-        data=data,
-        kind="coverage",
-        claims=claims,
-        conservative=conservative,
-        hit=hit,
-    )
-
-
 def _means() -> Iterator[Scenario]:
-    def of(
-        draw: Callable[[Rng, int], Values], truth: float, amount: bool
-    ) -> Callable[[Rng, int], bool | None]:
+    def of(draw: Callable[[Rng, int], Values], truth: float, amount: bool = False) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             i = mean_interval(draw(rng, n), seed=0, amount=amount, resamples=RESAMPLES)
             return _covers((i.low, i.high), truth)
 
         return hit
 
-    figure = "mean of an axis"
-
-    def any_rate(rng: Rng, n: int) -> bool | None:
-        p = float(rng.uniform(0.05, 0.95))
-        i = mean_interval(_binary(p)(rng, n), seed=0)
-        return _covers((i.low, i.high), p)
-
-    yield _coverage(figure, "0/1, rates from .05 to .95 (Wilson)", any_rate)
-    # Wilson's coverage at one rate swings with n: it claims its level on average over rates.
-    yield _coverage(figure, "0/1, rate .8 (Wilson)", of(_binary(0.8), 0.8, False), claims=False)
-    rare = of(_binary(0.98), 0.98, False)
-    yield _coverage(figure, "0/1, rate .98 (Wilson, Clopper-Pearson)", rare, claims=False)
-    yield _coverage(figure, "shares of six (BCa)", of(_graded, 0.6, False))
-    yield _coverage(figure, "amounts, mostly 0, skewed (BCa)", of(_rare, 0.1, True), claims=False)
-
-    def clustered(
-        draw: Callable[[Rng, int], tuple[Values, list[str | None]]],
-    ) -> Callable[[Rng, int], bool | None]:
+    def clustered(draw: Callable[[Rng, int], Clustered]) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             values, labels = draw(rng, n)
             i = mean_interval(values, labels, seed=0, resamples=RESAMPLES)
@@ -247,9 +213,23 @@ def _means() -> Iterator[Scenario]:
 
         return hit
 
-    yield _coverage(figure, "0/1 twins (BCa over clusters)", clustered(_clustered))
-    unequal = clustered(_unequal)
-    yield _coverage(figure, "0/1, clusters of 1 to 9 (BCa over clusters)", unequal, claims=False)
+    def any_rate(rng: Rng, n: int) -> bool | None:
+        p = float(rng.uniform(0.05, 0.95))
+        i = mean_interval(_binary(p)(rng, n), seed=0)
+        return _covers((i.low, i.high), p)
+
+    # Wilson's coverage at one rate swings with n: it claims its level on average over rates.
+    found: tuple[tuple[str, Hit, bool], ...] = (
+        ("0/1, rates from .05 to .95 (Wilson)", any_rate, True),
+        ("0/1, rate .8 (Wilson)", of(_binary(0.8), 0.8), False),
+        ("0/1, rate .98 (Wilson, Clopper-Pearson)", of(_binary(0.98), 0.98), False),
+        ("shares of six (BCa)", of(_graded, 0.6), True),
+        ("amounts, mostly 0, skewed (BCa)", of(_rare, 0.1, amount=True), False),
+        ("0/1 twins (BCa over clusters)", clustered(_clustered), True),
+        ("0/1, clusters of 1 to 9 (BCa over clusters)", clustered(_unequal), False),
+    )
+    for data, hit, claims in found:
+        yield Scenario("mean of an axis", data, hit, claims)
 
 
 def _differences() -> Iterator[Scenario]:
@@ -260,11 +240,11 @@ def _differences() -> Iterator[Scenario]:
         return found.bounds.low, found.bounds.high
 
     def of(
-        draw: Callable[[Rng, int], tuple[Values, Values]],
+        draw: Callable[[Rng, int], Pairs],
         truth: float,
         limits: Callable[[Comparison], Limits],
         clusters: bool = False,
-    ) -> Callable[[Rng, int], bool | None]:
+    ) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             a, b = draw(rng, n)
             ids = _ids(a)
@@ -274,29 +254,20 @@ def _differences() -> Iterator[Scenario]:
 
         return hit
 
-    data: tuple[tuple[str, Callable[[Rng, int], tuple[Values, Values]], float, bool], ...] = (
+    data: tuple[tuple[str, Callable[[Rng, int], Pairs], float, bool], ...] = (
         ("0/1, 40% discordant", _binary_pairs(0.25, 0.15), 0.1, True),
         ("0/1, 6% discordant", _binary_pairs(0.04, 0.02), 0.02, False),
         ("shares of six", _graded_pairs(0.2), 0.08, True),
     )
+    figure = "paired difference, interval (BCa)"
     for name, draw, truth, claims in data:
-        yield _coverage(
-            "paired difference, interval (BCa)", name, of(draw, truth, interval), claims=claims
-        )
-    twins = "shares of six, clusters of two"
-    yield _coverage(
-        "paired difference, interval (BCa)",
-        twins,
-        of(_graded_pairs(0.2), 0.08, interval, True),
-        claims=False,
-    )
+        yield Scenario(figure, name, of(draw, truth, interval), claims)
+    twins = of(_graded_pairs(0.2), 0.08, interval, True)
+    yield Scenario(figure, "shares of six, clusters of two", twins, claims=False)
+    figure = "paired difference, decision bounds"
     for name, draw, truth, _ in data:
-        yield _coverage(
-            "paired difference, decision bounds",
-            name,
-            of(draw, truth, bounds),
-            conservative=name.startswith("0/1"),
-        )
+        conservative = name.startswith("0/1")
+        yield Scenario(figure, name, of(draw, truth, bounds), conservative=conservative)
 
 
 def _others() -> Iterator[Scenario]:
@@ -318,7 +289,7 @@ def _others() -> Iterator[Scenario]:
         found = mediation(*columns, seed=0, resamples=RESAMPLES)
         return _covers((found.indirect_low, found.indirect_high), 0.2)
 
-    def agreed(figure: str, truth: float) -> Callable[[Rng, int], bool | None]:
+    def agreed(figure: str, truth: float) -> Hit:
         # Half of the cases are judged alike, of the other half's answers three in five by chance.
         def hit(rng: Rng, n: int) -> bool | None:
             steps = np.linspace(0, 1, 5)
@@ -332,21 +303,16 @@ def _others() -> Iterator[Scenario]:
         return hit
 
     for name, figure in (("Pearson's r", "pearson"), ("Cohen's kappa", "cohens_kappa_above")):
-        yield _coverage(
-            f"{name} of judges (percentile bootstrap over cases)",
-            "five steps, two answers a case",
-            agreed(figure, 0.7),
-            claims=False,
-        )
-    yield _coverage("ratio of means (delta method)", "use factor .8, retention .7", ratio)
-    yield _coverage(
-        "depth slope (percentile bootstrap)", "0/1 at three depths, n in all", slope, claims=False
-    )
-    yield _coverage("indirect effect (percentile bootstrap)", "normal, .5 x .4", indirect)
+        title = f"{name} of judges (percentile bootstrap over cases)"
+        yield Scenario(title, "five steps, two answers a case", agreed(figure, 0.7), claims=False)
+    yield Scenario("ratio of means (delta method)", "use factor .8, retention .7", ratio)
+    title = "depth slope (percentile bootstrap)"
+    yield Scenario(title, "0/1 at three depths, n in all", slope, claims=False)
+    yield Scenario("indirect effect (percentile bootstrap)", "normal, .5 x .4", indirect)
 
 
 def _sizes() -> Iterator[Scenario]:
-    def of(test: Callable[[Rng, int], float | None]) -> Callable[[Rng, int], bool | None]:
+    def of(test: Callable[[Rng, int], float | None]) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             p = test(rng, n)
             return None if p is None else p < 0.05
@@ -354,7 +320,7 @@ def _sizes() -> Iterator[Scenario]:
         return hit
 
     def permutation(
-        draw: Callable[[Rng, int], tuple[Values, Values]],
+        draw: Callable[[Rng, int], Pairs],
     ) -> Callable[[Rng, int], float | None]:
         def test(rng: Rng, n: int) -> float | None:
             a, b = draw(rng, n)
@@ -385,9 +351,7 @@ def _sizes() -> Iterator[Scenario]:
         ("Friedman", "four arms, normal", ranked),
     )
     for figure, data, test in tests:
-        yield Scenario(
-            figure=figure, data=data, kind="size", claims=True, conservative=True, hit=of(test)
-        )
+        yield Scenario(figure, data, of(test), conservative=True, kind="size")
 
 
 def main(argv: list[str] | None = None) -> int:
