@@ -72,25 +72,21 @@ class LLM(Served[S], Model[S]):
         body = self.request(operation.name, prompt, operation.schema(request), sample)
         if (rehearsal := rehearsing()) is not None:
             return self._rehearse(rehearsal, operation, request, prompt, body, sample)
-        answer, usage = await self.answer(operation.name, body, sample, Usage())
-        try:
-            return Reply(
-                response=_parsed(operation, answer, request), text=answer.text, usage=usage
-            )
-        except ValueError as error:
-            problem = self._problem(answer, error)
-        body = _asked_again(body, answer.text, problem)
-        answer, usage = await self.answer(operation.name, body, sample, replace(usage, repairs=1))
-        try:
-            return Reply(
-                response=_parsed(operation, answer, request), text=answer.text, usage=usage
-            )
-        except ValueError as error:
-            raise UnreadableError(
-                f"{operation.name}: unreadable after a repair: {self._problem(answer, error)}",
-                text=answer.text,
-                usage=replace(usage, unreadable=1),
-            ) from None
+        usage = Usage()
+        for repairs in (0, 1):
+            usage = replace(usage, repairs=repairs)
+            answer, usage = await self.answer(operation.name, body, sample, usage)
+            try:
+                response = _parsed(operation, answer, request)
+                return Reply(response=response, text=answer.text, usage=usage)
+            except ValueError as error:
+                problem = self._problem(answer, error)
+            body = _asked_again(body, answer.text, problem)
+        raise UnreadableError(
+            f"{operation.name}: unreadable after a repair: {problem}",
+            text=answer.text,
+            usage=replace(usage, unreadable=1),
+        )
 
     def _rehearse(
         self,

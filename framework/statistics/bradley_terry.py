@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,9 @@ class Strengths:
     """
 
     arms: tuple[str, ...]
-    strength: tuple[float, ...] | None
-    low: tuple[float, ...] | None
-    high: tuple[float, ...] | None
+    strength: tuple[float, ...] | None = None
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
     wins: FloatArray
     n: int
     method: str
@@ -76,27 +76,18 @@ def bradley_terry(
     per_case = np.sign(table[:, :, None] - table[:, None, :]) / 2 + 0.5
     per_case[:, np.arange(k), np.arange(k)] = 0.0
     wins: FloatArray = per_case.sum(axis=0)
-
-    def result(
-        method: str,
-        strength: FloatArray | None = None,
-        limits: tuple[list[float], list[float]] | None = None,
-    ) -> Strengths:
-        return Strengths(
-            arms=tuple(arms),
-            strength=None if strength is None else tuple(float(s) for s in strength),
-            low=tuple(limits[0]) if limits else None,
-            high=tuple(limits[1]) if limits else None,
-            wins=wins,
-            n=n,
-            method=method,
-        )
-
     if not _connected(wins[None])[0]:
-        return result("undefined: some arms are never beaten by the others, or never beat them")
-    strength = _solve(wins[None])[0]
+        method = "undefined: some arms are never beaten by the others, or never beat them"
+        return Strengths(arms=tuple(arms), wins=wins, n=n, method=method)
+    found = Strengths(
+        arms=tuple(arms),
+        strength=tuple(float(s) for s in _solve(wins[None])[0]),
+        wins=wins,
+        n=n,
+        method=f"no interval: {n} cases, fewer than {MIN_UNITS}",
+    )
     if n < MIN_UNITS:
-        return result(f"no interval: {n} cases, fewer than {MIN_UNITS}", strength)
+        return found
     off = [(i, j) for i in range(k) for j in range(k) if i != j]
     columns = [np.ascontiguousarray(per_case[:, i, j]) for i, j in off]
     drawn = bootstrap_means(columns, generator(seed, "bradley-terry", str(n)), resamples)
@@ -106,11 +97,11 @@ def bradley_terry(
     connected = _connected(tables)
     if 1 - connected.mean() > _MOST_UNDEFINED:
         share = f"{1 - connected.mean():.0%}"
-        return result(f"no interval: no finite solution in {share} of resamples", strength)
+        return replace(found, method=f"no interval: no finite solution in {share} of resamples")
     solved = _solve(tables[connected])
-    ends = [percentile_limits(np.ascontiguousarray(solved[:, i]), level) for i in range(k)]
-    limits = [low for low, _ in ends], [high for _, high in ends]
-    return result("percentile bootstrap of cases", strength, limits)
+    limits = [percentile_limits(np.ascontiguousarray(solved[:, i]), level) for i in range(k)]
+    low, high = zip(*limits, strict=True)
+    return replace(found, low=low, high=high, method="percentile bootstrap of cases")
 
 
 def _connected(wins: FloatArray) -> npt.NDArray[np.bool_]:

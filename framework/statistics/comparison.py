@@ -13,6 +13,7 @@ from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.multiplicity import holm
 from framework.statistics.paired import Comparison, compare
 
+_Subject = tuple[str, str, str, str]  # budget, axis, the two arms
 Conclusion = Literal["a better", "b better", "equivalent", "undecided", "cannot conclude"]
 
 
@@ -188,20 +189,18 @@ def comparison_table(
     means = case_means(rows)
     compared: list[tuple[_Subject, Comparison]] = []
     for subject, a, b in _subjects(means, baseline, axes, common_cases):
-        effect = (
-            smallest_effect.get(subject.axis)
-            if isinstance(smallest_effect, Mapping)
-            else smallest_effect
-        )
-        # The pair in sorted order: (a, b) and (b, a) draw the same numbers.
-        names = (subject.budget, subject.axis, *sorted((subject.arm_a, subject.arm_b)))
+        budget, axis, *arms = subject
+        effect = smallest_effect
+        if isinstance(effect, Mapping):
+            effect = effect.get(axis)
         result = compare(
             a,
             b,
             means.clusters,
             seed=seed,
-            names=names,
-            amount=subject.axis in amounts,
+            # The pair in sorted order: (a, b) and (b, a) draw the same numbers.
+            names=(budget, axis, *sorted(arms)),
+            amount=axis in amounts,
             smallest_effect=effect,
             resamples=resamples,
             alpha=alpha,
@@ -210,17 +209,9 @@ def comparison_table(
     adjusted = _holm_defined([result.permutation.p for _, result in compared])
     floors = _holm_defined([result.permutation.smallest_p for _, result in compared])
     return [
-        _table_row(subject, result, holm_p, floor, subject.axis in lower_is_better, alpha)
+        _table_row(subject, result, holm_p, floor, subject[1] in lower_is_better, alpha)
         for (subject, result), holm_p, floor in zip(compared, adjusted, floors, strict=True)
     ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    budget: str
-    axis: str
-    arm_a: str
-    arm_b: str
 
 
 def _subjects(
@@ -251,8 +242,7 @@ def _subjects(
                 columns = _on_common_cases(columns)
             for a, b in pairs:
                 if a in with_axis or b in with_axis:
-                    subject = _Subject(budget=budget, axis=axis, arm_a=a, arm_b=b)
-                    yield subject, columns[a], columns[b]
+                    yield (budget, axis, a, b), columns[a], columns[b]
 
 
 def _on_common_cases(
@@ -280,12 +270,13 @@ def _table_row(
     lower_is_better: bool,
     alpha: float,
 ) -> ComparisonRow:
+    budget, axis, arm_a, arm_b = subject
     conclusion, reason = _conclude(result, holm_p, floor, lower_is_better, alpha)
     return ComparisonRow(
-        arm_a=subject.arm_a,
-        arm_b=subject.arm_b,
-        budget=subject.budget,
-        axis=subject.axis,
+        arm_a=arm_a,
+        arm_b=arm_b,
+        budget=budget,
+        axis=axis,
         mean_a=result.mean_a,
         mean_b=result.mean_b,
         delta=result.delta,

@@ -111,19 +111,14 @@ def _decide(comparison: Comparison, threshold: float, lower_is_better: bool) -> 
         return decision("passed", f"bound {low:+.4f} above {threshold:+.4f}")
     if high <= threshold:
         return decision("failed", f"the upper limit {high:+.4f} is not above {threshold:+.4f}")
-    best, need = _undiscordant_bound(comparison), -threshold
-    if best is not None and 0 < need < 1 and best <= threshold:
-        return decision(
-            "cannot conclude",
-            f"bound {low:+.4f} not above {threshold:+.4f}; without one discordant case "
-            f"{bounds.n_clusters or bounds.n} give {best:+.4f}, {cases_needed(need)} are needed",
-        )
+    units = bounds.n_clusters or bounds.n
+    # What an unseen case could lose has no limit where the axis is an amount.
+    if comparison.share and 0 < -threshold < 1:
+        best = unvaried_limits(0.0, units, lowest=-1.0)[0]  # if no pair differed
+        if best <= threshold:
+            return decision(
+                "cannot conclude",
+                f"bound {low:+.4f} not above {threshold:+.4f}; without one discordant case "
+                f"{units} give {best:+.4f}, {cases_needed(-threshold)} are needed",
+            )
     return decision("undecided", f"bound {low:+.4f} not above {threshold:+.4f}")
-
-
-def _undiscordant_bound(comparison: Comparison) -> float | None:
-    """Return the lower limit that as many units would give if no pair differed."""
-    if not comparison.share:  # what an unseen case could lose has no limit
-        return None
-    size = comparison.n_clusters or comparison.n
-    return unvaried_limits(0.0, size, lowest=-1.0)[0]

@@ -17,7 +17,7 @@ from framework.statistics.bootstrap import (
     unit_values,
 )
 from framework.statistics.bounds import decision_bounds
-from framework.statistics.effects import cohens_h
+from framework.statistics.effects import against_smallest_effect, cohens_h
 from framework.statistics.intervals import (
     Interval,
     Limits,
@@ -214,7 +214,9 @@ def compare(
         n_undefined=pairs.undefined,
         n_discordant=int(np.count_nonzero(flips)),
         cannot_conclude=permutation.smallest_p is None or permutation.smallest_p >= alpha,
-        equivalent=None if smallest_effect is None else _within(bounds, smallest_effect),
+        equivalent=None
+        if smallest_effect is None
+        else against_smallest_effect(bounds.low, bounds.high, smallest_effect) == "equivalent",
     )
 
 
@@ -246,12 +248,3 @@ def _oriented(differences: FloatArray) -> tuple[FloatArray, int]:
     nonzero = differences[differences != 0]
     sign = -1 if len(nonzero) and nonzero[0] < 0 else 1
     return differences * sign, sign
-
-
-def _within(bounds: Interval, effect: float) -> bool:
-    return (
-        bounds.low is not None
-        and bounds.high is not None
-        and -effect < bounds.low
-        and bounds.high < effect
-    )

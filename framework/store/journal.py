@@ -17,7 +17,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from framework.errors import UserError
@@ -163,12 +162,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _write(self, type: str, payload: bytes, actor: str) -> JournalEvent:
