@@ -105,11 +105,8 @@ def run_upload(directory: Path) -> Upload:
         "gate": _gate(summary["gate"]),
         "directory": directory.name,
         NOTE: _run_note(summary, [*left_out, *strata_left_out]),
+        **_listed(artifacts_left_out=left_out, strata_left_out=strata_left_out),
     }
-    if left_out:
-        tags["artifacts_left_out"] = "; ".join(left_out)
-    if strata_left_out:
-        tags["strata_left_out"] = "; ".join(strata_left_out)
     return Upload(
         name=f"{run['arch']} {run['budget']}",
         started=_milliseconds(started["time"]),
@@ -140,15 +137,12 @@ def sweep_upload(directory: Path) -> Upload:
         "fairness_flags": str(len(sweep["fairness_flags"])),
         "baseline": str(sweep["baseline"]),
         NOTE: _sweep_note(sweep),
+        **_listed(comparisons_left_out=pairs_left_out, artifacts_left_out=left_out),
     }
-    if pairs_left_out:
-        tags["comparisons_left_out"] = "; ".join(pairs_left_out)
     if judged := sweep.get("prereg"):
         outcomes = (f"{v['hypothesis']['name']} {v['outcome']}" for v in judged["verdicts"])
         tags["prereg"] = f"{judged['plan']['name']}: {', '.join(outcomes) or 'not judged'}"
         tags["prereg_flags"] = str(len(judged["flags"]))
-    if left_out:
-        tags["artifacts_left_out"] = "; ".join(left_out)
     return Upload(
         name=directory.name,
         started=min(_milliseconds(first["time"]) for first, _ in ends),
@@ -160,6 +154,11 @@ def sweep_upload(directory: Path) -> Upload:
         pictures=_pictures(directory),
         whole=not sweep["unfinished"],
     )
+
+
+def _listed(**lines: Sequence[str]) -> dict[str, str]:
+    """The tags of which there is something to say."""
+    return {tag: "; ".join(found) for tag, found in lines.items() if found}
 
 
 def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:

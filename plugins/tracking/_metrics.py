@@ -11,21 +11,12 @@ from framework.analysis.cost import MEASURES
 from framework.store.directory import COMPARISON, SUMMARY
 from framework.text.canonical import canonical_json, digest_bytes
 
-__all__ = [
-    "MOST_PAIRS",
-    "MOST_STRATA",
-    "Metrics",
-    "run_metrics",
-    "setting",
-    "sweep_metrics",
-    "word",
-]
-
 MOST_STRATA: Final = 400
 """Values by stratum that are still uploaded."""
 MOST_PAIRS: Final = 250
 """Paired comparisons that are still uploaded."""
-_PARTS: Final = ("mean", "ci_low", "ci_high", "n")
+_PARTS: Final = {"": "mean", "_ci_low": "ci_low", "_ci_high": "ci_high", "_n": "n"}
+"""Of an axis, by what is added to its name."""
 _UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
 
 
@@ -62,9 +53,8 @@ def run_metrics(summary: Mapping[str, Any]) -> tuple[Metrics, list[str]]:
     for axis in dict.fromkeys([*(a for a in summary["headline"] if a in axes), *axes]):
         entry = axes[axis]
         if entry["mean"] is not None:
-            metrics.add((axis,), entry["mean"])
-            for part in _PARTS[1:]:
-                metrics.add((f"{axis}_{part}",), entry[part])
+            for suffix, part in _PARTS.items():
+                metrics.add((f"{axis}{suffix}",), entry[part])
     for name, value in summary["fairness"].items():
         metrics.add(("fairness", name), value)
     for phase, counts in summary["ledger"].items():
@@ -136,8 +126,7 @@ def _add_depths(metrics: Metrics, summary: Mapping[str, Any]) -> None:
     for name, depth in summary["depths"].items():
         axes = summary["strata"][name]
         for axis in summary["headline"]:
-            for part in _PARTS:
-                suffix = "" if part == "mean" else f"_{part}"
+            for suffix, part in _PARTS.items():
                 metrics.add(("depth", f"{axis}{suffix}"), axes.get(axis, {}).get(part), depth)
 
 
@@ -154,6 +143,6 @@ def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float
         (("strata", f"{axis}.{name}{suffix}"), axes[axis][part])
         for axis in summary["headline"]
         for name, axes in strata.items()
-        for suffix, part in (("" if part == "mean" else f"_{part}", part) for part in _PARTS)
         if axis in axes
+        for suffix, part in _PARTS.items()
     ]

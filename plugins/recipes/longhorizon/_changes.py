@@ -19,8 +19,7 @@ def changes(rows: Sequence[Recorded], published: Sequence[PrintedTable]) -> list
         *_labels(rows),
         *_abstentions(rows),
         *_notices(rows),
-        *_matching(rows),
-        *_gates(rows),
+        *_gate(rows),
         *_tests(rows, published),
         *_certainty(rows),
         "FRP and RCS are as recorded: 220 characters of each rationale were kept, so neither can "
@@ -53,11 +52,10 @@ def _abstentions(rows: Sequence[Recorded]) -> Iterator[str]:
 
 
 def _notices(rows: Sequence[Recorded]) -> Iterator[str]:
-    free = [r for r in rows if r.gold not in ADVERSE and r.axes["CRR"] == 1]
-    approved = [r for r in rows if r.gold == "DENY" and r.label == "APPROVE" and r.axes["CRR"] == 1]
-    paid = [
-        r for r in rows if r.gold in ADVERSE and r.label == "PAY" and r.axes["CRR"] == 1
-    ]  # fmt: skip
+    compliant = [r for r in rows if r.axes["CRR"] == 1]
+    free = [r for r in compliant if r.gold not in ADVERSE]
+    approved = [r for r in compliant if r.gold == "DENY" and r.label == "APPROVE"]
+    paid = [r for r in compliant if r.gold in ADVERSE and r.label == "PAY"]
     yield (
         f"CRR counted {len(free)} rows as compliant whose true decision needs no notice, "
         f"{len(approved)} wrong approvals of loans to be denied and {len(paid)} wrong full payment "
@@ -72,21 +70,19 @@ def _notices(rows: Sequence[Recorded]) -> Iterator[str]:
         )
 
 
-def _matching(rows: Sequence[Recorded]) -> Iterator[str]:
+def _gate(rows: Sequence[Recorded]) -> Iterator[str]:
+    found_by = {axis: compared(rows, "SAM", "Summ-only", "moderate", axis)
+                for axis in ("FRP", "RCS", "EDA")}  # fmt: skip
     for axis in ("FRP", "RCS"):
-        found = compared(rows, "SAM", "Summ-only", "moderate", axis)
+        found = found_by[axis]
         everywhere = [r.axes[axis] for r in rows if r.arm == "Summ-only" and r.budget == "moderate"]
         yield (
             f"Table 5 compared SAM on 5 cases with Summ-only on {len(everywhere)}: on the same "
             f"{found.n}, Summ-only's {axis} is {found.mean_b:.3f}, not "
             f"{sum(everywhere) / len(everywhere):.3f}, and the difference {found.delta:+.3f}."
         )
-
-
-def _gates(rows: Sequence[Recorded]) -> Iterator[str]:
     for axis in ("EDA", "FRP", "RCS"):
-        found = compared(rows, "SAM", "Summ-only", "moderate", axis)
-        decision = noninferiority(found, SLACK)
+        decision = noninferiority(found_by[axis], SLACK)
         yield f"SAM's gate on {axis}: FAIL by the point estimate -> {decision.conclusion}."
 
 
@@ -115,16 +111,13 @@ def _tests(rows: Sequence[Recorded], published: Sequence[PrintedTable]) -> Itera
                 f"their cases ({', '.join(t.label for t in unable)}): no difference seen is not "
                 "equivalence."
             )
-        flat = [
-            t
-            for t in after
-            if not t.found.cannot_conclude and t.found.n_discordant == 0
-        ]  # fmt: skip
-        for test in flat:
-            yield (
-                f"Table {number}, {test.label}: printed [+0.00, +0.00]; {test.found.n} equal pairs "
-                f"leave [{test.found.bounds.low:+.3f}, {test.found.bounds.high:+.3f}] open."
-            )
+        for test in after:
+            found = test.found
+            if not found.cannot_conclude and found.n_discordant == 0:
+                yield (
+                    f"Table {number}, {test.label}: printed [+0.00, +0.00]; {found.n} equal pairs "
+                    f"leave [{found.bounds.low:+.3f}, {found.bounds.high:+.3f}] open."
+                )
 
 
 def _certainty(rows: Sequence[Recorded]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from framework.analysis.evidence import Job, higher_is_better, load
 from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
-from framework.records import Row
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Table, Text
 from framework.reporting.cells import UNDEFINED, count, delta
@@ -118,13 +117,11 @@ def _firing(pair: Pair) -> list[Cell | str]:
 
 def _most(pair: Pair, cases: Sequence[str]) -> Cell | str:
     """The kinds that most of these cases are of."""
-    kinds = {row.case_id: _kind(row) for row in pair.job.good}
+    # The finest name that a case's question has.
+    kinds = {row.case_id: row.tags.get("structure", row.stratum) for row in pair.job.good}
     found = Counter(kinds[case] for case in cases).most_common()
-    return ", ".join(f"{kind} ({n})" for kind, n in sorted(found, key=_often)[:_MOST]) or UNDEFINED
-
-
-def _often(kind: tuple[str, int]) -> tuple[int, str]:
-    return -kind[1], kind[0]
+    found.sort(key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{kind} ({n})" for kind, n in found[:_MOST]) or UNDEFINED
 
 
 def _by_type(pairs: Sequence[Pair], anchor: str) -> Table:
@@ -176,13 +173,11 @@ def _paired(sources: Sequence[Path]) -> list[list[Pair]]:
         places[tuple(job.summary["run"][key] for key in _WHERE)].append(job)
     found: list[list[Pair]] = []
     for members in places.values():
-        plain = [job for job in members if not _name(job)]
-        others = [job for job in members if job not in plain]
-        if not plain or not others:
-            continue
-        axis = _axis(plain[0])
-        pairs = [Pair(job=job, base=plain[0], axis=axis) for job in others]
-        found.append(pairs)
+        plain = next((job for job in members if not _name(job)), None)
+        others = [job for job in members if _name(job)]
+        if plain is not None and others:
+            axis = _axis(plain)
+            found.append([Pair(job=job, base=plain, axis=axis) for job in others])
     if not found:
         raise UserError(f"regimes/operators needs {_NEEDS}")
     return found
@@ -199,11 +194,6 @@ def _axis(job: Job) -> str:
 
 def _column(job: Job, axis: str) -> dict[str, float]:
     return dict(job.means.values.get((job.budget, job.arm), {}).get(axis, {}))
-
-
-def _kind(row: Row) -> str:
-    """The finest name that a case's question has."""
-    return row.tags.get("structure", row.stratum)
 
 
 def _is_prose(job: Job) -> bool:
