@@ -120,17 +120,12 @@ def crossing(job: Job, rivals: Sequence[Job], axis: str) -> Crossover:
     Raises UserError where the rivals have other cases with the axis.
     """
     depths = depths_of(job.good)
-    return crossover(
-        {case: value for case, value in values(job, axis).items() if case in depths},
-        {
-            rival.arm: {case: value for case, value in values(rival, axis).items()
-                        if case in depths}
-            for rival in rivals
-        },
-        depths,
-        seed=_seed(job),
-        clusters=job.means.clusters,
-    )  # fmt: skip
+    own, *others = (
+        {case: value for case, value in values(one, axis).items() if case in depths}
+        for one in (job, *rivals)
+    )
+    rows = dict(zip((rival.arm for rival in rivals), others, strict=True))
+    return crossover(own, rows, depths, seed=_seed(job), clusters=job.means.clusters)
 
 
 def _seed(job: Job) -> int:

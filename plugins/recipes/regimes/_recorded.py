@@ -16,19 +16,6 @@ _PATTERN: Final = "regimes_seed*.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One authored candidate: its seam, what became of it, and the change of CONFIRM accuracy.
-
-    `outcome` is `promoted`, `static_rejected`, `discarded` (on OPTIMIZE) or
-    `discarded:confirm_regression`.
-    """
-
-    seam: str
-    outcome: str
-    confirm_delta: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
     """One promoted candidate. `transitions`: (question, regime before, regime after) on CONFIRM."""
 
@@ -49,14 +36,18 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """One recorded loop. Baselines are accuracies in [0, 1], `n_confirm` counts questions."""
+    """One recorded loop. Baselines are accuracies in [0, 1], `n_confirm` counts questions.
+
+    attempts : what became of each authored candidate: `promoted`, `static_rejected`, `discarded`
+        (on OPTIMIZE) or `discarded:confirm_regression`.
+    """
 
     seed: int
     n_confirm: int
     optimize_base: float
     confirm_base: float
     promotions: tuple[Promotion, ...]
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[str, ...]
 
     @property
     def final(self) -> Promotion:
@@ -70,7 +61,7 @@ class Loop:
 
     def count(self, outcome: str) -> int:
         """How many attempts ended so."""
-        return sum(attempt.outcome == outcome for attempt in self.attempts)
+        return self.attempts.count(outcome)
 
 
 def read_loops(directory: Path) -> tuple[Loop, ...]:
@@ -95,9 +86,7 @@ def _loop(file: Path) -> Loop:
             optimize_base=float(data["opt_base"]),
             confirm_base=float(data["confirm_base_final"]),
             promotions=tuple(map(_promotion, data["promotions"])),
-            attempts=tuple(
-                Attempt(seam=str(a[0]), outcome=str(a[1]), confirm_delta=a[4]) for a in data["log"]
-            ),
+            attempts=tuple(str(attempt[1]) for attempt in data["log"]),
         )
     except OSError as error:
         raise DataError(file, None, f"can't be read: {error.strerror}") from None

@@ -50,6 +50,7 @@ def _summary(strata: list[str]) -> dict[str, object]:
         "axes": axes,
         "headline": ["frp", "kappa"],
         "strata": dict.fromkeys(strata, axes),
+        "depths": {f"depth={d}": d for d in (1, 3) if f"depth={d}" in strata},
         "ledger": {"total": {"tokens_in": 7, "cost_usd": 0.5}},
         "fairness": {"budget_tokens": None, "unbudgeted": True, "could_fill": 0.25},
         "errors": {"n": 1, "kinds": {}},
