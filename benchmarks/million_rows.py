@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from _measure import result
 
-from framework.statistics import comparison_table, mean_intervals
-from framework.statistics.comparison import case_means
+from framework.statistics.comparison import case_means, comparison_table
+from framework.statistics.intervals import mean_intervals
 
 ARMS, CASES, REPEATS = 5, 20_000, 10
 RESAMPLES = 10_000

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from _measure import result, timed
 from scipy import stats
 
-from framework.statistics import compare, mean_intervals
+from framework.statistics.intervals import mean_intervals
+from framework.statistics.paired import compare
 
 RESAMPLES = 10_000
 REPORTED_N = 500

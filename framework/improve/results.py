@@ -9,7 +9,7 @@ from typing import Any
 
 from framework.contracts import Outcome, Route, Taxonomy
 from framework.improve.stack import Candidate
-from framework.statistics import compare
+from framework.statistics.paired import compare
 from framework.statistics.proportions import mcnemar_p
 
 

@@ -11,7 +11,8 @@ from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest, plugins
-from framework.statistics import Comparison, Decision, compare
+from framework.statistics.noninferiority import Decision
+from framework.statistics.paired import Comparison, compare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
-from framework import statistics
 from framework.contracts import Gate, GateOutcome
 from framework.records import Row
 from framework.registry import register
+from framework.statistics.noninferiority import superiority
+from framework.statistics.paired import compare
 
 CORRECT: Final = "correct"
 """The axis of the rows that the loop gives: 1 for a correct case, else 0."""
@@ -46,7 +47,7 @@ class HeldoutSettings:
 class Heldout(Gate[HeldoutSettings]):
     """Judges pairs of correctness inside `protocol=improve`; a run as a whole it does not judge.
 
-    The lower bound is that of the paired mean difference (statistics.superiority). Where the same
+    The lower bound is that of the paired mean difference (`superiority`). Where the same
     cases are analysed again, analysis i has the level alpha 6 / (pi i)^2: all of them together
     spend alpha. Where every analysis has cases of its own, each has alpha.
     """
@@ -78,7 +79,7 @@ class Heldout(Gate[HeldoutSettings]):
         if not baseline:
             return GateOutcome(name=self.name, passed=None, reason="judged inside the loop")
         threshold, alpha = self.settings.threshold, self.settings.alpha
-        comparison = statistics.compare(
+        comparison = compare(
             {row.case_id: row.axes[CORRECT] for row in rows},
             {row.case_id: row.axes[CORRECT] for row in baseline},
             {row.case_id: row.cluster or None for row in baseline},
@@ -86,7 +87,7 @@ class Heldout(Gate[HeldoutSettings]):
             names=("gate", CORRECT),
             alpha=2 * alpha,
         )
-        decision = statistics.superiority(comparison, threshold)
+        decision = superiority(comparison, threshold)
         delta = comparison.delta or 0.0
         point = self.settings.rule == "point"
         passed = delta >= threshold if point else decision.passed

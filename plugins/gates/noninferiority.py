@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final
 from framework.contracts import GateOutcome
 from framework.records import Row
 from framework.registry import register
-from framework.statistics import Comparison, Decision, noninferiority, superiority
+from framework.statistics.noninferiority import Decision, noninferiority, superiority
+from framework.statistics.paired import Comparison
 from plugins.gates._paired import GateSettings, PairedGate, judge
 
 SENSITIVITY: Final = 2.0

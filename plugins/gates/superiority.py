@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from framework.registry import register
-from framework.statistics import Comparison, Decision, superiority
+from framework.statistics.noninferiority import Decision, superiority
+from framework.statistics.paired import Comparison
 from plugins.gates._paired import GateSettings, PairedGate
 
 
