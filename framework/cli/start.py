@@ -128,9 +128,19 @@ def _status(command: Callable[[], object], switches: list[str], overrides: list[
             error = raised
         added = _corrected(error, overrides)
         if added is None:
-            traceback.print_exception(error)
+            _print_error(error)
             return FAILED
         overrides = added
+
+
+def _print_error(error: BaseException) -> None:
+    """Print the traceback of an error of ours: of one in a worker the worker's alone."""
+    from framework.engine.workers import JobFailed
+
+    if isinstance(error, JobFailed):
+        print(str(error).rstrip("\n"), file=sys.stderr)
+    else:
+        traceback.print_exception(error)
 
 
 def _corrected(error: BaseException, overrides: Sequence[str]) -> list[str] | None:

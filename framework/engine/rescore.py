@@ -56,7 +56,7 @@ def rescore(
             "account": new_account(),
             "rescored_from": origin,
             "jobs": [
-                {"name": j.plan.name, "identity": j.plan.digest, "overrides": list(j.overrides)}
+                {"name": j.name, "identity": j.plan.digest, "overrides": list(j.overrides)}
                 for j in jobs
             ],
         }
@@ -144,8 +144,8 @@ def _sweep(
     runs: list[Outcome] = []
     try:
         for job in jobs:
-            old = Path(os.path.normpath(path / origin["runs"][job.plan.name]))
-            runs.append(_run(job.plan, old, path / job.plan.name, origin["axes"], path, listener))
+            old = Path(os.path.normpath(path / origin["runs"][job.name]))
+            runs.append(_run(job.plan, old, path / job.name, origin["axes"], path, listener))
             if runs[-1].ends_sweep:
                 break
     finally:

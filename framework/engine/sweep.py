@@ -113,15 +113,13 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
 
     Raises UserError where a job was begun on other data.
     """
-    runs: list[Outcome] = []
     left: list[Job] = []
+    finished: list[Job] = []
     for job in jobs:
-        directory = path / job.plan.name
-        if directory.exists() and check_same(job.plan, directory).finished is not None:
-            runs.append(Outcome(directory=directory, summary=read_summary(directory)))
-            listener.run_ended(job.plan, directory, path)
-        else:
-            left.append(job)
+        directory = path / job.name
+        done = directory.exists() and check_same(job.plan, directory).finished is not None
+        (finished if done else left).append(job)
+    runs = [_read(path / job.name) for job in finished]
     if left:
         work = SweepWork(path, left, listener)
         try:
@@ -132,7 +130,13 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
         finally:
             tell_spent(jobs[0].plan, path)
         runs += work.outcomes
+    for job in finished:  # last, as an upload loads what is better not there when workers fork
+        listener.run_ended(job.plan, path / job.name, path)
     return finish_sweep(path, jobs, runs)
+
+
+def _read(directory: Path) -> Outcome:
+    return Outcome(directory=directory, summary=read_summary(directory))
 
 
 def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> SweepOutcome:
@@ -157,11 +161,11 @@ def _loops(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
         if len({job.plan.labels.get(group) for job in jobs}) > 1
     ]
     for job in jobs:
-        results = read_loop(path / job.plan.name)
+        results = read_loop(path / job.name)
         if results is not None:
             labels = job.plan.labels
             arm = " ".join(f"{g}={labels[g]}" for g in varied if g in labels)
-            found.append({"arm": arm, "directory": job.plan.name, "results": results})
+            found.append({"arm": arm, "directory": job.name, "results": results})
     return loops_summary(found) if found else None
 
 
@@ -171,7 +175,7 @@ def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     baseline = baselines.pop() if len(baselines) == 1 else None
     top = jobs[0].plan.top
     return _compared(
-        [path / job.plan.name for job in jobs],
+        [path / job.name for job in jobs],
         baseline,
         judged_runs,
         smallest_effect=top.smallest_effect,
@@ -271,7 +275,7 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
         check_operational(plan, operational)
     jobs = plan_jobs([[*known["overrides"], *operational] for known in stored])
     return [
-        dataclasses.replace(job, overrides=tuple(known["overrides"]))
+        dataclasses.replace(job, overrides=tuple(known["overrides"]), stored_as=known["name"])
         for job, known in zip(jobs, stored, strict=True)
     ]
 
@@ -309,7 +313,7 @@ def _create(path: Path, overrides: Sequence[str], planned: Sequence[Job]) -> Non
         "argv": list(overrides),
         "account": new_account(),
         "jobs": [
-            {"name": p.plan.name, "identity": p.plan.digest, "overrides": list(p.overrides)}
+            {"name": p.name, "identity": p.plan.digest, "overrides": list(p.overrides)}
             for p in planned
         ],
     }

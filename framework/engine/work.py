@@ -13,7 +13,7 @@ from typing import Any, Final
 from framework.config import Plan
 from framework.engine.compose import key_of, overrides_of, plan_of
 from framework.engine.job import Baselines, check_job, run_job
-from framework.engine.listener import Listener, Step
+from framework.engine.listener import Aside, Listener, Step
 from framework.engine.run import Outcome, one_domain
 from framework.engine.workers import Pool
 from framework.models.throttle import share_among
@@ -28,13 +28,20 @@ _EVERY_S: Final = 0.1
 class Job:
     """One job of a sweep: its overrides, plan, and what its gate compares with.
 
-    only_baseline : it was not asked for; others are compared with it.
+    only_baseline : it was not asked for; others are compared with it. stored_as : its name in a
+    sweep that was begun when the same settings had another label.
     """
 
     overrides: tuple[str, ...]
     plan: Plan
     baselines: Baselines
     only_baseline: bool = False
+    stored_as: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its directory in the sweep's."""
+        return self.stored_as or self.plan.name
 
 
 class SweepWork:
@@ -93,7 +100,7 @@ class SweepWork:
             if any(self._finished.get(other) is False for other in needed):
                 self._waiting.remove(number)
                 why = "its gate's baseline did not finish"
-                path = self.directory / self.jobs[number].plan.name
+                path = self.directory / self.jobs[number].name
                 _log.warning("stopped: %s: %s", path, why)
                 self._end(number, Outcome(directory=path, summary=None, stopped=why))
             elif all(other in self._finished for other in needed):
@@ -137,6 +144,14 @@ class SweepWork:
         if outcome.summary is not None:
             self._listener.run_ended(self.jobs[number].plan, outcome.directory, self.directory)
 
+    @contextmanager
+    def telling_aside(self) -> Iterator[None]:
+        """Inside, no job waits for the upload of another; all are uploaded at the end."""
+        before = self._listener
+        with Aside(before) as self._listener:
+            yield
+        self._listener = before
+
     def stop(self) -> None:
         """Nothing more begins."""
         self._over = True
@@ -158,7 +173,7 @@ class SweepWork:
     def _run_unless_over(self, number: int) -> Outcome:
         """Run one of several jobs that a launcher runs here in turn, whatever came of the last."""
         if self._over:
-            path = self.directory / self.jobs[number].plan.name
+            path = self.directory / self.jobs[number].name
             return Outcome(directory=path, summary=None, stopped="not begun")
         try:
             outcome = self.run(number)
@@ -169,7 +184,7 @@ class SweepWork:
         return outcome
 
     def _run(self, job: Job, listener: Listener) -> Outcome:
-        directory = self.directory / job.plan.name
+        directory = self.directory / job.name
         role = f"gate.baseline {directory}: " if job.only_baseline else ""
         return run_job(job.plan, directory, job.baselines, self.directory, listener, role)
 
@@ -194,7 +209,8 @@ def in_processes(work: SweepWork, size: int) -> None:
         return work.run_telling(number, tell)
 
     try:
-        with Pool(size, run, work.heard) as pool:
+        # No thread before the forks: it could hold a lock that a worker then waits for.
+        with Pool(size, run, work.heard) as pool, work.telling_aside():
             pool.run(work.begin, work.ended)
     finally:
         work.stop()

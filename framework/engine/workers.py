@@ -154,7 +154,7 @@ class Pool:
             process, job = self._workers.pop(worker), self._at_work[worker]
             process.join()
             worker.close()
-            return _Told(job, "failed", f"its process ended by itself: {_ending(process)}")
+            return _Told(job, "failed", f"a job's process ended by itself: {_ending(process)}")
 
     def _pass_on(self, caught: Sequence[int], passed_on: int) -> int:
         number = caught[passed_on]

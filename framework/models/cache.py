@@ -6,9 +6,12 @@ address, the whole request and a sample index. Neither the request nor any key o
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -54,6 +57,7 @@ class ResponseCache:
 
     def __init__(self, path: Path) -> None:
         self._connection = connect(path, _SCHEMA)
+        self._path = path
 
     def get(self, key: str) -> Response | None:
         """The stored response, None where there is none."""
@@ -71,6 +75,34 @@ class ResponseCache:
             "INSERT OR IGNORE INTO responses VALUES (?, ?, ?)", (key, operation, text)
         )
 
+    def claim(self, key: str) -> bool:
+        """Whether this process alone may now ask for a response; another has it until it lets go.
+
+        The kernel keeps the claim, a lock on a byte that no file has to have, and drops it with the
+        process. It holds against other processes only.
+        """
+        try:
+            fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
+        except (BlockingIOError, PermissionError):
+            return False
+        return True
+
+    def let_go(self, key: str) -> None:
+        """Let another process ask."""
+        fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, _place(key))
+
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+        if "_locks" in self.__dict__:
+            os.close(self._locks)
+            del self._locks
+
+    @cached_property
+    def _locks(self) -> int:
+        return os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _place(key: str) -> int:
+    """The byte that stands for a key: its digest's last 15 digits, which a file offset can be."""
+    return int(key[-15:], 16)

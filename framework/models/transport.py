@@ -33,6 +33,8 @@ OPERATIONAL: Final = {"operational": True}
 """Metadata of a setting that can not change a measured value."""
 _OVERHEAD_BYTES: Final = 4096
 """What a provider may add to a request: its own instructions for tools."""
+_LOOK_S: Final = 0.02
+"""How often is looked whether another process has ended the same call."""
 _STOPS: Final = frozenset({"401", "403", "404"})
 """Statuses that every other call would meet as well: a refused key, a model that is not there."""
 _PUSHED_BACK: Final = frozenset({"429", "529", "503"})
@@ -213,13 +215,13 @@ class Served(ABC, Generic[S]):
                 )
             flight = self._flights.get(key)
             if flight is None:
-                return await self._fly(operation, body, key), True
+                return await self._fly(operation, body, key)
             await asyncio.wait([flight])
             if not flight.cancelled():
                 return flight.result(), False
 
-    async def _fly(self, operation: str, body: dict[str, Any], key: str) -> Response:
-        """Make the call that others who ask the same wait for.
+    async def _fly(self, operation: str, body: dict[str, Any], key: str) -> tuple[Response, bool]:
+        """Make the call that others who ask the same wait for; whether we paid for it.
 
         In the caller's own task: one of its own costs the SDK's connection pool a third of a
         millisecond.
@@ -227,9 +229,9 @@ class Served(ABC, Generic[S]):
         flight: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._flights[key] = flight
         try:
-            response = await self._call(operation, body, key)
+            response, paid = await self._alone(operation, body, key)
             flight.set_result(response)
-            return response
+            return response, paid
         except Exception as error:
             flight.set_exception(error)
             flight.exception()  # seen, though nobody else may be waiting
@@ -237,6 +239,20 @@ class Served(ABC, Generic[S]):
         finally:
             flight.cancel()  # where it has neither: whoever waits makes the call
             del self._flights[key]
+
+    async def _alone(self, operation: str, body: dict[str, Any], key: str) -> tuple[Response, bool]:
+        """Make the call, or wait for a process that makes it; whether we paid for it."""
+        cache = self._open_cache()
+        if cache is None:
+            return await self._call(operation, body, key), True
+        while not cache.claim(key):
+            await asyncio.sleep(_LOOK_S)
+        try:
+            if (found := cache.get(key)) is not None:
+                return found, False
+            return await self._call(operation, body, key), True
+        finally:
+            cache.let_go(key)
 
     async def _call(self, operation: str, body: dict[str, Any], key: str) -> Response:
         """Call until there is an answer or it fails for good; store it before anyone uses it."""

@@ -73,11 +73,13 @@ class Faults:
 class Counts:
     """What was served: answers that were sent whole, those lost on the way, and those turned away.
 
-    begun : requests that came, answered yet or not.
+    begun : requests that came, answered yet or not. most_at_once : the most that waited together.
     requests : whole answers by request; one that is above 1 was paid for twice.
     """
 
     begun: int = 0
+    under_way: int = 0
+    most_at_once: int = 0
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -205,7 +207,10 @@ class ModelServer:
         self.counts.begun += 1
         if fault:
             self.counts.faults[fault] += 1
+        self.counts.under_way += 1
+        self.counts.most_at_once = max(self.counts.most_at_once, self.counts.under_way)
         await asyncio.sleep(self.delay_s + (self.faults.late_s if fault == "late" else 0.0))
+        self.counts.under_way -= 1
         if fault in _TURNED_AWAY:
             self.counts.turned_away += 1
             return int(fault), error(_TURNED_AWAY[fault], "told to"), fault

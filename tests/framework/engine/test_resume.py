@@ -158,6 +158,21 @@ def test_a_sweep_killed_between_jobs(
         sweeps_are_the_same(Path("whole"), Path(place))
 
 
+def test_a_sweep_keeps_the_names_that_its_jobs_had(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(capsys, "-m", *HOTPOT, "arch=bm25,none", "hydra.sweep.dir=s").status == 0
+    plan = read_json(Path("s/sweep_plan.json"))
+    for number, job in enumerate(plan["jobs"]):
+        (Path("s") / job["name"]).rename(Path("s") / f"old-{number}")
+        job["name"] = f"old-{number}"
+    Path("s/sweep_plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    shutil.rmtree("s/old-1")
+    assert run(capsys, "resume=s").status == 0
+    assert sorted(path.name for path in Path("s").iterdir() if path.is_dir()) == ["old-0", "old-1"]
+    assert read_json(Path("s/sweep.json"))["unfinished"] == []
+
+
 def test_a_sweep_killed_while_comparing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

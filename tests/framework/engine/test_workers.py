@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from framework.engine import work as work_module
+from framework.engine.listener import Aside, Listener
 from framework.engine.workers import JobFailed, Pool
-from framework.errors import StopRun, UserError
-from framework.models.spending import Spending
+from framework.errors import UserError
 from framework.registry import find
 from framework.store import verify_run
 from tests.launching import HOTPOT, LOAN, run
@@ -136,31 +138,47 @@ def test_a_mistake_and_a_death_in_a_worker_are_told() -> None:
             pool.run(lambda jobs=jobs: next(jobs, None), lambda job, result: None)
 
 
-def test_a_cap_holds_over_all_workers(tmp_path: Path) -> None:
-    """Eight workers ask five times each, and ten calls are allowed: never the eleventh."""
+def test_an_error_of_ours_in_a_worker_is_told_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
 
-    def run(number: int, tell: object) -> tuple[int, int]:
-        spending = Spending(tmp_path / "account.sqlite", "sweep", max_tokens=10)
+    def failing(*args: object) -> None:
+        raise KeyError("ours")
 
-        async def calls() -> int:
-            made = 0
-            for _ in range(5):
-                try:
-                    hold = await spending.hold(0.0, 1)
-                except StopRun:
-                    break
-                await asyncio.sleep(0.01)
-                spending.settle(hold, 0.0, 1)
-                made += 1
-            return made
+    monkeypatch.setattr(work_module, "run_job", failing)
+    done = run(capsys, "-m", *HOTPOT, "arch=bm25,none", "hydra.launcher.workers=2")
+    assert done.status == 1
+    assert done.err.count("Traceback") == done.err.count("KeyError: 'ours'") == 1
 
-        return os.getpid(), asyncio.run(calls())
 
-    jobs, results = iter(range(8)), []
-    with Pool(8, run, lambda job, told: None) as pool:
-        pool.run(lambda: next(jobs, None), lambda job, result: results.append(result))
-    assert len(results) == len({process for process, _ in results}) == 8
-    assert sum(made for _, made in results) == 10
+def test_no_job_waits_for_an_upload() -> None:
+    told: list[str] = []
+    free = threading.Event()
+
+    class Uploading(Listener):
+        def run_ended(self, plan: Any, directory: Path, sweep: Path | None) -> None:
+            assert free.wait(10)
+            told.append(directory.name)
+            if directory.name == "b":
+                raise KeyError("ours")
+
+    def upload(names: str, error: BaseException | None = None) -> None:
+        plan: Any = None
+        with Aside(Uploading()) as aside:
+            for name in names:
+                aside.run_ended(plan, Path(name), None)
+            threading.Timer(0.2, free.set).start()
+            if error:
+                raise error
+
+    with pytest.raises(KeyError):
+        upload("abc")
+    assert told == ["a", "b", "c"]
+    free.clear()
+    with pytest.raises(KeyboardInterrupt):
+        upload("def", KeyboardInterrupt())
+    assert told[3:] in ([], ["d"])
 
 
 def test_a_model_in_the_process_has_one_worker_and_the_reason_is_told(
