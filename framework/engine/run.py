@@ -32,6 +32,7 @@ from framework.engine.protocols.rescore import NoModel, RescoreProtocol, Rescore
 from framework.errors import StopRun, UserError
 from framework.models.client import ModelClient
 from framework.models.spending import current
+from framework.pipeline.histories import events_of
 from framework.pipeline.path import Pipeline
 from framework.records import EMPTY, Case
 from framework.registry import NoSettings, find, settings_of
@@ -276,7 +277,7 @@ def check(plan: Plan) -> None:
     first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)
     if first is None:
         raise UserError(f"domain {plan.label('domain')} has no cases")
-    events = islice(domain.history(first.history_id), 200)
+    events = islice(events_of(domain, first.history_id), 200)
     smallest = min((count_tokens(event.text) for event in events), default=0)
     if pipeline.limit is not None and pipeline.limit < smallest:
         raise UserError(

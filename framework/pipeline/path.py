@@ -40,6 +40,7 @@ from framework.contracts import (
 from framework.errors import StopRun
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.pipeline.concurrency import CancelToken, bounded
+from framework.pipeline.histories import events_of
 from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.recall import Found, search
 from framework.pipeline.score import Measured, score_axes
@@ -346,7 +347,7 @@ class Pipeline:
     async def _ingest(self, history_id: str, trial: int, repeat: int) -> Memory:
         return await ingested(
             self.open_arch(history_id, trial),
-            self.domain.history(history_id),
+            events_of(self.domain, history_id),
             repeat=repeat,
             client=self.client,
             extractor=self.extractor,

@@ -24,7 +24,7 @@ LARGE = 2_000
 
 _BATCH_ENTRIES = 1 << 18  # of the count matrix: 2 MB, so that a batch stays in cache
 _KEPT_UNITS = 128  # draws of up to so many units are kept: at most 1.3 MB each
-_MOST_KEPT = 24
+_MOST_KEPT = 48
 _kept: dict[tuple[str, int, int], tuple[list[npt.NDArray[np.uint8]], Any]] = {}
 _DRAWS_A_COUNT = 16  # drawing one binomial count costs about as much as drawing so many units
 

@@ -17,6 +17,7 @@ import math
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ _ENCODER = json.JSONEncoder(
     separators=(",", ":"),
 )
 _SCALARS = frozenset({str, int, float, bool, type(None)})
+_PLAIN = frozenset({str, bool, type(None)})  # canonical whatever the value
 
 
 class CanonicalError(ValueError):
@@ -190,21 +192,32 @@ def _to_plain(value: object, place: str, depth: int) -> Any:
     if depth == 0:
         raise CanonicalError(f"{_shorten(place)}: nested deeper than {MAX_DEPTH}, or inside itself")
     if isinstance(value, (list, tuple)):
-        return [_to_plain(item, f"{place}[{i}]", depth - 1) for i, item in enumerate(value)]
+        return [
+            item if type(item) in _PLAIN else _to_plain(item, f"{place}[{i}]", depth - 1)
+            for i, item in enumerate(value)
+        ]
+    kind: Any = type(value)
+    fields = _fields_of(kind)
+    if fields is not None:
+        value = {name: getattr(value, name) for name in fields}
     if isinstance(value, Mapping):
         return {
-            _to_key(key, place): _to_plain(item, f"{place}.{key}", depth - 1)
+            _to_key(key, place): (
+                item if type(item) in _PLAIN else _to_plain(item, f"{place}.{key}", depth - 1)
+            )
             for key, item in value.items()
         }
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _to_plain(getattr(value, field.name), f"{place}.{field.name}", depth - 1)
-            for field in dataclasses.fields(value)
-        }
-    kind = type(value)
     raise CanonicalError(
         f"{place}: {kind.__module__}.{kind.__qualname__} has no canonical form; convert it first"
     )
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[str, ...] | None:
+    """The names of a dataclass's fields; None for any other class, and for a mapping."""
+    if issubclass(kind, Mapping) or not dataclasses.is_dataclass(kind):
+        return None
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _to_key(key: object, place: str) -> str:

@@ -20,7 +20,7 @@ TOKENIZER: Final = "decisionbench-v1"
 _TOKEN: Final = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
 _SPACE: Final = re.compile(r"\s+")
 _SHORT: Final = 2_000
-"""Characters up to which counts are kept."""
+"""Characters up to which counts are kept; a longer text is counted line by line."""
 
 
 def count_tokens(text: str) -> int:
@@ -29,12 +29,17 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("Gross annual income: $147,500.")
     9
     """
-    return len(_TOKEN.findall(text)) if len(text) > _SHORT else _counted(text)
+    if len(text) <= _SHORT:
+        return _counted(text)
+    return sum(
+        _counted(line) if len(line) <= _SHORT else len(_TOKEN.findall(line))
+        for line in text.split("\n")
+    )
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 15)
 def _counted(text: str) -> int:
-    # The same events are counted for every case of their history.
+    # The same lines are counted for every case of their history, and in every prompt with them.
     return len(_TOKEN.findall(text))
 
 
