@@ -76,6 +76,7 @@ class Grid(Sweeper):
             if isinstance(launcher, Processes):  # it asks for jobs as they can begin
                 ready = list(range(len(work.jobs)))
             jobs = [[*work.jobs[number].overrides] for number in ready]
+            work.at_once = _at_once(config.hydra.launcher, len(jobs))
             returned = launcher.launch(jobs, initial_job_idx=begun)
             if isinstance(launcher, Processes):
                 return
@@ -84,6 +85,17 @@ class Grid(Sweeper):
                 with contextlib.redirect_stderr(io.StringIO()):
                     outcome = job.return_value  # raises what the job did, and would print more
                 work.ended(number, outcome)
+
+
+def _at_once(launcher: Any, jobs: int) -> int:
+    """How many of so many jobs a launcher may run together, by the settings of joblib or Slurm."""
+    from framework.engine.workers import cores
+
+    if "n_jobs" in launcher:
+        most = launcher.n_jobs if launcher.n_jobs > 0 else cores()
+    else:
+        most = launcher.get("array_parallelism") or jobs
+    return min(int(most), jobs)
 
 
 class Processes(Launcher):

@@ -124,7 +124,6 @@ def _logged(
     role: str,
 ) -> Outcome:
     resumable = sweep or directory
-    _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
         with account(plan, directory, sweep):
             outcome = _run(plan, directory, baselines, sweep, listener)
@@ -132,7 +131,6 @@ def _logged(
         if sweep is None:  # of a sweep it is told once, by whoever runs it
             _log.warning("interrupted; %s", _again(resumable))
         raise
-    _log.debug("ended: %s", outcome.stopped or "finished")
     if outcome.stopped:
         _log.warning("stopped: %s%s; %s", role, outcome.stopped, _again(resumable))
     else:
@@ -150,6 +148,7 @@ def _run(
 ) -> Outcome:
     if directory.exists() and check_same(plan, directory).finished is not None:
         return execute(plan, directory)
+    _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     found: list[Path | None] = []
     for against in (baselines.baseline, baselines.floor):
         if isinstance(against, Plan):
@@ -162,7 +161,9 @@ def _run(
                 against = outcome.directory
         found.append(against)
     baseline, floor = found
-    return execute(plan, directory, baseline=baseline, baseline_none=floor, listener=listener)
+    outcome = execute(plan, directory, baseline=baseline, baseline_none=floor, listener=listener)
+    _log.debug("ended: %s", outcome.stopped or "finished")
+    return outcome
 
 
 def run_name(plan: Plan) -> str:

@@ -48,14 +48,16 @@ class SweepWork:
     """The jobs of a sweep that are left; one begins when those that it needs have ended.
 
     A baseline that jobs share is a job too: it runs once, before them. `outcomes` has how
-    they ended. Called with a composed configuration, as Hydra's launchers do, it runs that job
-    wherever it is.
+    they ended. `at_once` is how many jobs one of Hydra's launchers may run elsewhere together; they
+    share the limits of what is served. Called with a composed configuration, as these launchers do,
+    it runs that job wherever it is.
     """
 
     def __init__(self, directory: Path, left: Sequence[Job], listener: Listener) -> None:
         self.directory = directory
         self.jobs: Sequence[Job] = _in_order(left)
         self.outcomes: list[Outcome] = []
+        self.at_once = 1
         self._listener = listener
         self._waiting = list(range(len(self.jobs)))
         self._finished: dict[str, bool] = {}
@@ -63,7 +65,7 @@ class SweepWork:
         self._over = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"directory": self.directory, "jobs": ()}
+        return {"directory": self.directory, "jobs": (), "at_once": self.at_once}
 
     def __call__(self, config: Any) -> Outcome:
         """Run the job of a configuration that one of Hydra's launchers composed."""
@@ -74,6 +76,7 @@ class SweepWork:
         for number, job in enumerate(self.jobs):
             if given == _of_task(job.overrides):
                 return self._run_unless_over(number)
+        share_among(self.at_once)
         with one_domain():
             plan = plan_of(config, hydra)
             return self._run(Job(overrides=(), plan=plan, baselines=check_job(plan)), Listener())
