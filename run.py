@@ -13,7 +13,9 @@ from framework.cli.start import as_exit, start, status_of_command
 
 
 @hydra.main(
-    version_base=None, config_path=str(Path(__file__).with_name("conf")), config_name="config"
+    version_base=None,
+    config_path=str(Path(__file__).resolve().with_name("conf")),
+    config_name="config",
 )
 def run(config: Any) -> None:
     """One run; a sweep is our sweeper's, in `hydra_plugins`."""

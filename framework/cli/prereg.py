@@ -43,7 +43,9 @@ def list_locks(args: argparse.Namespace) -> int:
 def judge(args: argparse.Namespace) -> int:
     """Judge a pre-registration on runs, sweeps, or a paper's recorded rows; 1 when flagged."""
     from framework.analysis import prereg
-    from framework.analysis.prereg.results import as_plain, judgement_lines
+    from framework.analysis.prereg.results import as_plain
+    from framework.reporting.sections.conditions import judgement
+    from framework.reporting.terminal import print_blocks
 
     plan, _ = prereg.read_file(Path(args.file))
     try:
@@ -54,7 +56,10 @@ def judge(args: argparse.Namespace) -> int:
     found = prereg.judge(plan, measured, entries)
     found = dataclasses.replace(found, flags=(*damage, *found.flags))
     plain = as_plain(found)
-    print(json.dumps(plain, indent=2) if args.json else "\n".join(judgement_lines(plain)))
+    if args.json:
+        print(json.dumps(plain, indent=2))
+    else:
+        print_blocks(judgement(plain))
     return 1 if found.flags else 0
 
 

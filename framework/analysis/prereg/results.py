@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,6 @@ from framework.errors import DataError, UserError
 from framework.store import JOURNAL, read
 from framework.store.directory import load_state, read_summary
 from framework.text.canonical import digest
-
-__all__ = ["as_plain", "judged_runs", "judgement_lines", "measured_in"]
 
 _UNKNOWN = "unregistered"
 
@@ -83,36 +81,6 @@ def as_plain(found: prereg.Judgement) -> dict[str, Any]:
     return {**plain, "verdicts": list(plain["verdicts"]), "flags": list(plain["flags"])}
 
 
-def judgement_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """A judgement for people, line by line, from its plain data."""
-    yield f"{found['plan']['name']}: {found['plan']['title']}"
-    for verdict in found["verdicts"]:
-        h = verdict["hypothesis"]
-        yield ""
-        yield f"{h['name']} ({h['role']}): {h['claim']}"
-        asked = f"{h['direction']} by {h['margin']:g}"
-        if h["test"] == "noninferiority":
-            asked = f"not worse by {h['margin']:g}"
-        against = ", ".join(h["against"])
-        here, there = _said(h["setting"]), _said(h["against_setting"])
-        sides = f"{h['arm']}{here} against {against}{there}"
-        yield f"  {sides}: {h['axis']} at {h['budget']} {asked}"
-        yield f"  {verdict['outcome'].upper()}: {verdict['reason']}"
-        p = "-" if verdict["p"] is None else f"{verdict['p']:.4f}"
-        yield (
-            f"  in the predicted direction {_number(verdict['estimate'])} "
-            f"[{_number(verdict['low'])}, {_number(verdict['high'])}] at {verdict['level']:.4g}, "
-            f"permutation p {p}, n = {verdict['n']}"
-        )
-        published = f", published as {h['published']}" if h["published"] else ""
-        yield f"  by the estimates alone: {verdict['by_point']}{published}"
-    yield ""
-    for flag in found["flags"]:
-        yield f"FLAG {flag}"
-    if not found["flags"]:
-        yield "no flags: locked before every run, and unchanged since"
-
-
 def _named(path: Path) -> Mapping[str, Any] | None:
     """The content of the pre-registration that a run names."""
     return (load_state(path).started or {}).get("config", {}).get("prereg") or None
@@ -171,12 +139,3 @@ def _run(path: Path) -> tuple[list[dict[str, Any]], prereg.RunInfo]:
         n_errors=sum(1 for row in state.rows if row.error),
     )
     return rows, info
-
-
-def _said(setting: Mapping[str, Any]) -> str:
-    """A setting after an arm's name; nothing where it is the base."""
-    return f" ({', '.join(f'{k}={v}' for k, v in setting.items())})" if setting else ""
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.3f}"

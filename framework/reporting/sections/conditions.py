@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Group
 from framework.analysis.summary import unbudgeted
@@ -114,46 +114,66 @@ def gate_lines(evidence: Evidence) -> Iterator[Block]:
 
 def predictions(evidence: Evidence) -> Iterator[Block]:
     """The verdicts on a pre-registration that the sweep names, as sweep.json has them."""
-    found = evidence.sweep.get("prereg")
-    if not found:
-        return
-    yield Heading("Pre-registered predictions", "predictions")
-    rows: list[Sequence[Cell | str]] = []
-    for verdict in found.get("verdicts", []):
-        h = verdict["hypothesis"]
-        rows.append(
-            [
-                h["name"],
-                h["role"],
-                h["claim"],
-                f"{h['arm']} against {', '.join(h['against'])}: {h['axis']} at {h['budget']}",
-                Cell(text=verdict["outcome"]),
-                bounded(verdict["estimate"], verdict["low"], verdict["high"], sign="+"),
-                number_cell(verdict.get("level"), 4),
-                p_cell(verdict["p"]),
-                count(verdict["n"]),
-                verdict["reason"],
-                Cell(
-                    text=verdict.get("by_point", ""),
-                    under=f"published as {h['published']}" if h.get("published") else "",
-                ),
-            ]
+    if found := evidence.sweep.get("prereg"):
+        yield from judgement(found)
+
+
+def judgement(found: Mapping[str, Any]) -> Iterator[Block]:
+    """The verdicts on a pre-registration, from their plain data."""
+    plan = found.get("plan")
+    named = f"Pre-registration {plan['name']}: {plan['title']}" if plan else "Pre-registration"
+    yield Heading(named, "predictions")
+    verdicts = found.get("verdicts", [])
+    if verdicts:
+        yield Table(
+            anchor="predictions-table",
+            caption="Differences in the predicted direction, with the bounds that verdicts use.",
+            columns=[
+                *("hypothesis", "verdict", "difference", "level", "p", "n"),
+                "by the estimates alone",
+            ],
+            rows=[_verdict_row(verdict) for verdict in verdicts],
         )
-    yield Table(
-        anchor="predictions-table",
-        caption="Differences in the predicted direction, with the bounds that verdicts rest on.",
-        columns=[
-            *("hypothesis", "role", "claim", "compared", "verdict", "difference", "level", "p"),
-            *("n", "because", "by the estimates alone"),
-        ],
-        rows=rows,
-    )
+        yield Listing([_hypothesis_line(verdict) for verdict in verdicts])
     flags = found.get("flags", [])
     if flags:
-        yield Note("Flags: what lessens this pre-registration.")
-        yield Listing(flags)
+        yield Note("What lessens this pre-registration:")
+        yield Listing([f"FLAG {flag}" for flag in flags])
     else:
         yield Text("No flags: locked before every run, and unchanged since.")
+
+
+def _verdict_row(verdict: Mapping[str, Any]) -> list[Cell | str]:
+    published = verdict["hypothesis"].get("published")
+    return [
+        verdict["hypothesis"]["name"],
+        Cell(text=verdict["outcome"]),
+        bounded(verdict["estimate"], verdict["low"], verdict["high"], sign="+"),
+        number_cell(verdict.get("level"), 4),
+        p_cell(verdict["p"]),
+        count(verdict["n"]),
+        Cell(
+            text=verdict.get("by_point", ""),
+            under=f"published as {published}" if published else "",
+        ),
+    ]
+
+
+def _hypothesis_line(verdict: Mapping[str, Any]) -> str:
+    """What was predicted, in full, and why the verdict is what it is."""
+    h = verdict["hypothesis"]
+    asked = f"{'not worse' if h['test'] == 'noninferiority' else h['direction']} by {h['margin']:g}"
+    here, there = _setting(h["setting"]), _setting(h["against_setting"])
+    return (
+        f"{h['name']} ({h['role']}): {h['claim']} {h['arm']}{here} against "
+        f"{', '.join(h['against'])}{there}: {h['axis']} at {h['budget']} {asked}. "
+        f"{verdict['outcome']}: {verdict['reason']}"
+    )
+
+
+def _setting(setting: Mapping[str, Any]) -> str:
+    """A setting after an arm's name; nothing where it is the base."""
+    return f" ({', '.join(f'{k}={v}' for k, v in setting.items())})" if setting else ""
 
 
 def correlation(evidence: Evidence) -> Iterator[Block]:

@@ -291,6 +291,11 @@ def test_predictions_are_shown_with_their_flags() -> None:
         "against": ["b"],
         "axis": "frp",
         "budget": "tight",
+        "direction": "higher",
+        "margin": 0.1,
+        "test": "paired",
+        "setting": {"domain.rho": 0.3},
+        "against_setting": {},
     }
     verdict = {
         "hypothesis": hypothesis,
@@ -305,7 +310,10 @@ def test_predictions_are_shown_with_their_flags() -> None:
     found = {"verdicts": [verdict], "flags": ["locked twice"]}
     evidence = Evidence(path=Path(), jobs=[], sweep={"prereg": found}, plan={})
     shown = repr(list(predictions(evidence)))
-    for word in ("H1", "reversed", "[-0.300, -0.100]", "the opposite holds", "locked twice"):
+    for word in (
+        *("H1", "reversed", "[-0.300, -0.100]", "the opposite holds", "locked twice"),
+        "a (domain.rho=0.3) against b: frp at tight higher by 0.1",
+    ):
         assert word in shown
 
 
