@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -206,6 +207,7 @@ def in_processes(work: SweepWork, size: int) -> None:
     parts = [part for job in work.jobs for part in job.plan.used.values()]
     limits = [n for part in parts if (n := getattr(part.settings, "concurrency", None))]
     size = min([size, *limits])
+    import_module("scipy.special")  # every summary needs it: once, not in each worker
 
     def run(number: int, tell: Callable[[Any], None]) -> Outcome:
         share_among(size)

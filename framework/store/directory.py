@@ -14,7 +14,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -108,7 +108,7 @@ class RunDirectory:
                 journal.append("run.started", dict(started))
                 for event in inherited:
                     journal.append(event.type, dict(event.payload))
-        return cls(path, Journal.open(path / JOURNAL, clock=clock), load_state(path))
+        return cls(path, Journal.open(path / JOURNAL, clock=clock), State(started=started))
 
     @classmethod
     def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
@@ -121,11 +121,11 @@ class RunDirectory:
         """
         journal = Journal.open(path / JOURNAL)
         state = load_state(path)
-        retried = [list(row.key) for row in state.rows if row.error] if state.retry else []
-        again = {"retried": retried} if retried else {}
-        rows = len(state.rows) - len(retried)
-        journal.append("run.resumed", {"rows": rows, "changed": list(changed), **again})
-        return cls(path, journal, load_state(path))
+        retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
+        again = {"retried": [list(key) for key in retried]} if retried else {}
+        rows = tuple(row for row in state.rows if row.key not in retried)
+        journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
+        return cls(path, journal, replace(state, rows=rows))
 
     @staticmethod
     def is_held(path: Path) -> bool:
