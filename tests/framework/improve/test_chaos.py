@@ -101,9 +101,9 @@ def test_a_thousand_chaotic_drafts_in_flat_memory(
     held: list[int] = []
     stopped = Loop._stopped
 
-    def measured(self: Loop, reason: str) -> dict[str, Any]:
+    def measured(self: Loop, *given: Any) -> dict[str, Any]:
         held.append(tracemalloc.get_traced_memory()[0])
-        return stopped(self, reason)
+        return stopped(self, *given)
 
     monkeypatch.setattr(Loop, "_stopped", measured)
     chaos(20, tmp_path / "warm")
