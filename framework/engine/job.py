@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from framework.engine.account import account
 from framework.engine.compose import compose_plan, key_of, options
 from framework.engine.job_log import job_log
 from framework.engine.listener import Listener
-from framework.engine.manifest import manifest
+from framework.engine.manifest import manifest, read_manifest
 from framework.engine.run import (
     Outcome,
     axes_of,
@@ -190,7 +189,7 @@ def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, listener: Listene
     directory = parent / (plan.name if sweep else _timed(plan))
     for path in sorted(parent.glob(f"*/{MANIFEST}")):
         found = path.parent
-        manifest_ = _manifest_of(found)
+        manifest_ = read_manifest(found)
         if not _same_rows(manifest_, wanted):
             continue
         try:
@@ -206,15 +205,6 @@ def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, listener: Listene
         return replace(outcome, stopped=f"gate.baseline {directory}: {outcome.stopped}")
     listener.run_ended(plan, directory, sweep)
     return outcome
-
-
-def _manifest_of(path: Path) -> dict[str, Any]:
-    """The manifest of a directory; empty where there is none that can be read."""
-    try:
-        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _same_rows(found: dict[str, Any], wanted: dict[str, Any]) -> bool:

@@ -48,6 +48,15 @@ def manifest(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a directory; empty where there is none that can be read."""
+    try:
+        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def changed_since(path: Path, plan: Plan) -> list[str]:
     """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
     began = json.loads((path / MANIFEST).read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ from framework.engine.account import check_prices, served_of
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
-from framework.engine.manifest import changed_since, manifest
+from framework.engine.manifest import changed_since, manifest, read_manifest
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.client import ModelClient
@@ -307,12 +307,21 @@ def check_same(plan: Plan, directory: Path) -> State:
     """
     state = load_state(directory)
     started = state.started or {}
-    # A run of before something was renamed has another digest; its configuration says the same.
-    if plan.digest not in (started.get("identity"), load_plan(directory).digest):
+    if plan.digest != started.get("identity") and not _reads_the_same(plan, directory):
         raise UserError(f"{directory} holds a run of another configuration")
     if started.get("data") != data_of(open_domain(plan)):
         raise UserError(f"{directory} was begun on other data than the domain now has")
     return state
+
+
+def _reads_the_same(plan: Plan, directory: Path) -> bool:
+    """Whether a run differs from the plan in former names alone, so that its digest is another.
+
+    Its configuration means the plan's today, and its manifest holds the prompts of today.
+    """
+    asked = read_manifest(directory).get("prompts", {})
+    same_prompts = all(asked.get(name, own) == own for name, own in plan.prompt_digests.items())
+    return same_prompts and load_plan(directory).digest == plan.digest
 
 
 def data_of(domain: Domain[Any]) -> dict[str, Any]:
