@@ -147,7 +147,6 @@ def _run(
 ) -> Outcome:
     if directory.exists() and check_same(plan, directory).finished is not None:
         return execute(plan, directory)
-    _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     found: list[Path | None] = []
     for against in (baselines.baseline, baselines.floor):
         if isinstance(against, Plan):

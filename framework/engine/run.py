@@ -139,6 +139,8 @@ def execute(
             {"rescored_from": origin.plain()} if origin else {},
             clock=clock,
         )
+    # Not before: a directory that another process writes is left as it is.
+    _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
         source: RunProtocol[Any]
         if origin is None:
