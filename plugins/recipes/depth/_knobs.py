@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -49,21 +50,17 @@ def needs(experiment: str) -> str:
     return f"its sweep: python run.py +experiment=depth/{experiment}"
 
 
-class Sweep(Recipe):
-    """A page of the jobs of a sweep: what they are made of, and then what they say."""
+class Sweeps(Recipe):
+    """A page of sweeps: what their jobs are made of, and then what they say."""
 
     def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         evidence = [load(source) for source in sources]
         yield from words([job for one in evidence for job in one.jobs])
         yield from self.of(evidence, add_figure)
 
+    @abstractmethod
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
         """The blocks that follow. Raises UserError where the sources lack what is needed."""
-        yield from self.content([job for one in sources for job in one.jobs], add_figure)
-
-    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
-        """The same for a page of jobs alone, whichever sweeps they are of."""
-        raise NotImplementedError
 
     @property
     def title(self) -> str:
@@ -74,6 +71,17 @@ class Sweep(Recipe):
     def file(self) -> str:
         """The recipe's name as that of a file."""
         return self.name.replace("/", "-")
+
+
+class Sweep(Sweeps):
+    """The same for a page of jobs alone, whichever sweeps they are of."""
+
+    def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
+        yield from self.content([job for one in sources for job in one.jobs], add_figure)
+
+    @abstractmethod
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        """The blocks that follow. Raises UserError where the jobs lack what is needed."""
 
 
 def jobs_of(sources: Sequence[Path]) -> list[Job]:

@@ -20,6 +20,7 @@ from plugins.recipes._paper_values import Printed, printed
 from plugins.recipes.depth._cases import STAR, difference, gain, slope
 from plugins.recipes.depth._knobs import (
     Sweep,
+    Sweeps,
     by_depth,
     curves_block,
     curves_by_depth,
@@ -171,7 +172,7 @@ class Failures(_Beside):
 # ------------------------------------------------------------------------- figures of every report
 
 
-class _Drawn(Sweep):
+class _Drawn(Sweeps):
     """A figure that every report has, of a sweep over governed corpora, with its tables."""
 
     needs = needs("paper_geometry")
@@ -234,7 +235,7 @@ class AccuracyAndCost(_Drawn):
 
 
 @register("recipe", "depth/table10")
-class Scorecard(Sweep):
+class Scorecard(Sweeps):
     """Scorecard.
 
     Wins, near-ties and losses of every arm, none left out, beside the printed tally.
@@ -257,7 +258,7 @@ class Scorecard(Sweep):
 
 
 @register("recipe", "depth/F017")
-class Intervention(Sweep):
+class Intervention(Sweeps):
     """What a memory adds, by axis.
 
     typed_graph minus no memory at all, paired by case, axis by axis (Product Navigator).
