@@ -267,9 +267,14 @@ def test_mistakes_of_the_user(tmp_path: Path) -> None:
 @pytest.mark.skipif(not CHINOOK.exists(), reason=f"{CHINOOK} is not there")
 def test_questions_over_chinook(tmp_path: Path) -> None:
     file = tmp_path / "q.json"
-    asked = {"id": "a", "question": "How many tracks?", "sql": "SELECT COUNT(*) FROM Track"}
-    file.write_text(json.dumps([asked]))
+    counted = "SELECT COUNT(*) FROM Track WHERE Milliseconds > 600000"
+    asked = [
+        {"id": "a", "question": "How many tracks?", "sql": "SELECT COUNT(*) FROM Track"},
+        {"id": "b", "question": "How many long tracks?", "sql": counted, "notes": ["long"]},
+    ]
+    notes = [{"id": "long", "text": "A long track lasts more than ten minutes."}]
+    file.write_text(json.dumps({"notes": notes, "questions": asked}))
     domain = TextToSQL(TextToSQLSettings(path=str(CHINOOK), questions=str(file)))
     check_domain(TextToSQL, domain.settings)
-    assert len(list(domain.history(HISTORY))) == 11
+    assert len(list(domain.history(HISTORY))) == 12
     assert domain.execute("SELECT COUNT(*) FROM Track").rows == ((3503,),)
