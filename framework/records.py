@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 ABSTAIN: Final = "ABSTAIN"
+FIRST_VERSION: Final = "1"
+"""Of a domain, and of every domain in runs of before domains had versions."""
 """The decision not to decide: refer to a person. It is never in `TaskCard.decisions`."""
 
 
@@ -358,7 +360,7 @@ class Row:
         turned on was in the view; None for a case without gold items. sufficient : whether the view
         sufficed for the right answer; so far the same. determined : False where the reader could
         not determine the answer from the view and fell back on the declared default; None without
-        an answer. depth : the case's.
+        an answer. depth : the case's. domain_version : rows of two versions are never compared.
     """
 
     case_id: str
@@ -381,6 +383,7 @@ class Row:
     view_tokens: int = 0
     available_tokens: int = 0
     budget_tokens: int | None = None
+    domain_version: str = FIRST_VERSION
     usage: Mapping[str, Usage] = field(default_factory=dict)
     timing: Mapping[str, float] = field(default_factory=dict)
     error: str = ""

@@ -30,6 +30,7 @@ _PLAIN: Final = (
     "view_tokens",
     "available_tokens",
     "budget_tokens",
+    "domain_version",
     "error",
 )
 NAMES: Final[Mapping[str, str]] = {"variant": "trial", "sample": "repeat"}

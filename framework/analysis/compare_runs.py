@@ -14,7 +14,7 @@ from framework.config import Plan, load_plan
 from framework.errors import UserError
 from framework.records import Row
 from framework.store import MANIFEST
-from framework.store.directory import load_state, read_summary
+from framework.store.directory import data_differ, load_state, read_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +155,8 @@ def comparable(paths: Sequence[Path], *, same_number: bool = True) -> None:
     data = [(load_state(path).started or {}).get("data") for path in paths]
     for path, identity, its_data in zip(paths[1:], identities[1:], data[1:], strict=True):
         differ = [key for key in keys if identity[key] != identities[0][key]]
-        if its_data != data[0]:
-            differ.append("data")
+        if its := data_differ(data[0], its_data):
+            differ.append(its)
         if differ:
             raise UserError(f"{paths[0]} and {path} differ in {', '.join(dict.fromkeys(differ))}")
     check_distinct([load_plan(path) for path in paths])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from framework.contracts.configured import Configured, S
-from framework.records import ABSTAIN, Answer, Case, Event, FactField, Gold
+from framework.records import ABSTAIN, FIRST_VERSION, Answer, Case, Event, FactField, Gold
 from framework.registry import plugins
 
 REPORTED: Final = 1_000
@@ -65,10 +65,13 @@ class Domain(Configured[S]):
     names columns that tables show for every stratum too. `success_axis` names the column that says
     whether an answer is right, from 0 to 1; empty where none does. `runs_code` tells that `checks`
     runs code of an answer: where nothing can be isolated, protocols under which a reader answers
-    are then refused.
+    are then refused. `version` is raised with every change after which figures can't be set beside
+    those of before: other cases, other gold, another rule of what is measured. Runs of two versions
+    are never compared.
     """
 
     provenance: ClassVar[Provenance]
+    version: ClassVar[str] = FIRST_VERSION
     provides: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]
     by_stratum: ClassVar[tuple[str, ...]] = ()

@@ -29,7 +29,7 @@ from framework.engine.run import (
 from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.store import MANIFEST
-from framework.store.directory import RunDirectory, check_new, load_state
+from framework.store.directory import RunDirectory, check_new, data_differ, load_state
 
 RUNS: Final = Path("runs")
 _FLOOR: Final = "none"
@@ -237,7 +237,8 @@ def _check_comparable(plan: Plan, path: Path) -> None:
     mine, theirs = plan.identity, load_plan(path).identity
     own = {"arch", "gate", *ARM_GROUPS}
     differ = [k for k in mine if k not in own and mine[k] != theirs.get(k)]
-    if not differ and (state.started or {}).get("data") != data_of(open_domain(plan)):
-        differ = ["data"]
+    if not differ:
+        data = data_differ((state.started or {}).get("data"), data_of(open_domain(plan)))
+        differ = [data] if data else []
     if differ:
         raise UserError(f"gate.baseline={path}: it differs in {', '.join(differ)}")

@@ -40,6 +40,7 @@ from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import (
     RunDirectory,
     State,
+    data_differ,
     load_state,
     read_summary,
     repair_head,
@@ -311,8 +312,8 @@ def check_same(plan: Plan, directory: Path) -> State:
     started = state.started or {}
     if plan.digest != started.get("identity") and not _reads_the_same(plan, directory):
         raise UserError(f"{directory} holds a run of another configuration")
-    if started.get("data") != data_of(open_domain(plan)):
-        raise UserError(f"{directory} was begun on other data than the domain now has")
+    if differ := data_differ(started.get("data"), data_of(open_domain(plan))):
+        raise UserError(f"{directory} was begun on other data than the domain now has: {differ}")
     return state
 
 
@@ -330,6 +331,7 @@ def data_of(domain: Domain[Any]) -> dict[str, Any]:
     """Digest and provenance of a domain's data, for the manifest."""
     p = domain.provenance
     return {
+        "version": domain.version,
         "digest": domain.digest(),
         "nominal_tokens": domain.nominal_tokens,
         "source": p.source,

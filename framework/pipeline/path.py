@@ -183,6 +183,7 @@ class Pipeline:
             tags=case.tags,
             depth=case.depth,
             budget_tokens=self.limit,
+            domain_version=self.domain.version,
         )
         ledger = Ledger()
         try:

@@ -22,7 +22,7 @@ from typing import Any, Final
 import yaml
 
 from framework.errors import DataError, UserError
-from framework.records import Row
+from framework.records import FIRST_VERSION, Row
 from framework.rows import depth_named, from_plain, to_plain
 from framework.store import (
     JOURNAL,
@@ -259,6 +259,18 @@ def load_state(path: Path) -> State:
         started=started,
         finished=finished,
     )
+
+
+def data_differ(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:
+    """In what two runs' records of their data differ; empty where in nothing.
+
+    A run of before domains had versions is of the first.
+    """
+    versions = [(data or {}).get("version", FIRST_VERSION) for data in (one, other)]
+    if versions[0] != versions[1]:
+        return f"domain version ({versions[0]}, {versions[1]})"
+    same = {**(one or {}), "version": None} == {**(other or {}), "version": None}
+    return "" if same else "data"
 
 
 def repair_head(path: Path, state: State) -> None:

@@ -89,6 +89,7 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
     assert (domain.__doc__ or "").strip(), "a docstring says what is asked, and where it is from"
     for name in ("source", "revision", "licence", "citation"):
         assert str(getattr(domain.provenance, name)).strip(), f"provenance: {name} is empty"
+    assert domain.version.strip(), "version: empty; the first is '1'"
     assert domain.provides, "provides: nothing, so that nothing would be measured"
     needed = {word for axis in plugins("axis") for word in axis.cls.needs}
     for word in domain.provides:

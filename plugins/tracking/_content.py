@@ -21,6 +21,7 @@ from framework.analysis.evidence import of_run, of_sweep
 from framework.analysis.loops import LOOP, read_loop
 from framework.config import plan
 from framework.errors import UserError
+from framework.records import FIRST_VERSION
 from framework.reporting.blocks import Block, Note, Text
 from framework.reporting.markdown import blocks_markdown
 from framework.reporting.sections.conditions import fairness_flags, gate_lines
@@ -103,6 +104,7 @@ def run_upload(directory: Path) -> Upload:
         "model_kind": run["model_kind"],
         "judge_kind": run["judge_kind"],
         "gate": _gate(summary["gate"]),
+        "domain_version": started["payload"]["data"].get("version", FIRST_VERSION),
         "directory": directory.name,
         NOTE: _run_note(summary, [*left_out, *strata_left_out]),
         **_listed(artifacts_left_out=left_out, strata_left_out=strata_left_out),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.analysis.evidence import Evidence
+from framework.records import FIRST_VERSION
 from framework.reporting.blocks import (
     Block,
     Cell,
@@ -29,6 +30,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     shared: list[Sequence[Cell | str]] = []
     differ = []
     for name, values in (
+        ("domain version", [m["data"].get("version", FIRST_VERSION) for m in manifests]),
         ("data", [m["data"]["digest"] for m in manifests]),
         ("data source", [m["data"]["source"] for m in manifests]),
         ("data revision", [str(m["data"]["revision"]) for m in manifests]),

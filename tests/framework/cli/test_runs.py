@@ -106,6 +106,25 @@ def test_runs_on_other_cases_are_not_compared(
         assert name in message.split("differ in ")[1].split(", ")
 
 
+def test_two_versions_of_a_domain_are_never_set_side_by_side(
+    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = read_json(place / "bm25/manifest.json")["data"]["version"]
+    monkeypatch.setattr("plugins.domains.hotpotqa.domain.HotpotQA.version", "9.9")
+    told = f"domain version ({began}, 9.9)"
+    run(capsys, *HOTPOT, "arch=none", "hydra.run.dir=newer")
+    assert framework(capsys, "compare", "bm25", "newer").mistake == (
+        f"bm25 and newer differ in {told}"
+    )
+    gated = ("gate=noninferiority", "gate.axes=[recall_at_2]", "gate.baseline=bm25")
+    mistake = run(capsys, *HOTPOT, "arch=none", *gated, "hydra.run.dir=gated").mistake
+    assert mistake == f"gate.baseline=bm25: it differs in {told}"
+    assert told in framework(capsys, "replay", "bm25").mistake
+    assert {row.domain_version for row in load_state(place / "newer").rows} == {"9.9"}
+    framework(capsys, "report", "newer")
+    assert "| domain version | 9.9 |" in (place / "newer/report.md").read_text()
+
+
 def test_what_cannot_be_compared(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     assert framework(capsys, "compare", "bm25").mistake == "compare needs two runs or a sweep"
     assert framework(capsys, "compare", "bm25", "x").mistake == "x: no such directory"

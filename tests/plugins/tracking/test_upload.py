@@ -78,6 +78,7 @@ def test_a_run_is_uploaded_whole(tmp_path: Path, uri: str, stored: Stored) -> No
     assert run.data.tags["model_kind"] == "rule-based"
     assert run.data.tags["gate"] == f"noninferiority: {summary['gate']['reason']}"
     assert run.data.tags["directory"] == "run"
+    assert run.data.tags["domain_version"] == plan.parts["domain"].plugin.cls.version
     (data,) = run.inputs.dataset_inputs
     assert data.dataset.name == "trivial"
 
