@@ -63,6 +63,7 @@ def _arm(loops: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "promotions": r["stopped"]["promotions"],
             "funnel": r["funnel"],
             "trajectory": r["trajectory"],
+            "opening": r.get("opening"),
             **{name: r[name] for name in SPLITS if name in r},
         }
         for loop, r in zip(loops, results, strict=True)

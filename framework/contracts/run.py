@@ -85,6 +85,11 @@ def _nowhere(type_: str, payload: Mapping[str, Any]) -> None:
     """Write nothing."""
 
 
+def _unregistered(digest: str) -> Mapping[str, Any]:
+    """Register nothing."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolContext:
     """What a protocol is given of its run, once, when it is made.
@@ -92,6 +97,8 @@ class ProtocolContext:
     parts : by group, an instance of the plugin chosen: those of `RunProtocol.groups`, and `gate`.
     settings : by group, the identity of each, and of the protocol, for the record.
     write : appends an event (type, payload) to the run's journal.
+    register : says in the register beside the runs that held-out cases of a digest are opened, and
+    returns what belongs into the event of it (`framework.store.openings.register`).
     recorded : the protocol's own events that the journal holds already, oldest first, read lazily.
     inherited : so many of them were taken over from another run and are not to be compared.
     live : False where nothing may be asked or measured: all of it must be recorded.
@@ -101,6 +108,7 @@ class ProtocolContext:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     seed: int = 0
     write: Callable[[str, Mapping[str, Any]], object] = _nowhere
+    register: Callable[[str], Mapping[str, Any]] = _unregistered
     recorded: Iterable[tuple[str, Mapping[str, Any]]] = ()
     inherited: int = 0
     live: bool = True

@@ -45,6 +45,7 @@ from framework.store.directory import (
     read_summary,
     repair_head,
 )
+from framework.store.openings import register
 from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
 
@@ -148,6 +149,7 @@ def execute(
             source = open_protocol(
                 plan,
                 write=run.write_event,
+                register=lambda opened: register(opened, directory, clock=clock),
                 recorded=((e.type, e.payload) for e in run.protocol_events()),
                 inherited=inherited,
             )

@@ -38,10 +38,19 @@ class EventLog:
         if known is None:
             return self.put(type_, payload)
         if (given or self.count > self._context.inherited) and digest(known) != digest(payload):
-            raise UserError(
-                f"the journal's {type_} (event {self.count} of the loop) is not what the loop comes"
-                " to now: its code, data or settings have changed"
-            )
+            raise self._other(type_)
+        return known
+
+    def open(self, type_: str, payload: Payload, digest_: str) -> Payload:
+        """Write the event after which nothing may be chosen, and register it, once.
+
+        Its `register` is what the register said then. Raises UserError as `emit` does.
+        """
+        known = self.take(type_)
+        if known is None:
+            return self.put(type_, {**payload, "register": dict(self._context.register(digest_))})
+        if digest({**known, "register": None}) != digest({**payload, "register": None}):
+            raise self._other(type_)
         return known
 
     def take(self, type_: str) -> Payload | None:
@@ -68,3 +77,9 @@ class EventLog:
         self._context.write(type_, payload)
         self.count += 1
         return payload
+
+    def _other(self, type_: str) -> UserError:
+        return UserError(
+            f"the journal's {type_} (event {self.count} of the loop) is not what the loop comes"
+            " to now: its code, data or settings have changed"
+        )

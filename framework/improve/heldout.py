@@ -24,7 +24,8 @@ OPENED: Final = "test.opened"
 class HeldOutTest:
     """Measures a final stack where nothing was chosen.
 
-    found : by split, the paired outcomes as `improve.json` holds them.
+    found : by split, the paired outcomes as `improve.json` holds them; and as `opening` what the
+    register of openings said. data : digest of what the domain's cases are made from.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class HeldOutTest:
         stack: Stack,
         splits: Splits[Case],
         seed: int,
+        data: str,
     ) -> None:
         self._evaluator = evaluator
         self._log = log
@@ -42,16 +44,20 @@ class HeldOutTest:
         self._stack = stack
         self._splits = splits
         self._seed = seed
+        self._data = data
         self.found: dict[str, dict[str, Any]] = {}
 
     async def open(self, done: frozenset[RowKey]) -> AsyncIterator[tuple[Row, Record]]:
         """Open TEST; rows of the final stack, leaving out the keys in `done`."""
         cases = self._splits.test
         ids = digest([case.id for case in cases])
-        self._log.emit(
+        said = self._log.open(
             OPENED,
             {"stack": self._stack.digest, "n": len(cases), "digest": ids, "looks": 1},
+            self._content(cases),
         )
+        if said.get("register"):  # neither in a dry run nor in one of before there was a register
+            self.found["opening"] = dict(said["register"])
         before: tuple[Outcome, ...] = ()
         if self._stack.entries:
             before = await self._evaluator.evaluate(self._task(Stack(), TEST, cases))
@@ -62,6 +68,11 @@ class HeldOutTest:
             if row is not None and row.key not in done:
                 yield row, record
         self._record(TEST, PairedOutcomes(before or after, after), cases)
+
+    def _content(self, cases: Sequence[Case]) -> str:
+        """Digest of what is opened: the domain's data and what is asked of it, in any order."""
+        asked = sorted((case.id, case.history_id, case.task.query) for case in cases)
+        return digest({"data": self._data, "cases": asked})
 
     async def whole_pool(self) -> None:
         """The two stacks on all of the pool but OPTIMIZE."""

@@ -74,7 +74,9 @@ class Loop:
         final = await state.evaluate("final", stack, "confirm") if stack.entries else state.confirm
         pairs, clusters = PairedOutcomes(state.confirm, final), clusters_of(state.splits.confirm)
         data["confirm"] = paired(pairs, clusters, self.target.taxonomy, seed, "confirm")
-        test = HeldOutTest(self.evaluator, self.log, self.target, stack, state.splits, seed)
+        test = HeldOutTest(
+            self.evaluator, self.log, self.target, stack, state.splits, seed, self.domain.digest()
+        )
         async for row, record in test.open(done):
             yield row, record
         if self.settings.whole_pool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Job
@@ -29,6 +30,7 @@ from framework.reporting.sections.loop_tables import (
     pooled_of,
     pooled_table,
 )
+from framework.store.openings import flags, register_of
 from framework.text.canonical import canonical_json
 
 _STOPPED: Final = {
@@ -61,6 +63,8 @@ def loops(
     for number, (arm, members) in enumerate(arms.items()):
         if arm:
             yield Heading(arm, f"loop-{number}", 3)
+        named = members if len(members) > 1 else [("", members[0][1])]
+        yield from _openings(named, register_of(evidence.path))
         if len(members) == 1:
             yield from _one(members[0][1], add_figure, kind, f"loop-{number}")
         else:
@@ -93,6 +97,7 @@ def one_loop(results: Mapping[str, Any]) -> Iterator[Block]:
     """A loop without figures: how it went, why each draft was kept or not, what TEST says."""
     yield Text(_course(results))
     yield Listing(_verdicts(results))
+    yield from _openings([("", results)])
     yield from _drafts(results, "loop")
     yield final_states([("", results)])
     yield funnel_table([("", results)])
@@ -106,6 +111,7 @@ def loops_of(summary: Mapping[str, Any]) -> Iterator[Block]:
             (f"seed {seed['seed']}", {**seed, "stopped": {**seed, "reason": seed["stopped"]}})
             for seed in found["seeds"]
         ]
+        yield from _openings(members)
         yield final_states(members)
         yield pooled_of(found, f"pooled-{number}")
         yield funnel_table(members)
@@ -168,6 +174,13 @@ def _several(
         own = f"{anchor}-{number}"
         inner = [Text(_course(results)), *_drafts(results, own), *_failures(results, own)]
         yield Details(f"{name}: why each candidate was promoted or not", inner)
+
+
+def _openings(members: Sequence[Named], register: Path | None = None) -> Iterator[Block]:
+    """What speaks against TEST of each loop having been opened once."""
+    for name, results in members:
+        for flag in flags(results["opening"], register) if results.get("opening") else ():
+            yield Note(f"{name}: {flag}." if name else f"{flag[0].upper()}{flag[1:]}.")
 
 
 def _verdicts(results: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ does to every single case is known, and does not depend on the edits before it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -207,6 +207,14 @@ class Finished:
     def of(self, type_: str) -> list[Mapping[str, Any]]:
         """Payloads of one type."""
         return [event.payload for event in self.events if event.type == type_]
+
+
+def told(events: Iterable[JournalEvent]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Types and payloads, without what the register of openings said: its hashes hold the time."""
+    return [
+        (e.type, {key: value for key, value in e.payload.items() if key != "register"})
+        for e in events
+    ]
 
 
 def run_script(plan_: Plan, directory: Path, **options: Any) -> Finished:

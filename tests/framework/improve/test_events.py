@@ -68,3 +68,22 @@ def test_an_event_costs_the_same_however_many_came_before() -> None:
         written.clear()
     first, last = sorted(written_at[:10])[5], sorted(written_at[10:])[5]
     assert last < 3 * first
+
+
+def test_what_is_opened_is_registered_once() -> None:
+    asked: list[str] = []
+
+    def register(digest: str) -> Mapping[str, Any]:
+        asked.append(digest)
+        return {"number": 1}
+
+    log, written = log_of([], register=register)
+    said = log.open("test.opened", {"n": 3}, "sha256:a")
+    assert said == {"n": 3, "register": {"number": 1}}
+    assert written == [("test.opened", said)]
+    again, _ = log_of([("test.opened", said)], register=register)
+    assert again.open("test.opened", {"n": 3}, "sha256:a") == said
+    assert asked == ["sha256:a"]
+    other, _ = log_of([("test.opened", said)], register=register)
+    with pytest.raises(UserError, match="not what the loop comes to"):
+        other.open("test.opened", {"n": 4}, "sha256:a")

@@ -23,6 +23,7 @@ from tests.framework.improve.scripted import (
     prompt,
     run_script,
     script_plan,
+    told,
 )
 
 EVERY = 4
@@ -111,9 +112,7 @@ def test_cut_off_within_the_run_of_other_words_it_ends_with_the_same_events(
             (directory / name).unlink()
         (directory / JOURNAL).write_bytes(b"".join(lines[:cut]))
         again = scripted(directory, "script_reworded")
-        assert [(e.type, e.payload) for e in again.events] == [
-            (e.type, e.payload) for e in done.events
-        ]
+        assert told(again.events) == told(done.events)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from framework.rows import measured
 from framework.store import verify_run
 from framework.store.directory import load_state, protocol_events
+from tests.framework.improve.scripted import told
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 30
@@ -56,8 +59,8 @@ def kill_after(seconds: float, cwd: Path, *argv: str) -> bool:
     return False
 
 
-def events_of(directory: Path) -> list[tuple[str, object]]:
-    return [(e.type, e.payload) for e in protocol_events(directory)]
+def events_of(directory: Path) -> list[tuple[str, Mapping[str, Any]]]:
+    return told(protocol_events(directory))
 
 
 def where_it_was(directory: Path) -> str:

@@ -70,6 +70,18 @@ def table(page: ElementTree.Element, anchor: str) -> list[dict[str, str]]:
     return [dict(zip(names, map(words, tr), strict=True)) for tr in rows]
 
 
+def test_a_second_opening_of_test_is_on_the_pages_of_both(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        run_script(script_plan(RIGHT, DRAFTS), tmp_path / name)
+        write_report(tmp_path / name)
+        assert ("opened before, by first" in words(parsed(tmp_path / name))) == (name == "second")
+    write_report(tmp_path / "first")
+    assert "TEST was opened again since, by second." in words(parsed(tmp_path / "first"))
+    (tmp_path / "openings.jsonl").unlink()
+    write_report(tmp_path / "first")
+    assert "openings.jsonl is missing" in words(parsed(tmp_path / "first"))
+
+
 def test_every_draft_says_why_it_ended_as_it_did(loop: Finished, page: ElementTree.Element) -> None:
     rows = table(page, "loop-0-drafts")
     assert len(rows) == len(loop.results["candidates"])
