@@ -16,6 +16,9 @@ FIRST_VERSION: Final = "1"
 """Of a domain, and of every domain in runs of before domains had versions."""
 """The decision not to decide: refer to a person. It is never in `TaskCard.decisions`."""
 
+RELATIONS: Final = (">", ">=", "<", "<=", "in", "not in")
+"""How a value stands to a threshold, or to a list of values."""
+
 
 class _Empty(Mapping[str, str]):
     """A mapping without keys, hashable (so it may be a field's default) and picklable."""
@@ -142,13 +145,17 @@ class ReasoningPoint:
     """One inference that a correct rationale entails (LongHorizon 3.3).
 
     `requires`: groups of alternative phrases or values; one of each group must stand in one
-    sentence of the rationale. `forbids`: phrases that, in that sentence, deny the point.
+    sentence of the rationale. `forbids`: phrases that deny the point in a sentence that has one of
+    the first group. `relation`: of a point that compares, how the first two groups (what is
+    compared, its value) stand to the last (the threshold): one of `RELATIONS`; empty where the
+    point compares nothing.
     """
 
     id: str
     text: str
     requires: tuple[tuple[str, ...], ...]
     forbids: tuple[str, ...] = ()
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

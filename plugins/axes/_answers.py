@@ -6,6 +6,7 @@ from typing import Final
 
 from framework.contracts import Scored
 from framework.records import ABSTAIN, Answer
+from framework.text.sentences import sentences
 
 HIGHER: Final = True
 LOWER: Final = False
@@ -24,3 +25,15 @@ def share(part: int, whole: int) -> float | None:
 def succeeded(scored: Scored, answer: Answer) -> bool:
     """The success of the case, as its domain defines it."""
     return bool(scored.domain.success(answer, scored.case.gold))
+
+
+def own_words(text: str, copied_from: str) -> str:
+    """`text` without the sentences that are whole sentences of `copied_from`."""
+    copied = set(map(_folded, sentences(copied_from)))
+    parts = sentences(text)
+    kept = [sentence for sentence in parts if _folded(sentence) not in copied]
+    return text if len(kept) == len(parts) else "\n".join(kept)
+
+
+def _folded(sentence: str) -> str:
+    return " ".join(sentence.casefold().split()).strip(" .;")

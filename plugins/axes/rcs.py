@@ -8,7 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored, maybe_await
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER
+from plugins.axes._answers import HIGHER, own_words
 
 
 @register("axis", "rcs")
@@ -16,7 +16,9 @@ class RCS(Axis[NoSettings]):
     """Reasoning coherence: share of the gold reasoning points that the judge finds entailed.
 
     In [0, 1], higher is better: (1/m) sum of E(rationale entails r_j) (LongHorizon 3.3). The judge
-    sees the whole rationale and the points, never the arm. None without points or without a judge.
+    sees the rationale and the points, never the arm. What the rationale copies from the view,
+    sentence by sentence, is evidence and no reasoning, and is not shown. None without points or
+    without a judge.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
@@ -29,7 +31,8 @@ class RCS(Axis[NoSettings]):
         answer, points, judge = scored.answer, scored.case.gold.reasons, scored.judge
         if answer is None or judge is None or not points:
             return self.undefined()
-        verdicts = await maybe_await(judge.entail(answer.rationale, points, scored.client))
+        reasoned = own_words(answer.rationale, scored.view.text)
+        verdicts = await maybe_await(judge.entail(reasoned, points, scored.client))
         met = {verdict.id: verdict for verdict in verdicts}
         evidence = tuple(
             f"{'entailed' if met[point.id].met else 'not entailed'}: {point.text}"

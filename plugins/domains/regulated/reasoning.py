@@ -26,6 +26,17 @@ _NOT: Final = {
     "not one of": ("is one of",),
 }
 """How it is said that a comparison does not hold, the usual way first."""
+_RELATION: Final = {
+    "above": (">", "<="),
+    "at or above": (">=", "<"),
+    "below": ("<", ">="),
+    "at or below": ("<=", ">"),
+    "after": (">", "<="),
+    "before": ("<", ">="),
+    "one of": ("in", "not in"),
+    "not one of": ("not in", "in"),
+}
+"""The relation of a comparison that holds, and of one that does not."""
 
 
 def amount_of(spec: Spec, sampled: Sampled) -> float | None:
@@ -56,10 +67,22 @@ def points_of(
                 tuple(_with_slots(form, slots) for form in group)
                 for group in content.point.requires
             ),
-            forbids=content.point.forbids,
+            forbids=(*content.point.forbids, *_others(content)),
         )
     )
     return points
+
+
+def _others(content: Content) -> list[str]:
+    """What the correspondence did not say: the other values of what the last group names."""
+    last = content.point.requires[-1]
+    asked = [name for name in content.point.slots if any(f"{{{name}}}" in form for form in last)]
+    return [
+        value
+        for name in asked
+        for value in content.point.slots[name]
+        if value != content.point_slots[name]
+    ]
 
 
 def _comparison(spec: Spec, sampled: Sampled, rule: Rule, condition: Condition) -> ReasoningPoint:
@@ -80,6 +103,7 @@ def _comparison(spec: Spec, sampled: Sampled, rule: Rule, condition: Condition) 
             (*threshold_forms(fact, condition.threshold), rule.code),
         ),
         forbids=denied,
+        relation=_RELATION[condition.comparator][0 if holds else 1],
     )
 
 

@@ -128,6 +128,14 @@ def test_rcs_is_the_share_of_points_entailed() -> None:
     assert values("rcs", replace(RIGHT, rationale="")) == {"rcs": 0.0}
 
 
+def test_what_is_copied_from_the_view_is_no_reasoning() -> None:
+    seen = view("The file shows this. The credit score of 601 is below the minimum of 640.")
+    copied = replace(RIGHT, rationale=seen.text)
+    assert values("rcs", copied, seen=seen) == {"rcs": 0.0}
+    own = replace(RIGHT, rationale=f"{seen.text} So the score of 601 is under the minimum.")
+    assert values("rcs", own, seen=seen) == {"rcs": 0.5}
+
+
 # --------------------------------------------------------------------------------------------- CRR
 
 

@@ -29,7 +29,7 @@ POINT = ReasoningPoint(
         ("The DTI of 52.3% is not above 60%.", False),
         ("The DTI of 152.3% is above 43%.", False),
         ("The DTI of 52.3% is aboveboard.", False),
-        ("The DTI of 52.3% is not above 60%. Yet the DTI of 52.3% is above 43%.", True),
+        ("The DTI of 52.3% is not above it. Yet the DTI of 52.3% is above 43%.", False),
         ("", False),
     ],
 )
@@ -38,6 +38,82 @@ def test_a_point_is_entailed_within_one_sentence(rationale: str, met: bool) -> N
     assert verdict.met is met
     assert verdict.id == "p"
     assert not met or verdict.evidence in rationale
+
+
+COMPARED = ReasoningPoint(
+    id="c",
+    text="The DTI of 52.3% is above the 43% of UP-4.",
+    requires=(("DTI", "debt-to-income ratio"), ("52.3%",), ("43%", "43 percent", "UP-4")),
+    forbids=("is not above",),
+    relation=">",
+)
+LISTED = "DTI, credit score, 52.3%, 610, 43%, 640, UP-4, UP-1."
+
+
+@pytest.mark.parametrize(
+    ("rationale", "met"),
+    [
+        ("The DTI is 52.3%, which is above the 43% of UP-4.", True),
+        ("The DTI is 52.3%, which is above the threshold of UP-4.", True),
+        ("At 52.3 percent, the debt-to-income ratio exceeds the limit of 43% (UP-4).", True),
+        ("A DTI of 52.3% is higher than 43%, so UP-4 denies.", True),
+        ("The 43% limit of UP-4 is exceeded by the DTI of 52.3%.", True),
+        ("UP-4's 43% is below the DTI of 52.3%.", True),
+        ("The DTI of 52.3% is not at or below the 43% of UP-4.", True),
+        (
+            "The score is 610, which is below the 640 of UP-1 and the DTI is 52.3%, which is above "
+            "the 43% of UP-4.",
+            True,
+        ),
+        ("A DTI of 52.3% is not above the 60% of UP-9, but the DTI of 52.3% is above 43%.", True),
+        # Neither figures side by side nor a list of the words that compare is a comparison.
+        ("The DTI is 52.3%. The limit of UP-4 is 43%.", False),
+        (LISTED, False),
+        (LISTED + " Above, below, at or above, at or below.", False),
+        ("The DTI, 52.3%, above, below, 43%, UP-4.", False),
+        ("The DTI of 52.3% is below, at, or above the 43% of UP-4.", False),
+        # The other way, both ways, or perhaps.
+        ("The DTI of 52.3% does not exceed the 43% of UP-4.", False),
+        ("The DTI of 52.3% is within the 43% of UP-4.", False),
+        (
+            "The DTI of 52.3% is above the 43% of UP-4. Then the DTI of 52.3% is not above "
+            "the 43% of UP-4.",
+            False,
+        ),
+        ("The DTI of 52.3% is above and not above the 43% of UP-4.", False),
+        ("The DTI of 52.3% may or may not be above the 43% of UP-4.", False),
+        ("Perhaps the DTI of 52.3% is above the 43% of UP-4.", False),
+        ("Deny if the DTI of 52.3% is above the 43% of UP-4.", False),
+        ("Is the DTI of 52.3% above the 43% of UP-4?", False),
+        # Of another value, another threshold, another fact.
+        ("The DTI of 41.0% is above the 43% of UP-4.", False),
+        ("The DTI of 52.3% is above the 50% of UP-4.", False),
+        ("The LTV of 52.3% is above the 43% of UP-4.", False),
+    ],
+)
+def test_a_comparison_is_stated_only_in_words_that_compare(rationale: str, met: bool) -> None:
+    (verdict,) = JUDGE.entail(rationale, [COMPARED], CLIENT)
+    assert verdict.met is met, verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("rationale", "met"),
+    [
+        ("The type is condo, which is not one of duplex, log home or villa under UP-5.", True),
+        ("The type is condo, none of the duplex, log home or villa of UP-5.", True),
+        ("The type is condo, which is one of duplex, log home or villa under UP-5.", False),
+        ("The type is condo. UP-5 lists duplex, log home or villa.", False),
+    ],
+)
+def test_a_list_is_compared_with_as_a_threshold_is(rationale: str, met: bool) -> None:
+    point = ReasoningPoint(
+        id="l",
+        text="The type of condo is not one of the duplex, log home or villa of UP-5.",
+        requires=(("type",), ("condo",), ("duplex, log home or villa", "UP-5")),
+        relation="not in",
+    )
+    (verdict,) = JUDGE.entail(rationale, [point], CLIENT)
+    assert verdict.met is met, verdict.evidence
 
 
 def audit(item: ChecklistItem, **parts: str) -> tuple[bool, str]:

@@ -1,10 +1,9 @@
-"""Whether a rationale entails points, by the phrases that each requires and forbids."""
+"""Whether a rationale entails points: that it states each relation, and nowhere its opposite."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from framework.contracts import Profile, Rule
@@ -12,18 +11,28 @@ from framework.operations.entail import EntailRequest
 from framework.operations.verdicts import Finding
 from framework.records import ReasoningPoint
 from framework.registry import register
-from framework.text.values import contains, find_values
+from framework.text.values import contains
+from plugins.models.rule_based.reading.comparing import claims, type_of
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_UNSURE: Final = re.compile(
+    r"\b(?:might|could|perhaps|possibly|arguably|conceivably|allegedly|either|whether|if|unless|"
+    r"may(?!\s+\d)|or\s+not|not\s+(?:certain|clear|sure|true|the\s+case)|false\s+that|"
+    r"un(?:certain|clear|sure|decided|determined|known))\b|\?",
+    re.IGNORECASE,
+)
 
 
 @register("rule", "entail")
 class EntailRule(Rule[EntailRequest, tuple[Finding, ...]]):
-    """A point is met by a sentence that has one alternative of each of its groups and denies none.
+    """A point is met by a sentence that states it, unless another sentence denies it.
 
-    A value counts in any form of its type, other text as whole words in any case. A sentence
-    that has a phrase that denies the point is quoted. It knows only the wordings that the gold
-    lists.
+    A point that compares is stated by a sentence that says how what is compared, with its value,
+    stands to the threshold or to the provision that sets it, in either order; values and provisions
+    listed without a comparison state nothing. Any other point is stated by a sentence that has one
+    alternative of each of its groups. What is said to be possible, open or conditional is not
+    stated. A value counts in any form of its type, other text as whole words in any case. It knows
+    only the wordings that the gold lists and the comparisons of `reading.comparing`.
     """
 
     def answer(self, request: EntailRequest, profile: Profile) -> tuple[Finding, ...]:
@@ -33,24 +42,28 @@ class EntailRule(Rule[EntailRequest, tuple[Finding, ...]]):
 
 
 def _entailed(point: ReasoningPoint, sentences: Sequence[str]) -> Finding:
-    denied = ""
+    stated = ""
     for sentence in sentences:
-        if all(any(_says(sentence, option) for option in group) for group in point.requires):
-            if not any(_says(sentence, phrase) for phrase in point.forbids):
-                return Finding(id=point.id, met=True, quotes=(sentence,))
-            denied = denied or sentence
-    if denied:
-        return Finding(id=point.id, met=False, quotes=(denied,), why="denied")
-    return Finding(id=point.id, met=False)
+        says = _compared(point, sentence) if point.relation else _said(point, sentence)
+        if says is False:
+            return Finding(id=point.id, met=False, quotes=(sentence,), why="denied")
+        if says and not stated and not _UNSURE.search(sentence):
+            stated = sentence
+    return Finding(id=point.id, met=bool(stated), quotes=(stated,) if stated else ())
+
+
+def _compared(point: ReasoningPoint, sentence: str) -> bool | None:
+    """Whether a sentence states the comparison or its opposite; None when it does neither."""
+    found = claims(sentence, point.requires[:-1], point.requires[-1], point.relation)
+    return None if not found else all(found)
+
+
+def _said(point: ReasoningPoint, sentence: str) -> bool | None:
+    met = [any(_says(sentence, option) for option in group) for group in point.requires]
+    if met[0] and any(_says(sentence, phrase) for phrase in point.forbids):
+        return False
+    return all(met) or None
 
 
 def _says(sentence: str, option: str) -> bool:
-    return contains(sentence, option, _type(option))
-
-
-@lru_cache(maxsize=1 << 14)
-def _type(option: str) -> str:
-    """The type of an alternative that is one value as a whole; else empty: a phrase."""
-    values = find_values(option)
-    is_value = len(values) == 1 and values[0].text == option.strip()
-    return values[0].type if is_value else ""
+    return contains(sentence, option, type_of(option))
