@@ -26,6 +26,7 @@ STORED = "model.cache=.cache/{name}.sqlite"
 """Runs that the page describes apart do not find each other's answers."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "run.py").symlink_to(ROOT / "run.py")

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "guide" / "running.md"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "run.py").symlink_to(ROOT / "run.py")

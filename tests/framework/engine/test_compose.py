@@ -29,6 +29,9 @@ EXPERIMENTS = sorted(
     for path in (CONF / "experiment").rglob("*.yaml")
 )
 
+LARGE = ("depth/peps", "readme")
+"""Of so many jobs that composing them takes seconds."""
+
 
 def shipped(groups: Sequence[str]) -> list[tuple[str, str]]:
     """Every option of the groups, be it a file or a plugin's name."""
@@ -73,7 +76,10 @@ def test_a_run_without_a_loop_has_no_part_of_one() -> None:
         compose_plan(["author=rules"])
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n in LARGE else n for n in EXPERIMENTS],
+)
 def test_every_shipped_experiment_composes(name: str) -> None:
     overrides = [f"+experiment={name}"]
     config = compose_raw(overrides)
