@@ -78,11 +78,7 @@ def stratum_axis(group: Group) -> str | None:
     with_values = [
         a
         for a in group.headline
-        if any(
-            stratum_entry(group, j.arm, j.budget, s, a)
-            for j in group.jobs
-            for s in strata_of(group)
-        )
+        if any(stratum_entry(j, s, a) for j in group.jobs for s in strata_of(group))
     ]
     answered = [
         a
@@ -92,15 +88,9 @@ def stratum_axis(group: Group) -> str | None:
     return next(iter([*answered, *with_values]), None)
 
 
-def stratum_entry(
-    group: Group, arm: str, budget: str, stratum: str, axis: str
-) -> Mapping[str, Any] | None:
+def stratum_entry(job: Job | None, stratum: str, axis: str) -> Mapping[str, Any] | None:
     """The axis of a job in a stratum; None where it has no mean there."""
-    job = group.job(arm, budget)
-    found: Mapping[str, Any] | None = (
-        job.summary.get("strata", {}).get(_PREFIX + stratum, {}).get(axis) if job else None
-    )
-    return None if found is None or found["mean"] is None else found
+    return _entry(job, _PREFIX + stratum, axis)
 
 
 def depths_of_group(group: Group) -> list[int]:
@@ -110,20 +100,18 @@ def depths_of_group(group: Group) -> list[int]:
 
 def depth_axis(group: Group) -> str | None:
     """The first headline axis that has a value at some depth."""
-    return next(
-        (
-            a
-            for a in group.headline
-            for d in depths_of_group(group)
-            for j in group.jobs
-            if depth_entry(j, d, a)
-        ),
-        None,
-    )
+    levels = depths_of_group(group)
+    shown = (a for a in group.headline for d in levels for j in group.jobs if depth_entry(j, d, a))
+    return next(shown, None)
 
 
-def depth_entry(job: Job, depth: int, axis: str) -> Mapping[str, Any] | None:
+def depth_entry(job: Job | None, depth: int, axis: str) -> Mapping[str, Any] | None:
     """The axis of a job at a depth; None where it has no mean there."""
-    name = next((name for name, d in job.summary.get("depths", {}).items() if d == depth), None)
-    found = None if name is None else job.summary["strata"][name].get(axis)
+    names = job.summary.get("depths", {}) if job else {}
+    return _entry(job, next((name for name, d in names.items() if d == depth), ""), axis)
+
+
+def _entry(job: Job | None, part: str, axis: str) -> Mapping[str, Any] | None:
+    strata = job.summary.get("strata", {}) if job else {}
+    found: Mapping[str, Any] | None = strata.get(part, {}).get(axis)
     return None if found is None or found["mean"] is None else found

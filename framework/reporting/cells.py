@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from framework.reporting.blocks import NOTHING, Block, Cell, Details, Table
+from framework.reporting.blocks import NOTHING, Cell
 from framework.reporting.format import DAGGER, p_value, short
 from framework.statistics.intervals import Interval
 
 UNDEFINED: Final = Cell(text=NOTHING, tone="quiet")
-_MANY: Final = 60
-"""Rows of a table that are shown at once; more are folded."""
-_FIRST: Final = 40
-"""Rows that are shown of a table that is folded."""
 
 
 def bounded(
@@ -74,17 +70,3 @@ def count(value: float | None) -> Cell:
 def yes_no(value: object) -> Cell:
     """`yes`, or a quiet `no`."""
     return Cell(text="yes") if value else Cell(text="no", tone="quiet")
-
-
-def long_table(table: Table, *, name: str) -> Sequence[Block]:
-    """The table, or its first rows and then all of it folded away."""
-    n = len(table.rows)
-    if n <= _MANY:
-        return [table]
-    first = Table(
-        anchor=f"{table.anchor}-first",
-        caption=f"{table.caption} (first {_FIRST} of {n})",
-        columns=table.columns,
-        rows=table.rows[:_FIRST],
-    )
-    return [first, Details(f"All {n} {name}", [table])]

@@ -54,7 +54,7 @@ def strata(group: Group) -> Drawing | None:
             n = 0
             for j, (budget, mark) in enumerate(look.items()):
                 for i, arm in enumerate(arms):
-                    found = stratum_entry(group, arm, budget, name, axis)
+                    found = stratum_entry(group.job(arm, budget), name, axis)
                     if found is None:
                         continue
                     n = max(n, found["n"])
@@ -157,7 +157,7 @@ def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
 def _curve(
     panel: Axes, job: Job | None, levels: Sequence[int], axis: str, mark: Mark, off: float
 ) -> None:
-    found = [(d, e) for d in levels if job is not None and (e := depth_entry(job, d, axis))]
+    found = [(d, e) for d in levels if (e := depth_entry(job, d, axis))]
     for at, one in found:
         if one["ci_low"] is not None:
             panel.plot([at + off] * 2, [one["ci_low"], one["ci_high"]], lw=0.9, alpha=0.6,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from framework.analysis.calibration import reliability_of
 from framework.analysis.evidence import Evidence, Group
-from framework.reporting.blocks import Block, Cell, Details, Heading, Table, Text
+from framework.reporting.blocks import Block, Details, Heading, Text
 from framework.reporting.cells import bounded, count, number_cell
-from framework.reporting.sections.overview import titled
+from framework.reporting.tables import arms_table
 
 
 def is_answered(evidence: Evidence) -> bool:
@@ -24,54 +24,35 @@ def unstated() -> Iterator[Block]:
 
 def calibration(group: Group) -> Iterator[Block]:
     """Expected calibration error and Brier score by arm; then the bins behind them."""
-    rows: list[Sequence[Cell | str]] = []
-    bins: list[Sequence[Cell | str]] = []
-    for job in group.jobs:
-        found = reliability_of(job)
-        if found is None or found.ece is None:
-            continue
-        rows.append(
-            [
-                job.arm,
-                job.budget,
-                bounded(found.ece, found.ece_low, found.ece_high),
-                number_cell(found.ece_by_chance),
-                number_cell(found.brier),
-                count(found.n),
-                count(found.n_undefined),
-                found.method,
-            ]
-        )
-        for one in found.bins:
-            bins.append(
-                [
-                    job.arm,
-                    job.budget,
-                    f"{one.low:.1f} to {one.high:.1f}",
-                    count(one.n),
-                    number_cell(one.confidence),
-                    bounded(one.accuracy, one.accuracy_low, one.accuracy_high),
-                ]
-            )
-    if not rows:
-        return
-    yield Table(
-        anchor=f"calibration-table-{group.index}",
-        caption=titled(
-            "Expected calibration error over ten bins: biased upwards, so to be read against what "
-            "a calibrated arm that is as sure would show by chance; and the Brier score",
-            group,
-        ),
-        columns=[
-            *("arm", "budget", "ECE", "by chance", "Brier", "answers", "without a confidence"),
-            "limits",
-        ],
-        rows=rows,
+    found = [
+        (job, one) for job in group.jobs if (one := reliability_of(job)) and one.ece is not None
+    ]
+    yield from arms_table(
+        group,
+        "calibration-table",
+        "Expected calibration error over ten bins: biased upwards, so to be read against what "
+        "a calibrated arm that is as sure would show by chance; and the Brier score",
+        {
+            "ECE": lambda one: bounded(one.ece, one.ece_low, one.ece_high),
+            "by chance": ("ece_by_chance", number_cell),
+            "Brier": ("brier", number_cell),
+            "answers": ("n", count),
+            "without a confidence": ("n_undefined", count),
+            "limits": "method",
+        },
+        found,
     )
-    table = Table(
-        anchor=f"calibration-bins-{group.index}",
-        caption=titled("Answers by stated confidence", group),
-        columns=["arm", "budget", "confidence", "answers", "mean confidence", "share right"],
-        rows=bins,
+    bins = arms_table(
+        group,
+        "calibration-bins",
+        "Answers by stated confidence",
+        {
+            "confidence": lambda one: f"{one.low:.1f} to {one.high:.1f}",
+            "answers": ("n", count),
+            "mean confidence": ("confidence", number_cell),
+            "share right": lambda one: bounded(one.accuracy, one.accuracy_low, one.accuracy_high),
+        },
+        ((job, part) for job, one in found for part in one.bins),
     )
-    yield Details("The bins", [table])
+    if found:
+        yield Details("The bins", list(bins))

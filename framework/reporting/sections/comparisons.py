@@ -10,20 +10,11 @@ from framework.analysis.evidence import Evidence, Group, higher_is_better
 from framework.analysis.outcomes import ranked
 from framework.analysis.summary import SETTING
 from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
-from framework.reporting.cells import (
-    UNDEFINED,
-    bounded,
-    count,
-    delta,
-    long_table,
-    number_cell,
-    p_cell,
-)
+from framework.reporting.cells import UNDEFINED, bounded, count, delta, number_cell, p_cell
 from framework.reporting.format import short
-from framework.reporting.sections.overview import titled
+from framework.reporting.tables import Column, each, long_table, table, titled
 from framework.statistics.effects import against_smallest_effect
 
-OUTCOMES: Final = ("win", "near-tie", "loss", "undecided", "cannot conclude", "differs")
 _SIGNS: Final[Mapping[str, str]] = {
     "win": "W",
     "near-tie": "=",
@@ -32,6 +23,7 @@ _SIGNS: Final[Mapping[str, str]] = {
     "cannot conclude": "?",
     "differs": "≠",
 }
+"""What can come out of a comparison for one of its arms, and the letter for it."""
 _MARKS: Final = {"a better": "*", "b better": "*", "cannot conclude": "!", "equivalent": "="}
 
 
@@ -60,13 +52,13 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
     for group in evidence.groups:
         if not group.comparisons:
             continue
-        table = _table(group, effect)
+        pairs = _table(group, effect)
         if len({row["arm_b"] for row in group.comparisons}) > 1:
-            yield from long_table(table, name=titled("comparisons", group))
+            yield from long_table(pairs, name=titled("comparisons", group))
             continue
         for number, budget in enumerate(group.budgets):
             yield from _against(group, budget, f"against-{group.index}-{number}")
-        yield Details(titled(f"All {len(table.rows)} comparisons with their p", group), [table])
+        yield Details(titled(f"All {len(pairs.rows)} comparisons with their p", group), [pairs])
 
 
 def in_order(rows: Sequence[Mapping[str, Any]], arms: Mapping[str, int]) -> list[Mapping[str, Any]]:
@@ -89,16 +81,16 @@ def _against(group: Group, budget: str, anchor: str) -> Iterator[Block]:
     axes = list(dict.fromkeys(axis for _, axis in rows))
     arms = [arm for arm in group.arms if any(a == arm for a, _ in rows)]
     first = next(iter(rows.values()))
-    yield Table(
-        anchor=anchor,
-        caption=titled(
+    yield table(
+        anchor,
+        titled(
             f"{first['domain']}, budget {budget}, model {first['model']}, minus {first['arm_b']}, "
             "paired by case. * Holm-adjusted p < .05 over all comparisons composed; ! cannot "
             "conclude: too few cases to reach .05; = within the smallest effect declared",
             group,
         ),
-        columns=["arm", *axes],
-        rows=[[arm, *(_marked(rows.get((arm, axis))) for axis in axes)] for arm in arms],
+        {"arm": "arm", **each(axes, _marked)},
+        [{"arm": arm, **{axis: rows.get((arm, axis)) for axis in axes}} for arm in arms],
     )
 
 
@@ -131,9 +123,7 @@ def scorecard(evidence: Evidence) -> Iterator[Block]:
         yield _tally(group)
     for group in groups:
         for number, budget in enumerate(group.budgets):
-            table = _by_axis(group, budget, f"scorecard-{group.index}-{number}")
-            if table is not None:
-                yield table
+            yield from _by_axis(group, budget, f"scorecard-{group.index}-{number}")
     if not evidence.sweep.get("smallest_effect"):
         yield Note("No smallest effect was declared, so no comparison can come out as a near-tie.")
 
@@ -166,7 +156,7 @@ def ranks_of(group: Group) -> Iterator[Block]:
 
 
 def outcome_of(row: Mapping[str, Any], arm: str) -> str:
-    """One of `OUTCOMES` for an arm of a comparison."""
+    """What came out for an arm of a comparison."""
     conclusion = row["conclusion"]
     if conclusion == "equivalent":
         return "near-tie"
@@ -178,32 +168,25 @@ def outcome_of(row: Mapping[str, Any], arm: str) -> str:
 
 
 def _table(group: Group, effect: float | None) -> Table:
-    rows: list[Sequence[Cell | str]] = []
     places = {arm: place for place, arm in enumerate(group.arms)}
-    for row in in_order(group.comparisons, places):
-        verdict = against_smallest_effect(row["bound_low"], row["bound_high"], effect)
-        rows.append(
-            [
-                f"{row['arm_a']} − {row['arm_b']}",
-                row["budget"],
-                row["axis"],
-                delta(row),
-                p_cell(row["permutation_p"]),
-                p_cell(row["holm_p"]),
-                p_cell(row["smallest_holm_p"]),
-                count(row["n"]),
-                _concluded(row),
-                verdict,
-            ]
-        )
-    return Table(
-        anchor=f"comparisons-table-{group.index}",
-        caption=titled("First minus second, paired by case", group),
-        columns=[
-            *("pair", "budget", "axis", "difference", "p", "Holm p", "least p", "n"),
-            *("by Holm p", "by decision bounds"),
-        ],
-        rows=rows,
+    return table(
+        f"comparisons-table-{group.index}",
+        titled("First minus second, paired by case", group),
+        {
+            "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",
+            "budget": "budget",
+            "axis": "axis",
+            "difference": delta,
+            "p": ("permutation_p", p_cell),
+            "Holm p": ("holm_p", p_cell),
+            "least p": ("smallest_holm_p", p_cell),
+            "n": ("n", count),
+            "by Holm p": _concluded,
+            "by decision bounds": lambda row: against_smallest_effect(
+                row["bound_low"], row["bound_high"], effect
+            ),
+        },
+        in_order(group.comparisons, places),
     )
 
 
@@ -223,57 +206,47 @@ def _tally(group: Group) -> Table:
     for row in group.comparisons:
         for arm in (row["arm_a"], row["arm_b"]):
             counted[arm][outcome_of(row, arm)] += 1
-    rows: list[Sequence[Cell | str]] = [
+    return table(
+        f"scorecard-{group.index}",
+        titled("Comparisons by what came out", group),
+        {
+            "arm": "arm",
+            **{name: _tallied(name) for name in _SIGNS},
+            "all": lambda found: count(sum(found[name] for name in _SIGNS)),
+        },
         [
-            arm,
-            *(
-                Cell(text=str(found[name]), value=float(found[name]), tone=_tone(name, found[name]))
-                for name in OUTCOMES
-            ),
-            count(sum(found.values())),
-        ]
-        for arm, found in counted.items()
-        if found
-    ]
-    return Table(
-        anchor=f"scorecard-{group.index}",
-        caption=titled("Comparisons by what came out", group),
-        columns=["arm", *OUTCOMES, "all"],
-        rows=rows,
+            {"arm": arm, **dict.fromkeys(_SIGNS, 0), **found}
+            for arm, found in counted.items()
+            if found
+        ],
     )
 
 
-def _tone(name: str, n: int) -> Any:
-    if not n:
-        return "quiet"
-    return {"win": "good", "loss": "bad"}.get(name, "")
+def _tallied(name: str) -> Column:
+    tone: Any = {"win": "good", "loss": "bad"}.get(name, "")
+    return name, lambda n: Cell(text=str(n), value=float(n), tone=tone if n else "quiet")
 
 
-def _by_axis(group: Group, budget: str, anchor: str) -> Table | None:
+def _by_axis(group: Group, budget: str, anchor: str) -> Iterator[Table]:
     """An arm's outcomes against each of its opponents, axis by axis; one letter a comparison."""
     here = [row for row in group.comparisons if row["budget"] == budget]
     if not here:
-        return None
+        return
     axes = list(dict.fromkeys(row["axis"] for row in here))
-    rows: list[Sequence[Cell | str]] = []
+    single = len({row["arm_b"] for row in here}) == 1
+    found = []
     for arm in group.arms:
-        if arm == group.baseline and len({row["arm_b"] for row in here}) == 1:
-            continue
-        letters = {
-            axis: " ".join(
-                _SIGNS[outcome_of(row, arm)]
-                for row in here
-                if row["axis"] == axis and arm in (row["arm_a"], row["arm_b"])
-            )
-            for axis in axes
-        }
-        if any(letters.values()):
-            rows.append([arm, *(Cell(text=letters[axis]) for axis in axes)])
+        own = [row for row in here if arm in (row["arm_a"], row["arm_b"])]
+        if own and not (single and arm == group.baseline):
+            letters: dict[str, list[str]] = {axis: [] for axis in axes}
+            for row in own:
+                letters[row["axis"]].append(_SIGNS[outcome_of(row, arm)])
+            found.append({"arm": arm, **letters})
     meanings = ", ".join(f"{sign} {name}" for name, sign in _SIGNS.items())
     against = group.baseline or "each other arm, in the order of the table above"
-    return Table(
-        anchor=anchor,
-        caption=f"Budget {budget}: each arm against {against}. {meanings}.",
-        columns=["arm", *axes],
-        rows=rows,
+    yield table(
+        anchor,
+        f"Budget {budget}: each arm against {against}. {meanings}.",
+        {"arm": "arm", **each(axes, " ".join)},
+        found,
     )

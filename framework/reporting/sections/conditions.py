@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Group
 from framework.analysis.summary import unbudgeted
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
-from framework.reporting.sections.overview import titled
+from framework.reporting.tables import arms_table, each, table
 
 _DECLARED: Final[Mapping[str, str]] = {
     "query": "asked with",
@@ -25,20 +25,6 @@ _DECLARED: Final[Mapping[str, str]] = {
 }
 
 
-_FINDING: Final[Mapping[str, str]] = {
-    "axis": "axis",
-    "conclusion": "conclusion",
-    "mean": "mean",
-    "baseline_mean": "of the baseline",
-    "delta": "difference",
-    "bound": "bound",
-    "threshold": "threshold",
-    "n": "n",
-    "errors": "errors",
-    "sensitivity": "sensitivity",
-}
-
-
 def fairness(evidence: Evidence) -> Iterator[Block]:
     """The budget, how far views filled it, and who was not given the same room."""
     yield Heading("Fairness lock", "fairness")
@@ -48,7 +34,7 @@ def fairness(evidence: Evidence) -> Iterator[Block]:
         "these, mean views that differ by more than 1% of the budget are flagged."
     )
     for group in evidence.groups:
-        yield _room(group)
+        yield from _room(group)
     yield from fairness_flags(evidence)
 
 
@@ -70,11 +56,11 @@ def capabilities(evidence: Evidence) -> Iterator[Block]:
         for job in evidence.jobs
     }
     shown = [key for key in _DECLARED if any(key in given for given in arms.values())]
-    yield Table(
-        anchor="capabilities-table",
-        caption="By the arms' own declarations; a difference between two arms may be one of these.",
-        columns=["arm", *(_DECLARED[key] for key in shown)],
-        rows=[[arm, *(_declared(given.get(key)) for key in shown)] for arm, given in arms.items()],
+    yield table(
+        "capabilities-table",
+        "By the arms' own declarations; a difference between two arms may be one of these.",
+        {"arm": "arm", **{_DECLARED[key]: (key, _declared) for key in shown}},
+        [{"arm": arm, **given} for arm, given in arms.items()],
     )
 
 
@@ -85,17 +71,24 @@ def gates(evidence: Evidence) -> Iterator[Block]:
         return
     yield Heading("Gates", "gates")
     yield from gate_lines(evidence)
-    findings: list[Sequence[Cell | str]] = [
-        [job.arm, job.budget, *(_part(finding.get(key)) for key in _FINDING)]
+    findings = [
+        {"arm": job.arm, "budget": job.budget, **finding}
         for job in judged
         for finding in job.summary["gate"]["findings"]
     ]
     if findings:
-        yield Table(
-            anchor="gates-findings",
-            caption="What each outcome rests on: the bound must lie above the threshold.",
-            columns=["arm", "budget", *_FINDING.values()],
-            rows=findings,
+        yield table(
+            "gates-findings",
+            "What each outcome rests on: the bound must lie above the threshold.",
+            {
+                "arm": "arm",
+                "budget": "budget",
+                **each(("axis", "conclusion", "mean"), _part),
+                "of the baseline": ("baseline_mean", _part),
+                "difference": ("delta", _part),
+                **each(("bound", "threshold", "n", "errors", "sensitivity"), _part),
+            },
+            findings,
         )
 
 
@@ -125,14 +118,19 @@ def judgement(found: Mapping[str, Any]) -> Iterator[Block]:
     yield Heading(named, "predictions")
     verdicts = found.get("verdicts", [])
     if verdicts:
-        yield Table(
-            anchor="predictions-table",
-            caption="Differences in the predicted direction, with the bounds that verdicts use.",
-            columns=[
-                *("hypothesis", "verdict", "difference", "level", "p", "n"),
-                "by the estimates alone",
-            ],
-            rows=[_verdict_row(verdict) for verdict in verdicts],
+        yield table(
+            "predictions-table",
+            "Differences in the predicted direction, with the bounds that verdicts use.",
+            {
+                "hypothesis": ("hypothesis", lambda hypothesis: hypothesis["name"]),
+                "verdict": "outcome",
+                "difference": lambda v: bounded(v["estimate"], v["low"], v["high"], sign="+"),
+                "level": ("level", lambda level: number_cell(level, 4)),
+                "p": ("p", p_cell),
+                "n": ("n", count),
+                "by the estimates alone": _by_point,
+            },
+            verdicts,
         )
         yield Listing([_hypothesis_line(verdict) for verdict in verdicts])
     flags = found.get("flags", [])
@@ -143,20 +141,10 @@ def judgement(found: Mapping[str, Any]) -> Iterator[Block]:
         yield Text("No flags: locked before every run, and unchanged since.")
 
 
-def _verdict_row(verdict: Mapping[str, Any]) -> list[Cell | str]:
+def _by_point(verdict: Mapping[str, Any]) -> Cell:
     published = verdict["hypothesis"].get("published")
-    return [
-        verdict["hypothesis"]["name"],
-        Cell(text=verdict["outcome"]),
-        bounded(verdict["estimate"], verdict["low"], verdict["high"], sign="+"),
-        number_cell(verdict.get("level"), 4),
-        p_cell(verdict["p"]),
-        count(verdict["n"]),
-        Cell(
-            text=verdict.get("by_point", ""),
-            under=f"published as {published}" if published else "",
-        ),
-    ]
+    under = f"published as {published}" if published else ""
+    return Cell(text=verdict.get("by_point", ""), under=under)
 
 
 def _hypothesis_line(verdict: Mapping[str, Any]) -> str:
@@ -194,35 +182,30 @@ def correlation(evidence: Evidence) -> Iterator[Block]:
     )
 
 
-def _room(group: Group) -> Table:
-    rows: list[Sequence[Cell | str]] = []
-    for budget in group.budgets:
-        for arm in group.arms:
-            job = group.job(arm, budget)
-            if job is None:
-                continue
-            fair = job.summary["fairness"]
-            could = fair.get("could_fill")
-            rows.append(
-                [
-                    arm,
-                    budget,
-                    "unbudgeted" if unbudgeted(fair) else count(fair.get("budget_tokens")),
-                    number_cell(fair.get("mean_view_tokens"), 1),
-                    count(fair.get("max_view_tokens")),
-                    UNDEFINED if could is None else Cell(text=f"{could:.0%}", value=float(could)),
-                    number_cell(fair.get("mean_view_tokens_could_fill"), 1),
-                ]
-            )
-    return Table(
-        anchor=f"fairness-table-{group.index}",
-        caption=titled("Tokens of views", group),
-        columns=[
-            *("arm", "budget", "tokens", "mean view", "largest view", "could fill"),
-            "mean view where it could",
-        ],
-        rows=rows,
+def _room(group: Group) -> Iterator[Block]:
+    yield from arms_table(
+        group,
+        "fairness-table",
+        "Tokens of views",
+        {
+            "tokens": lambda room: (
+                "unbudgeted" if unbudgeted(room) else count(room["budget_tokens"])
+            ),
+            "mean view": ("mean_view_tokens", _tokens),
+            "largest view": ("max_view_tokens", count),
+            "could fill": ("could_fill", _percentage),
+            "mean view where it could": ("mean_view_tokens_could_fill", _tokens),
+        },
+        ((job, job.summary["fairness"]) for job in group.by_budget),
     )
+
+
+def _tokens(mean: float | None) -> Cell:
+    return number_cell(mean, 1)
+
+
+def _percentage(share: float | None) -> Cell:
+    return UNDEFINED if share is None else Cell(text=f"{share:.0%}", value=float(share))
 
 
 def _declared(value: object) -> Cell:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from framework.analysis.evidence import Evidence
-from framework.reporting.blocks import Block, Cell, Heading, Table, Text
+from framework.reporting.blocks import Block, Cell, Heading, Text
 from framework.reporting.cells import count, number_cell
+from framework.reporting.tables import each, table
 
 
 def corpus(evidence: Evidence) -> Iterator[Block]:
@@ -20,49 +21,45 @@ def corpus(evidence: Evidence) -> Iterator[Block]:
         return
     yield Heading("Corpus", "corpus")
     names = dict.fromkeys(name for report in reports.values() for name in report)
-    yield Table(
-        anchor="corpus-table",
-        caption="What each domain measured of the corpus itself, whatever arm works on it.",
-        columns=["", *reports],
-        rows=[
-            [name, *(_amount(report.get(name)) for report in reports.values())] for name in names
+    yield table(
+        "corpus-table",
+        "What each domain measured of the corpus itself, whatever arm works on it.",
+        {"": "name", **each(reports, _amount)},
+        [
+            {"name": name, **{domain: report.get(name) for domain, report in reports.items()}}
+            for name in names
         ],
     )
 
 
 def extraction(evidence: Evidence) -> Iterator[Block]:
     """Precision and recall of extracted nodes and edges by type, against those given."""
-    rows: list[Sequence[Cell | str]] = []
-    for job in evidence.jobs:
-        for what, types in (job.summary.get("extraction") or {}).items():
-            for type_, found in types.items():
-                rows.append(
-                    [
-                        job.arm,
-                        job.summary["run"]["domain"],
-                        job.budget,
-                        what,
-                        type_,
-                        number_cell(found["precision"]),
-                        number_cell(found["recall"]),
-                        count(found["found"]),
-                        count(found["given"]),
-                    ]
-                )
-    if not rows:
+    found = [
+        {"job": job, "of": what, "type": type_, **counts}
+        for job in evidence.jobs
+        for what, types in (job.summary.get("extraction") or {}).items()
+        for type_, counts in types.items()
+    ]
+    if not found:
         return
     yield Heading("Extraction", "extraction")
     yield Text(
         "What extractors made of raw text, against the nodes and edges that the domain knows; the "
         "arms see what was extracted, never these."
     )
-    yield Table(
-        anchor="extraction-table",
-        caption="By type: precision over what was found, recall over what is given.",
-        columns=[
-            *("arm", "domain", "budget", "of", "type", "precision", "recall", "found", "given"),
-        ],
-        rows=rows,
+    yield table(
+        "extraction-table",
+        "By type: precision over what was found, recall over what is given.",
+        {
+            "arm": ("job", lambda job: job.arm),
+            "domain": ("job", lambda job: job.summary["run"]["domain"]),
+            "budget": ("job", lambda job: job.budget),
+            "of": "of",
+            "type": "type",
+            **each(("precision", "recall"), number_cell),
+            **each(("found", "given"), count),
+        },
+        found,
     )
 
 

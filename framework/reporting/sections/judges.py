@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from framework.analysis.evidence import Evidence, Job, load
 from framework.analysis.judges import compare_judges, judged_in_runs
 from framework.analysis.summary import axis_meta
 from framework.errors import UserError
-from framework.reporting.blocks import Block, Cell, Heading, Note, Table, Text
+from framework.reporting.blocks import Block, Heading, Note, Text
 from framework.reporting.cells import count, number_cell
 from framework.reporting.figures import judges as figure
 from framework.reporting.figures.style import Drawing
+from framework.reporting.tables import table
 
 Pair = tuple[tuple[str, Sequence[Job]], tuple[str, Sequence[Job]]]
 """Two judges with the runs whose answers they judged."""
@@ -28,11 +30,7 @@ def pairs(evidence: Evidence) -> list[Pair]:
         by_judge[str(job.summary["run"]["judge"])].append(job)
     names = list(by_judge)
     if len(names) > 1:
-        return [
-            ((a, by_judge[a]), (b, by_judge[b]))
-            for i, a in enumerate(names)
-            for b in names[i + 1 :]
-        ]
+        return list(combinations(by_judge.items(), 2))
     before = _rescored_from(evidence)
     if before is None or not evidence.jobs:
         return []
@@ -44,54 +42,52 @@ def blocks(found: Sequence[Pair]) -> Iterator[Block]:
     """Agreement by axis, and on how many paired comparisons the direction is kept."""
     yield Heading("Judge agreement", "judges")
     axes = judged_axes()
-    rows: list[Sequence[Cell | str]] = []
-    kept: list[Sequence[Cell | str]] = []
-    for (a, first), (b, second) in found:
-        sides = [
-            judged_in_runs(name, [job.path for job in jobs])
-            for name, jobs in ((a, first), (b, second))
-        ]
+    agreed: list[Mapping[str, Any]] = []
+    directions: list[Mapping[str, Any]] = []
+    for pair in found:
+        sides = [judged_in_runs(name, [job.path for job in jobs]) for name, jobs in pair]
         try:
             compared = compare_judges(sides, axes)
         except UserError as error:
-            yield Note(f"{a} and {b}: {error}.")
+            yield Note(f"{pair[0][0]} and {pair[1][0]}: {error}.")
             continue
-        for row in compared["agreement"]:
-            numbers = ("mean_a", "mean_b", "mean_absolute_disagreement", "pearson",
-                       "cohens_kappa_at_least", "alpha")  # fmt: skip
-            rows.append(
-                [row["axis"], f"{a}, {b}", count(row["n"]), *(number_cell(row[k]) for k in numbers)]
-            )
-        for row in compared["directions"]:
-            kept.append(
-                [
-                    f"{row['arm_a']} − {row['arm_b']}",
-                    row["axis"],
-                    row["budget"],
-                    count(row["n"]),
-                    *(count(row[k]) for k in ("kept", "ties", "reversed")),
-                ]
-            )
-    if rows:
+        agreed += compared["agreement"]
+        directions += compared["directions"]
+    if agreed:
         yield Text(
             "How far the judges agree on the same answers. cohens_kappa is of values at or above "
             ".5, alpha Krippendorff's for interval values."
         )
-        yield Table(
-            anchor="judges-table",
-            caption="Agreement of values.",
-            columns=[
-                *("axis", "judges", "n", "mean of first", "of second", "mean |difference|"),
-                *("Pearson", "cohens_kappa", "alpha"),
-            ],
-            rows=rows,
+        yield table(
+            "judges-table",
+            "Agreement of values.",
+            {
+                "axis": "axis",
+                "judges": lambda row: f"{row['judge_a']}, {row['judge_b']}",
+                "n": ("n", count),
+                "mean of first": ("mean_a", number_cell),
+                "of second": ("mean_b", number_cell),
+                "mean |difference|": ("mean_absolute_disagreement", number_cell),
+                "Pearson": ("pearson", number_cell),
+                "cohens_kappa": ("cohens_kappa_at_least", number_cell),
+                "alpha": ("alpha", number_cell),
+            },
+            agreed,
         )
-    if kept:
-        yield Table(
-            anchor="judges-directions",
-            caption="On how many cases both judges see the same sign of a difference between arms.",
-            columns=["pair", "axis", "budget", "n", "kept", "of which ties", "reversed"],
-            rows=kept,
+    if directions:
+        yield table(
+            "judges-directions",
+            "On how many cases both judges see the same sign of a difference between arms.",
+            {
+                "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",
+                "axis": "axis",
+                "budget": "budget",
+                "n": ("n", count),
+                "kept": ("kept", count),
+                "of which ties": ("ties", count),
+                "reversed": ("reversed", count),
+            },
+            directions,
         )
 
 

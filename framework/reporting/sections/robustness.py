@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.analysis.evidence import Evidence, Group
 from framework.reporting.blocks import Block, Cell, Heading, Table, Text
-from framework.reporting.cells import bounded, count, long_table, number_cell, p_cell
-from framework.reporting.sections.overview import titled
+from framework.reporting.cells import bounded, count, delta, number_cell, p_cell
+from framework.reporting.tables import arms_table, long_table, table
 
 
 def agreement(evidence: Evidence) -> Iterator[Block]:
@@ -22,46 +22,37 @@ def agreement(evidence: Evidence) -> Iterator[Block]:
         "pairs of arms to which every model gives different means; surviving: those that all of "
         "them order alike, the higher first."
     )
-    yield Table(
-        anchor="models-table",
-        caption=f"Models: {', '.join(found[0]['models'])}.",
-        columns=["axis", "budget", "ordered", "surviving", "which"],
-        rows=[
-            [
-                entry["axis"],
-                entry["budget"],
-                count(entry["ordered_pairs"]),
-                count(len(entry["surviving"])),
-                ", ".join(f"{a} > {b}" for a, b in entry["surviving"]),
-            ]
-            for entry in found
-        ],
+    yield table(
+        "models-table",
+        f"Models: {', '.join(found[0]['models'])}.",
+        {
+            "axis": "axis",
+            "budget": "budget",
+            "ordered": ("ordered_pairs", count),
+            "surviving": ("surviving", lambda pairs: count(len(pairs))),
+            "which": ("surviving", lambda pairs: ", ".join(f"{a} > {b}" for a, b in pairs)),
+        },
+        found,
     )
-    pairs = evidence.sweep.get("model_agreement") or []
-    if pairs:
-        yield Table(
-            anchor="models-pairs",
-            caption="Means of the arms under one model beside those under another.",
-            columns=[
-                *("axis", "budget", "models", "arms", "Pearson", "Spearman", "Kendall tau"),
-                "mean |difference|",
-                *("largest", "of arm", "same order", "pairs told apart"),
-            ],
-            rows=[
-                [
-                    entry["axis"],
-                    entry["budget"],
-                    f"{entry['model_a']}, {entry['model_b']}",
-                    count(entry["n"]),
-                    *(number_cell(entry[k], 3) for k in ("pearson", "spearman", "kendall")),
-                    number_cell(entry["mean_difference"]),
-                    number_cell(entry["largest_difference"]),
-                    entry["largest_arm"],
-                    count(entry["same_order"]),
-                    count(entry["pairs"]),
-                ]
-                for entry in pairs
-            ],
+    if pairs := evidence.sweep.get("model_agreement"):
+        yield table(
+            "models-pairs",
+            "Means of the arms under one model beside those under another.",
+            {
+                "axis": "axis",
+                "budget": "budget",
+                "models": lambda pair: f"{pair['model_a']}, {pair['model_b']}",
+                "arms": ("n", count),
+                "Pearson": ("pearson", number_cell),
+                "Spearman": ("spearman", number_cell),
+                "Kendall tau": ("kendall", number_cell),
+                "mean |difference|": ("mean_difference", number_cell),
+                "largest": ("largest_difference", number_cell),
+                "of arm": "largest_arm",
+                "same order": ("same_order", count),
+                "pairs told apart": ("pairs", count),
+            },
+            pairs,
         )
 
 
@@ -70,41 +61,30 @@ def published(evidence: Evidence) -> Iterator[Block]:
     found = evidence.sweep.get("compat")
     if not found:
         return
-    rows: list[Sequence[Cell | str]] = [
-        [
-            f"{row['arm_a']} − {row['arm_b']}",
-            row["axis"],
-            number_cell(row["mean_a"]),
-            number_cell(row["mean_b"]),
-            bounded(row["delta"], row["low"], row["high"], sign="+"),
-            p_cell(row["permutation_p"]),
-            p_cell(row["mcnemar_p"]),
-            number_cell(row["cohens_h"]),
-            count(row["n"]),
-        ]
-        for row in found["comparisons"]
-    ]
-    yield from long_table(
-        Table(
-            anchor="published-table",
-            caption=(
-                f"The same pairs in the convention of {found['convention']}, to reproduce, not to "
-                "conclude: a case at each budget is a unit of its own, graded values succeed from "
-                ".5 up, p is count / N of one shared generator, nothing adjusted"
-            ),
-            columns=[
-                *("pair", "axis", "mean of first", "of second", "difference", "p"),
-                *("McNemar p", "h", "n"),
-            ],
-            rows=rows,
-        ),
-        name="published pairs",
+    pairs = table(
+        "published-table",
+        f"The same pairs in the convention of {found['convention']}, to reproduce, not to "
+        "conclude: a case at each budget is a unit of its own, graded values succeed from .5 up, p "
+        "is count / N of one shared generator, nothing adjusted",
+        {
+            "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",
+            "axis": "axis",
+            "mean of first": ("mean_a", number_cell),
+            "of second": ("mean_b", number_cell),
+            "difference": lambda row: bounded(row["delta"], row["low"], row["high"], sign="+"),
+            "p": ("permutation_p", p_cell),
+            "McNemar p": ("mcnemar_p", p_cell),
+            "h": ("cohens_h", number_cell),
+            "n": ("n", count),
+        },
+        found["comparisons"],
     )
+    yield from long_table(pairs, name="published pairs")
 
 
 def treatment(evidence: Evidence) -> Iterator[Block]:
     """How twins that differ in a protected attribute alone were treated."""
-    tables = [table for group in evidence.groups if (table := _treated(group)).rows]
+    tables = [made for group in evidence.groups for made in _treated(group)]
     if tables:
         yield Heading("Protected attributes", "treatment")
         yield Text(
@@ -115,35 +95,31 @@ def treatment(evidence: Evidence) -> Iterator[Block]:
         yield from tables
 
 
-def _treated(group: Group) -> Table:
-    rows: list[Sequence[Cell | str]] = []
-    for job in group.jobs:
-        for name, entry in (job.summary.get("treatment") or {}).get("attributes", {}).items():
-            rows.append(
-                [
-                    job.arm,
-                    job.budget,
-                    name.replace("_", " "),
-                    count(entry["n"]),
-                    _of(entry["decisions"], "delta"),
-                    _of(entry["decisions_changed"], "mean"),
-                    _of(entry["reasons_changed"], "mean"),
-                    _of(entry["retention"], "delta"),
-                    _of(entry["impact_ratio"], "value"),
-                    entry["adverse_impact"],
-                ]
-            )
-    return Table(
-        anchor=f"treatment-table-{group.index}",
-        caption=titled("Treatment of twins by arm and attribute", group),
-        columns=[
-            *("arm", "budget", "attribute", "pairs", "favourable", "decided differently"),
-            *("other reasons", "retained", "impact ratio", "adverse impact"),
-        ],
-        rows=rows,
+def _treated(group: Group) -> Iterator[Table]:
+    return arms_table(
+        group,
+        "treatment-table",
+        "Treatment of twins by arm and attribute",
+        {
+            "attribute": "attribute",
+            "pairs": ("n", count),
+            "favourable": ("decisions", delta),
+            "decided differently": ("decisions_changed", _mean),
+            "other reasons": ("reasons_changed", _mean),
+            "retained": ("retention", delta),
+            "impact ratio": (
+                "impact_ratio",
+                lambda entry: _mean({"mean": entry["value"], **entry}),
+            ),
+            "adverse impact": "adverse_impact",
+        },
+        (
+            (job, {"attribute": name.replace("_", " "), **entry})
+            for job in group.jobs
+            for name, entry in (job.summary.get("treatment") or {}).get("attributes", {}).items()
+        ),
     )
 
 
-def _of(entry: Mapping[str, Any], key: str) -> Cell:
-    sign = "+" if key == "delta" else ""
-    return bounded(entry[key], entry["ci_low"], entry["ci_high"], sign=sign)
+def _mean(entry: Mapping[str, Any]) -> Cell:
+    return bounded(entry["mean"], entry["ci_low"], entry["ci_high"])
