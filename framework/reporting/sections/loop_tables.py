@@ -1,13 +1,16 @@
-"""Tables of improvement loops that pages and recipes share: the paper's 1b and 1c."""
+"""Tables of improvement loops: the paper's 1b and 1c, drafts, looks, and where cases changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from framework.analysis.loops import CASES, CAVEAT, SPLITS, loops_summary
-from framework.reporting.blocks import Cell, Table
-from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell
+from framework.reporting.blocks import Block, Cell, Details, Table
+from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
+from framework.reporting.tables import Column, each, table
+from framework.text.canonical import canonical_json
 
 Named = tuple[str, Mapping[str, Any]]
 """A loop's name and the content of its improve.json."""
@@ -20,42 +23,37 @@ _STAGES: Final = (
 
 def final_states(members: Sequence[Named], anchor: str = "final-states") -> Table:
     """The final stack against the bare pipeline by loop and split (the paper's table 1b)."""
-    rows: list[Sequence[Cell | str]] = []
-    several = len(members) > 1
-    for name, results in members:
-        for split in SPLITS:
-            if split not in results:
-                continue
-            found = results[split]
-            low, high = found["interval"]
-            rows.append(
-                [
-                    f"{name}, {CASES[split]}" if name else CASES[split],
-                    _size(found),
-                    number_cell(found["before"]),
-                    number_cell(found["after"]),
-                    bounded(found["delta"], low, high, sign="+"),
-                    count(found["wrong_to_right"]),
-                    count(found["right_to_wrong"]),
-                    p_cell(found["mcnemar_p"]),
-                    p_cell(found.get("permutation_p")),
-                    *((count(results["stopped"]["promotions"]), results["stopped"]["reason"])
-                      if several else ()),
-                ]
-            )  # fmt: skip
-    return Table(
-        anchor=anchor,
-        caption=(
-            "The final stack against the bare pipeline, on the same cases, with 95% intervals. On "
-            "CONFIRM it was selected; TEST was opened once, after the end. Where cases come in "
-            "clusters intervals and permutation p are over these; McNemar p is case by case."
-        ),
-        columns=[
-            *("cases", "n", "before", "after", "change", "wrong to right", "right to wrong"),
-            *("McNemar p", "permutation p"),
-            *(("promoted", "stopped") if several else ()),
+    several: dict[str, Column] = {
+        "promoted": ("stopped", lambda stopped: count(stopped["promotions"])),
+        "stopped": ("stopped", lambda stopped: stopped["reason"]),
+    }
+    return table(
+        anchor,
+        "The final stack against the bare pipeline, on the same cases, with 95% intervals. On "
+        "CONFIRM it was selected; TEST was opened once, after the end. Where cases come in "
+        "clusters intervals and permutation p are over these; McNemar p is case by case.",
+        {
+            "cases": "name",
+            "n": _size,
+            "before": ("before", number_cell),
+            "after": ("after", number_cell),
+            "change": lambda found: bounded(found["delta"], *found["interval"], sign="+"),
+            "wrong to right": ("wrong_to_right", count),
+            "right to wrong": ("right_to_wrong", count),
+            "McNemar p": ("mcnemar_p", p_cell),
+            "permutation p": ("permutation_p", p_cell),
+            **(several if len(members) > 1 else {}),
+        },
+        [
+            {
+                **results[split],
+                "name": f"{name}, {CASES[split]}" if name else CASES[split],
+                "stopped": results["stopped"],
+            }
+            for name, results in members
+            for split in SPLITS
+            if split in results
         ],
-        rows=rows,
     )
 
 
@@ -74,56 +72,218 @@ def pooled_table(members: Sequence[Named], anchor: str = "pooled") -> Table:
 
 def pooled_of(arm: Mapping[str, Any], anchor: str) -> Table:
     """The same of an arm in the summary of a sweep's loops."""
-    pooled, units = arm["pooled"], arm["seeds_as_units"]
-    rows: list[Sequence[Cell | str]] = []
-    for split, found in pooled.items():
-        of_seeds = units.get(split)
-        rows.append(
-            [
-                CASES[split],
-                count(found["wrong_to_right"]),
-                count(found["right_to_wrong"]),
-                p_cell(found["mcnemar_p"]),
-                *(
-                    (UNDEFINED, UNDEFINED, UNDEFINED)
-                    if of_seeds is None
-                    else (
-                        Cell(
-                            text=f"{of_seeds['mean']:+.3f}",
-                            under=f"{of_seeds['positive']} up, {of_seeds['negative']} down of "
-                            f"{of_seeds['n']}",
-                            value=of_seeds["mean"],
-                        ),
-                        p_cell(of_seeds["p"]),
-                        p_cell(of_seeds["smallest_p"]),
-                    )
-                ),
-            ]
-        )
-    return Table(
-        anchor=anchor,
-        caption=f"Pooled over loops. {CAVEAT}",
-        columns=[
-            *("cases", "wrong to right", "right to wrong", "McNemar p", "mean change"),
-            *("p, seeds as the unit", "least p"),
+    units = arm["seeds_as_units"]
+    return table(
+        anchor,
+        f"Pooled over loops. {CAVEAT}",
+        {
+            "cases": "cases",
+            "wrong to right": ("wrong_to_right", count),
+            "right to wrong": ("right_to_wrong", count),
+            "McNemar p": ("mcnemar_p", p_cell),
+            "mean change": ("units", _mean_change),
+            "p, seeds as the unit": ("units", lambda units: p_cell(units.get("p"))),
+            "least p": ("units", lambda units: p_cell(units.get("smallest_p"))),
+        },
+        [
+            {**found, "cases": CASES[split], "units": units.get(split) or {}}
+            for split, found in arm["pooled"].items()
         ],
-        rows=rows,
     )
+
+
+def _mean_change(units: Mapping[str, Any]) -> Cell:
+    if not units:
+        return UNDEFINED
+    under = f"{units['positive']} up, {units['negative']} down of {units['n']}"
+    return Cell(text=f"{units['mean']:+.3f}", under=under, value=units["mean"])
 
 
 def funnel_table(members: Sequence[Named], anchor: str = "funnel") -> Table:
     """Where each authored candidate ended (the paper's table 1c), and at which seam it was."""
     seams = sorted({key for _, r in members for key in r["funnel"] if key.startswith("seam_")})
-    return Table(
-        anchor=anchor,
-        caption="Where each authored candidate ended; the last columns count drafts by seam.",
-        columns=["", *_STAGES, *(seam.removeprefix("seam_") for seam in seams), "stopped"],
-        rows=[
-            [
-                name or "candidates",
-                *(count(results["funnel"].get(stage, 0)) for stage in (*_STAGES, *seams)),
-                results["stopped"]["reason"],
-            ]
-            for name, results in members
+    return table(
+        anchor,
+        "Where each authored candidate ended; the last columns count drafts by seam.",
+        {
+            "": "name",
+            **each(_STAGES, _none_is_0),
+            **{seam.removeprefix("seam_"): (seam, _none_is_0) for seam in seams},
+            "stopped": "reason",
+        },
+        [
+            {"name": name or "candidates", "reason": r["stopped"]["reason"], **r["funnel"]}
+            for name, r in members
         ],
     )
+
+
+def _none_is_0(n: int | None) -> Cell:
+    return count(n or 0)
+
+
+def drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
+    """Every draft with what became of it and why; what the drafts say."""
+    least = results["noise"]["least_net_flips"]
+    yield table(
+        f"{anchor}-drafts",
+        "Every draft, in the order in which they came: cases fixed and broken on OPTIMIZE "
+        "(under it, how many failures of the regime became correct) and on CONFIRM (under it, "
+        "the change of accuracy and its lower bound).",
+        {
+            "draft": _numbered,
+            "regime": ("regime", lambda regime: regime or "any"),
+            "seam": ("seam", lambda seam: seam or "none"),
+            "OPTIMIZE": ("optimize", _on_optimize),
+            "CONFIRM": ("confirm", _on_confirm),
+            "outcome": ("outcome", _outcome),
+            "why": lambda entry: why(entry, least),
+        },
+        results["candidates"],
+    )
+    told = [entry for entry in results["candidates"] if "payload" in entry]
+    if told:
+        edits = table(
+            f"{anchor}-edits",
+            "The edits themselves; a draft that the static gate refused has none.",
+            {"draft": _numbered, "seam": "seam", "edit": ("payload", _payload)},
+            told,
+        )
+        yield Details("What each draft says", [edits])
+
+
+def why(entry: Mapping[str, Any], least: int) -> str:
+    """Why a draft ended as it did; `least` is the least net flips that counted as a gain."""
+    if entry["outcome"] == "discarded":
+        return f"{entry['stage']}: {entry['reason']}"
+    look = entry["confirm"]
+    bound, threshold = look["bound"], look["threshold"]
+    if bound is None:
+        text = "the gate judged nothing"
+    else:
+        text = f"bound {bound:+.4f} above {threshold:+.4f}"
+        if bound <= threshold:  # the published rule asks nothing of the bound
+            text = f"gain {look['delta']:+.4f} reaches {threshold:+.4f} (bound {bound:+.4f})"
+        text += f", net {look['net']:+d} of at least {least}"
+    if entry["outcome"] == "consolidated":
+        text += "; dropped after the loop: the others do as well without it"
+    return text
+
+
+def _numbered(entry: Mapping[str, Any]) -> str:
+    """A draft's number and name: its author's word for it, else its digest, else a dash."""
+    name = str(entry.get("why") or entry.get("candidate", "")[7:15] or "-")
+    return f"#{entry['number']} {name[:60]}"
+
+
+def _outcome(outcome: str) -> Cell:
+    return Cell(text=outcome, tone="" if outcome == "discarded" else "good")
+
+
+def looks(found: Sequence[Mapping[str, Any]], anchor: str) -> Table:
+    """Looks at CONFIRM in order."""
+    return table(
+        f"{anchor}-looks",
+        "Looks at CONFIRM in order.",
+        {
+            "look": "look",
+            "draft": ("number", lambda number: f"#{number}"),
+            "fixed": ("fixed", count),
+            "broken": ("broken", count),
+            "net": ("net", lambda net: Cell(text=f"{net:+d}", value=net)),
+            "change": ("delta", _signed),
+            "lower bound": ("bound", _signed),
+            "above": ("threshold", number_cell),
+            "level": ("alpha", lambda alpha: number_cell(alpha, 4)),
+            "passed": ("passed", lambda passed: "yes" if passed else yes_no(passed)),
+        },
+        found,
+    )
+
+
+def _signed(value: float | None) -> Cell:
+    return UNDEFINED if value is None else Cell(text=f"{value:+.4f}", value=value)
+
+
+def _on_optimize(diff: Mapping[str, Any] | None) -> Cell:
+    if diff is None:
+        return UNDEFINED
+    target = f"{diff['target_fixed']} of {diff['target_failures']}"
+    return Cell(text=f"+{diff['fixed']} −{diff['broken']}", under=target, value=diff["net"])
+
+
+def _on_confirm(look: Mapping[str, Any] | None) -> Cell:
+    if look is None:
+        return UNDEFINED
+    bound = "" if look["bound"] is None else f", bound {look['bound']:+.4f}"
+    under = f"{look['delta']:+.4f}{bound}"
+    return Cell(text=f"+{look['fixed']} −{look['broken']}", under=under, value=look["net"])
+
+
+def _payload(payload: Mapping[str, Any]) -> Cell:
+    """An edit as a person reads it."""
+    if "fragments" in payload:
+        return Cell(text=" / ".join(f"{name}: {t}" for name, t in payload["fragments"].items()))
+    if "expression" in payload:
+        return Cell(text=str(payload["expression"]))
+    return Cell(text=canonical_json(payload))
+
+
+def localised(results: Sequence[Mapping[str, Any]], anchor: str) -> Iterator[Block]:
+    """Flips by question type and by the regime that the cases had before, summed over loops."""
+    over = f", summed over {len(results)} loops" if len(results) > 1 else ""
+    for key, title in (
+        ("by_kind", "By question type, abstention too, which are cases of these types"),
+        ("by_regime", "By the regime that the bare pipeline's answer had (localisation)"),
+    ):
+        summed: dict[str, dict[str, dict[str, int]]] = {}
+        for split in SPLITS:
+            for r in results:
+                for group, counts in r.get(split, {}).get(key, {}).items():
+                    into = summed.setdefault(group, {}).setdefault(split, defaultdict(int))
+                    for name, n in counts.items():
+                        into[name] += n
+        splits = [split for split in SPLITS if any(split in r for r in results)]
+        groups = sorted(summed, key=lambda name: (name in ("abstention", "correct"), name))
+        yield table(
+            f"{anchor}-{key.replace('_', '-')}",
+            f"{title}: fixed and broken; under it, right before and after, of how many{over}.",
+            {"": "group", **{CASES[split]: (split, _group) for split in splits}},
+            [{"group": group, **summed[group]} for group in groups],
+        )
+
+
+def _group(counts: Mapping[str, int] | None) -> Cell:
+    if counts is None:
+        return UNDEFINED
+    under = f"{counts['before']} → {counts['after']} of {counts['n']}"
+    net = counts["fixed"] - counts["broken"]
+    return Cell(text=f"+{counts['fixed']} −{counts['broken']}", under=under, value=net)
+
+
+def failures(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
+    """Failures of the bare pipeline on OPTIMIZE, by type and regime; other limits."""
+    crossed = results["baseline"]["failures_by_kind"]
+    regimes = list(results["baseline"]["failures"])
+    if not regimes:
+        return
+    tables = [
+        table(
+            f"{anchor}-failures",
+            "Failures of the bare pipeline on OPTIMIZE, by question type and regime.",
+            {"": "kind", **each(regimes, _none_is_0)},
+            [{"kind": kind, **counts} for kind, counts in crossed.items()],
+        )
+    ]
+    varied = results["sensitivity"]
+    if varied:
+        names = sorted({regime for found in varied.values() for regime in found})
+        tables += [
+            table(
+                f"{anchor}-sensitivity",
+                "The same failures under other limits of the taxonomy.",
+                {"": "limits", **each(names, _none_is_0)},
+                [{"limits": limits, **found} for limits, found in varied.items()],
+            )
+        ]
+    yield Details("Failures at the start, by type and regime", tables)

@@ -8,30 +8,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Job
-from framework.analysis.loops import CASES, SPLITS, read_loop, unanswered, unreached
-from framework.reporting.blocks import (
-    Block,
-    Cell,
-    Details,
-    Heading,
-    Listing,
-    Note,
-    Table,
-    Text,
-)
-from framework.reporting.cells import UNDEFINED, count, number_cell
+from framework.analysis.loops import CASES, read_loop, unanswered, unreached
+from framework.reporting.blocks import Block, Details, Heading, Listing, Note, Text
 from framework.reporting.figures import loops as figures
 from framework.reporting.figures.style import Drawing
 from framework.reporting.format import p_value
 from framework.reporting.sections.loop_tables import (
     Named,
+    drafts,
+    failures,
     final_states,
     funnel_table,
+    localised,
+    looks,
     pooled_of,
     pooled_table,
 )
 from framework.store.openings import flags, register_of
-from framework.text.canonical import canonical_json
 
 _STOPPED: Final = {
     "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
@@ -117,29 +110,6 @@ def loops_of(summary: Mapping[str, Any]) -> Iterator[Block]:
         yield funnel_table(members)
 
 
-def why(entry: Mapping[str, Any], least: int) -> str:
-    """Why a draft ended as it did; `least` is the least net flips that counted as a gain."""
-    if entry["outcome"] == "discarded":
-        return f"{entry['stage']}: {entry['reason']}"
-    look = entry["confirm"]
-    bound, threshold = look["bound"], look["threshold"]
-    if bound is None:
-        text = "the gate judged nothing"
-    else:
-        text = f"bound {bound:+.4f} above {threshold:+.4f}"
-        if bound <= threshold:  # the published rule asks nothing of the bound
-            text = f"gain {look['delta']:+.4f} reaches {threshold:+.4f} (bound {bound:+.4f})"
-        text += f", net {look['net']:+d} of at least {least}"
-    if entry["outcome"] == "consolidated":
-        text += "; dropped after the loop: the others do as well without it"
-    return text
-
-
-def named(entry: Mapping[str, Any]) -> str:
-    """What a draft is called: its author's word for it, else its digest, else a dash."""
-    return str(entry.get("why") or entry.get("candidate", "")[7:15] or "-")
-
-
 # ----------------------------------------------------------------------------------------- one loop
 
 
@@ -155,8 +125,8 @@ def _one(
     yield from _figures([("", results)], add_figure, kind, anchor)
     yield from _drafts(results, anchor)
     yield funnel_table([("", results)], anchor=f"{anchor}-funnel")
-    yield from _localised([results], anchor)
-    yield from _failures(results, anchor)
+    yield from localised([results], anchor)
+    yield from failures(results, anchor)
 
 
 def _several(
@@ -169,10 +139,10 @@ def _several(
     yield pooled_table(members, anchor=f"{anchor}-pooled")
     yield from _figures(members, add_figure, kind, anchor)
     yield funnel_table(members, anchor=f"{anchor}-funnel")
-    yield from _localised([results for _, results in members], anchor)
+    yield from localised([results for _, results in members], anchor)
     for number, (name, results) in enumerate(members):
         own = f"{anchor}-{number}"
-        inner = [Text(_course(results)), *_drafts(results, own), *_failures(results, own)]
+        inner = [Text(_course(results)), *_drafts(results, own), *failures(results, own)]
         yield Details(f"{name}: why each candidate was promoted or not", inner)
 
 
@@ -255,73 +225,12 @@ def _drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
     if not results["candidates"]:
         yield Text("The author had no draft.")
         return
-    least = results["noise"]["least_net_flips"]
-    rows: list[Sequence[Cell | str]] = []
-    for entry in results["candidates"]:
-        kept = entry["outcome"] != "discarded"
-        outcome = Cell(text=entry["outcome"], tone="good" if kept else "")
-        cells = [f"#{entry['number']} {named(entry)[:60]}", entry["regime"] or "any",
-                 entry.get("seam", "none")]  # fmt: skip
-        sides = (_on_optimize(entry.get("optimize")), _on_confirm(entry.get("confirm")))
-        rows.append([*cells, *sides, outcome, why(entry, least)])
-    yield Table(
-        anchor=f"{anchor}-drafts",
-        caption=(
-            "Every draft, in the order in which they came: cases fixed and broken on OPTIMIZE "
-            "(under it, how many failures of the regime became correct) and on CONFIRM (under it, "
-            "the change of accuracy and its lower bound)."
-        ),
-        columns=["draft", "regime", "seam", "OPTIMIZE", "CONFIRM", "outcome", "why"],
-        rows=rows,
-    )
-    texts: list[Sequence[Cell | str]] = [
-        [f"#{entry['number']} {named(entry)[:60]}", entry["seam"], _payload(entry["payload"])]
-        for entry in results["candidates"]
-        if "payload" in entry
-    ]
-    if texts:
-        what = Table(
-            anchor=f"{anchor}-edits",
-            caption="The edits themselves; a draft that the static gate refused has none.",
-            columns=["draft", "seam", "edit"],
-            rows=texts,
-        )
-        yield Details("What each draft says", [what])
-    yield from _looks(results, anchor)
-
-
-def _looks(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
-    """Looks at CONFIRM in order, and what they cost of the claim."""
-    found = results["looks"]
-    if not found:
+    yield from drafts(results, anchor)
+    if not results["looks"]:
         yield Text("Nothing came to a look at CONFIRM.")
         return
     yield Text(_price(results))
-    yield Table(
-        anchor=f"{anchor}-looks",
-        caption="Looks at CONFIRM in order.",
-        columns=[
-            *("look", "draft", "fixed", "broken", "net", "change", "lower bound", "above"),
-            *("level", "passed"),
-        ],
-        rows=[
-            [
-                str(look["look"]),
-                f"#{look['number']}",
-                count(look["fixed"]),
-                count(look["broken"]),
-                Cell(text=f"{look['net']:+d}", value=look["net"]),
-                Cell(text=f"{look['delta']:+.4f}", value=look["delta"]),
-                UNDEFINED
-                if look["bound"] is None
-                else Cell(text=f"{look['bound']:+.4f}", value=look["bound"]),
-                number_cell(look["threshold"]),
-                number_cell(look["alpha"], 4),
-                "yes" if look["passed"] else Cell(text="no", tone="quiet"),
-            ]
-            for look in found
-        ],
-    )
+    yield looks(results["looks"], anchor)
 
 
 def _price(results: Mapping[str, Any]) -> str:
@@ -340,93 +249,6 @@ def _price(results: Mapping[str, Any]) -> str:
         f"All {n} looks were at the same cases, so each had a smaller level than the one before: "
         f"together they spent {spent:.4f}."
     )
-
-
-def _on_optimize(diff: Mapping[str, Any] | None) -> Cell:
-    if diff is None:
-        return UNDEFINED
-    target = f"{diff['target_fixed']} of {diff['target_failures']}"
-    return Cell(text=f"+{diff['fixed']} −{diff['broken']}", under=target, value=diff["net"])
-
-
-def _on_confirm(look: Mapping[str, Any] | None) -> Cell:
-    if look is None:
-        return UNDEFINED
-    bound = "" if look["bound"] is None else f", bound {look['bound']:+.4f}"
-    under = f"{look['delta']:+.4f}{bound}"
-    return Cell(text=f"+{look['fixed']} −{look['broken']}", under=under, value=look["net"])
-
-
-def _payload(payload: Mapping[str, Any]) -> Cell:
-    """An edit as a person reads it."""
-    if "fragments" in payload:
-        return Cell(text=" / ".join(f"{name}: {t}" for name, t in payload["fragments"].items()))
-    if "expression" in payload:
-        return Cell(text=str(payload["expression"]))
-    return Cell(text=canonical_json(payload))
-
-
-def _localised(results: Sequence[Mapping[str, Any]], anchor: str) -> Iterator[Block]:
-    """Flips by question type and by the regime that the cases had before, summed over loops."""
-    over = f", summed over {len(results)} loops" if len(results) > 1 else ""
-    for key, title in (
-        ("by_kind", "By question type, abstention too, which are cases of these types"),
-        ("by_regime", "By the regime that the bare pipeline's answer had (localisation)"),
-    ):
-        summed: dict[str, dict[str, dict[str, int]]] = {}
-        for split in SPLITS:
-            for r in results:
-                for group, counts in r.get(split, {}).get(key, {}).items():
-                    into = summed.setdefault(group, {}).setdefault(split, defaultdict(int))
-                    for name, n in counts.items():
-                        into[name] += n
-        splits = [split for split in SPLITS if any(split in r for r in results)]
-        groups = sorted(summed, key=lambda name: (name in ("abstention", "correct"), name))
-        yield Table(
-            anchor=f"{anchor}-{key.replace('_', '-')}",
-            caption=f"{title}: fixed and broken; under it, right before and after, of how many"
-            f"{over}.",
-            columns=["", *(CASES[split] for split in splits)],
-            rows=[[group, *(_group(summed[group].get(split)) for split in splits)]
-                  for group in groups],
-        )  # fmt: skip
-
-
-def _group(counts: Mapping[str, int] | None) -> Cell:
-    if counts is None:
-        return UNDEFINED
-    under = f"{counts['before']} → {counts['after']} of {counts['n']}"
-    net = counts["fixed"] - counts["broken"]
-    return Cell(text=f"+{counts['fixed']} −{counts['broken']}", under=under, value=net)
-
-
-def _failures(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
-    """Failures of the bare pipeline on OPTIMIZE, by type and regime; other limits."""
-    crossed = results["baseline"]["failures_by_kind"]
-    regimes = list(results["baseline"]["failures"])
-    if not regimes:
-        return
-    failures = Table(
-        anchor=f"{anchor}-failures",
-        caption="Failures of the bare pipeline on OPTIMIZE, by question type and regime.",
-        columns=["", *regimes],
-        rows=[
-            [kind, *(count(crossed[kind].get(regime, 0)) for regime in regimes)] for kind in crossed
-        ],
-    )
-    tables = [failures]
-    varied = results["sensitivity"]
-    if varied:
-        names = sorted({regime for found in varied.values() for regime in found})
-        table = Table(
-            anchor=f"{anchor}-sensitivity",
-            caption="The same failures under other limits of the taxonomy.",
-            columns=["", *names],
-            rows=[[name, *(count(found.get(r, 0)) for r in names)]
-                  for name, found in varied.items()],
-        )  # fmt: skip
-        tables.append(table)
-    yield Details("Failures at the start, by type and regime", tables)
 
 
 def _figures(

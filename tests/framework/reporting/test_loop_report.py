@@ -21,8 +21,7 @@ from framework.reporting import page as write
 from framework.reporting.blocks import Cell, Heading, Table
 from framework.reporting.page import print_loop, print_sweep, write_report
 from framework.reporting.sections import loops as section
-from framework.reporting.sections.loop_tables import final_states
-from framework.reporting.sections.loops import why
+from framework.reporting.sections.loop_tables import final_states, why
 from tests.framework.improve.scripted import Finished, prompt, run_script, script_plan
 from tests.launching import read_json, run
 
