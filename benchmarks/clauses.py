@@ -19,7 +19,7 @@ from dataclasses import replace
 from _measure import result
 
 from framework.engine.compose import compose_plan, composer
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.pipeline.path import Pipeline, Seams
 from framework.records import Case
 from framework.registry import find, plugins, settings_of

@@ -75,7 +75,7 @@ class Grid(Sweeper):
         while ready := work.ready():
             if isinstance(launcher, Processes):  # it asks for jobs as they can begin
                 ready = list(range(len(work.jobs)))
-            jobs = [[*work.jobs[number].overrides] for number in ready]
+            jobs = [[*work.jobs[number].plan.overrides] for number in ready]
             work.at_once = _at_once(config.hydra.launcher, len(jobs))
             returned = launcher.launch(jobs, initial_job_idx=begun)
             if isinstance(launcher, Processes):

@@ -31,7 +31,7 @@ from benchmarks._measure import result
 from benchmarks.studies.gate_populations import Effect
 from framework.contracts import Target
 from framework.engine.compose import compose_plan, composer
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.improve.gates import rerendered
 from framework.improve.stack import Candidate, Stack, library_digest
 from framework.pipeline.ingest import Memories

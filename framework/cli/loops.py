@@ -10,12 +10,12 @@ def fork(args: argparse.Namespace) -> int:
     """Begin a run with another's events up to one of them, and go on with it."""
     from framework.cli.ending import Ending, show_run
     from framework.engine.compose import composer
-    from framework.engine.job import check_job, run_job
+    from framework.engine.job import run_job
     from framework.engine.loops import fork as begin
-    from framework.engine.run import one_domain
+    from framework.engine.prepare import one_domain
 
     path = Path(args.run)
     directory = Path(args.out) if args.out else path.with_name(f"{path.name}-at-{args.at}")
     with composer(), one_domain():
-        plan = begin(path, args.at, args.overrides, directory)
-        return show_run(run_job(plan, directory, check_job(plan), None, Ending()))
+        job = begin(path, args.at, args.overrides, directory)
+        return show_run(run_job(job, directory, None, Ending()))

@@ -88,7 +88,8 @@ def replay(args: argparse.Namespace) -> int:
     from framework.config import load_plan, with_operational
     from framework.engine.loops import keeps_events, replay_events
     from framework.engine.manifest import changed_since
-    from framework.engine.run import check_same, execute, one_domain
+    from framework.engine.prepare import one_domain
+    from framework.engine.run import begun_in, execute
     from framework.store.directory import load_state
 
     path = Path(args.run)
@@ -103,7 +104,7 @@ def replay(args: argparse.Namespace) -> int:
         print(f"same: {events} events, nothing asked or measured")
         return 0
     with tempfile.TemporaryDirectory() as scratch, one_domain():
-        check_same(plan, path)
+        begun_in(plan, path)
         changed = changed_since(path, plan)
         if changed:
             print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
@@ -130,6 +130,10 @@ class RunProtocol(Configured[S]):
     def __init__(self, settings: S, context: ProtocolContext | None = None) -> None:
         self.settings = settings
         self.context = context or ProtocolContext()
+
+    def in_journal(self, **journal: Any) -> Self:
+        """The same protocol with its run's journal: the fields of `ProtocolContext` on it."""
+        return type(self)(self.settings, replace(self.context, **journal))
 
     @abstractmethod
     def drive(

@@ -8,8 +8,8 @@ from typing import Any
 
 from framework.analysis.summary import ledger
 from framework.engine.compose import composer
+from framework.engine.prepare import one_domain
 from framework.engine.rehearse import plans_of, rehearse
-from framework.engine.run import one_domain
 from framework.models.rehearsal import Rehearsal, rehearsed
 
 

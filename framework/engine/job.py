@@ -17,19 +17,13 @@ from framework.engine.compose import compose_plan, key_of, options
 from framework.engine.job_log import job_log
 from framework.engine.listener import Listener
 from framework.engine.manifest import manifest, read_manifest
-from framework.engine.run import (
-    Outcome,
-    axes_of,
-    check,
-    check_same,
-    data_of,
-    execute,
-    open_domain,
-)
+from framework.engine.prepare import Prepared, check, data_of, open_domain
+from framework.engine.protocols.rescore import RescoreSource
+from framework.engine.run import Outcome, execute
 from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.store import MANIFEST
-from framework.store.directory import RunDirectory, check_new, data_differ, load_state
+from framework.store.directory import RunDirectory, State, check_new, data_differ, load_state
 
 RUNS: Final = Path("runs")
 _FLOOR: Final = "none"
@@ -50,18 +44,50 @@ class Baselines:
         return [plan for plan in (self.baseline, self.floor) if isinstance(plan, Plan)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run to be made: its plan, and what its gate compares with.
+
+    prepared : its parts, where its check built them for the run. begun : the state of its
+    directory, where it was there already. origin : whose stored answers are judged anew.
+    only_baseline : it was not asked for; others are compared with it. stored_as : its name in a
+    sweep that was begun when the same settings had another label.
+    """
+
+    plan: Plan
+    baselines: Baselines = Baselines()
+    prepared: Prepared | None = None
+    begun: State | None = None
+    origin: RescoreSource | None = None
+    only_baseline: bool = False
+    stored_as: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its directory in a sweep's."""
+        return self.stored_as or self.plan.name
+
+    @property
+    def finished(self) -> bool:
+        """Whether its directory held the finished run already."""
+        return self.begun is not None and self.begun.finished is not None
+
+
 def run_single(plan: Plan, directory: Path | None, listener: Listener) -> Outcome:
     """Check and run one plan, by default into a directory named by `run_name` or the time."""
     path = directory or RUNS / run_name(plan)
     check_new(path)
-    return run_job(plan, path, check_job(plan), None, listener)
+    return run_job(check_job(plan), path, None, listener)
 
 
-def check_job(plan: Plan) -> Baselines:
+def check_job(plan: Plan) -> Job:
     """Everything that can be found wrong before anything is written. Call inside `composer`."""
     check_locked(plan.config.get(PREREG))
-    check(plan)
-    gate: Gate[Any] = plan.parts["gate"].create()
+    prepared = check(plan)
+    return Job(plan=plan, baselines=_baselines(plan, prepared.gate), prepared=prepared)
+
+
+def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
     if gate.baseline is None:
         return Baselines()
     path = Path(gate.baseline)
@@ -97,44 +123,26 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
             )
 
 
-def run_job(
-    plan: Plan,
-    directory: Path,
-    baselines: Baselines,
-    sweep: Path | None,
-    listener: Listener,
-    role: str = "",
-) -> Outcome:
-    """Run a plan, its baselines first where they are not there yet.
+def run_job(job: Job, directory: Path, sweep: Path | None, listener: Listener) -> Outcome:
+    """Run a job, its baselines first where they are not there yet.
 
-    What was stopped or interrupted is logged, with the way to go on. role : what it is to other
-    jobs, for those words.
+    What was stopped or interrupted is logged, with the way to go on.
     """
-    with job_log(directory):
-        return _logged(plan, directory, baselines, sweep, listener, role)
-
-
-def _logged(
-    plan: Plan,
-    directory: Path,
-    baselines: Baselines,
-    sweep: Path | None,
-    listener: Listener,
-    role: str,
-) -> Outcome:
     resumable = sweep or directory
-    try:
-        with account(plan, directory, sweep):
-            outcome = _run(plan, directory, baselines, sweep, listener)
-    except KeyboardInterrupt:
-        if sweep is None:  # of a sweep it is told once, by whoever runs it
-            _log.warning("interrupted; %s", _again(resumable))
-        raise
-    if outcome.stopped:
-        _log.warning("stopped: %s%s; %s", role, outcome.stopped, _again(resumable))
-    else:
-        listener.run_ended(plan, directory, sweep)
-    return outcome
+    with job_log(directory):
+        try:
+            with account(job.plan, directory, sweep):
+                outcome = _run(job, directory, sweep, listener)
+        except KeyboardInterrupt:
+            if sweep is None:  # of a sweep it is told once, by whoever runs it
+                _log.warning("interrupted; %s", _again(resumable))
+            raise
+        if outcome.stopped:
+            role = f"gate.baseline {directory}: " if job.only_baseline else ""
+            _log.warning("stopped: %s%s; %s", role, outcome.stopped, _again(resumable))
+        else:
+            listener.run_ended(job.plan, directory, sweep)
+        return outcome
 
 
 def _again(path: Path) -> str:
@@ -142,15 +150,11 @@ def _again(path: Path) -> str:
     return f"go on with resume={path}" if path.exists() else "start it again"
 
 
-def _run(
-    plan: Plan, directory: Path, baselines: Baselines, sweep: Path | None, listener: Listener
-) -> Outcome:
-    if directory.exists() and check_same(plan, directory).finished is not None:
-        return execute(plan, directory)
+def _run(job: Job, directory: Path, sweep: Path | None, listener: Listener) -> Outcome:
     found: list[Path | None] = []
-    for against in (baselines.baseline, baselines.floor):
+    for against in () if job.finished else (job.baselines.baseline, job.baselines.floor):
         if isinstance(against, Plan):
-            if against.rows_digest == plan.rows_digest:
+            if against.rows_digest == job.plan.rows_digest:
                 against = directory
             else:
                 outcome = _find_or_run(against, directory.parent, sweep, listener)
@@ -158,9 +162,19 @@ def _run(
                     return replace(outcome, directory=directory)
                 against = outcome.directory
         found.append(against)
-    baseline, floor = found
-    outcome = execute(plan, directory, baseline=baseline, baseline_none=floor, listener=listener)
-    _log.debug("ended: %s", outcome.stopped or "finished")
+    baseline, floor = found or (None, None)
+    outcome = execute(
+        job.plan,
+        directory,
+        prepared=job.prepared,
+        begun=job.begun,
+        baseline=baseline,
+        baseline_none=floor,
+        origin=job.origin,
+        listener=listener,
+    )
+    if not job.finished:
+        _log.debug("ended: %s", outcome.stopped or "finished")
     return outcome
 
 
@@ -216,11 +230,11 @@ def _same_rows(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
 
 def _check_axes(plan: Plan, gate: Gate[Any]) -> None:
     """Raise UserError for a gated axis that the domain does not fill under this protocol."""
-    protocol = plan.parts["protocol"].create()
+    answers = plan.parts["protocol"].plugin.cls.answers
     filled: list[str] = []
-    for name in axes_of(plan):
+    for name in plan.axes:
         axis = find("axis", name).cls
-        if protocol.answers or not axis.needs_answer:
+        if answers or not axis.needs_answer:
             filled += [n for n in axis.names if axis.higher_is_better.get(n) is not None]
     for name in gate.axes:
         if name not in filled:

@@ -10,17 +10,10 @@ from typing import Any
 
 from framework.config import Plan, load_plan
 from framework.engine.compose import compose_plan
-from framework.engine.job import check_job
+from framework.engine.job import Job, check_job
+from framework.engine.prepare import data_of, open_domain, prepare
 from framework.engine.protocols.rescore import NoModel
-from framework.engine.run import (
-    begin,
-    build_pipeline,
-    check_same,
-    data_of,
-    inherited_events,
-    open_domain,
-    open_protocol,
-)
+from framework.engine.run import begin, begun_in, inherited_events
 from framework.errors import UserError
 from framework.registry import NoSettings
 from framework.store import JOURNAL, read
@@ -40,10 +33,10 @@ def replay_events(path: Path) -> int:
     anew and compared, the protocol's own file included. Raises UserError where something differs.
     """
     plan = load_plan(path)
-    state = check_same(plan, path)
-    if state.finished is None:
+    state = begun_in(plan, path)
+    if state is None or state.finished is None:
         raise UserError(f"{path} is not finished; go on with it by resume={path}")
-    pipeline = build_pipeline(plan, open_domain(plan), NoModel(NoSettings()))
+    prepared = prepare(plan, NoModel(NoSettings()))
     events = protocol_events(path)
     count = 0
 
@@ -53,14 +46,13 @@ def replay_events(path: Path) -> int:
             count += 1
             yield event.type, event.payload
 
-    protocol = open_protocol(
-        plan, write=_refuse, recorded=counted(), inherited=inherited_events(state), live=False
+    protocol = prepared.protocol.in_journal(
+        write=_refuse, recorded=counted(), inherited=inherited_events(state), live=False
     )
+    done = frozenset(row.key for row in state.rows)
 
     async def drive() -> None:
-        cases = pipeline.domain.cases(plan.top.n_cases, plan.top.seed)
-        done = frozenset(row.key for row in state.rows)
-        async for row, _ in protocol.drive(pipeline, cases, done):
+        async for row, _ in protocol.drive(prepared.pipeline, prepared.cases, done):
             raise UserError(f"{path}: row {row.key} is not in the run")
 
     asyncio.run(drive())
@@ -71,7 +63,7 @@ def replay_events(path: Path) -> int:
     return count
 
 
-def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan:
+def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Job:
     """Begin a run at `directory` with the events of `path` up to number `at`, under overrides.
 
     The events taken over hold as they are; from there on the new configuration decides. Go on with
@@ -84,7 +76,7 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
     if not keeps_events(stored):
         raise UserError(f"{path}: protocol={stored.label('protocol')} has no events to fork at")
     plan = compose_plan([*stored.overrides, *overrides])
-    check_job(plan)
+    job = check_job(plan)
     last = next(islice(read(path / JOURNAL), max(0, at), None), None)
     taken = list(protocol_events(path, max(0, at + 1)))
     seal = stored.parts["protocol"].plugin.cls.seal
@@ -103,7 +95,7 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Plan
         origin={"forked_from": origin},
         inherited=taken,
     ).close()
-    return plan
+    return job
 
 
 def _refuse(type_: str, payload: Mapping[str, Any]) -> None:

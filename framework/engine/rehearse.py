@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from framework.config import Plan
 from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
 from framework.engine.job import check_job
-from framework.engine.run import build_pipeline, one_domain, open_domain, open_protocol
+from framework.engine.prepare import one_domain, prepare
 from framework.errors import StopRun, UserError
 from framework.models.rehearsal import Rehearsal, rehearsed
 from framework.records import Row
@@ -33,7 +33,7 @@ def plans_of(overrides: Sequence[str]) -> list[Plan]:
         ]
     else:
         plan = plan_of(config)
-        plans = [plan, *check_job(plan).plans]
+        plans = [plan, *check_job(plan).baselines.plans]
     return list({plan.rows_digest: plan for plan in plans}.values())
 
 
@@ -42,18 +42,14 @@ def rehearse(plan: Plan) -> list[Row]:
 
     Raises UserError where an operation has no rule.
     """
-    domain = open_domain(plan)
-    pipeline = build_pipeline(plan, domain)
-    protocol = open_protocol(plan)  # its events go nowhere
-    cases = domain.cases(plan.top.n_cases, plan.top.seed)
+    prepared = prepare(plan)  # its protocol's events go nowhere
+    driven = prepared.protocol.drive(prepared.pipeline, prepared.cases, frozenset())
 
     async def rows() -> list[Row]:
         try:
-            return [row async for row, _ in protocol.drive(pipeline, cases, frozenset())]
+            return [row async for row, _ in driven]
         finally:
-            for part in (pipeline.model, pipeline.judge, pipeline.embedder):
-                if part is not None:
-                    await part.close()
+            await prepared.close()
 
     try:
         return asyncio.run(rows())

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from framework.config import Plan, load_plan
-from framework.engine.account import account, check_prices, new_account, served_of, tell_spent
+from framework.engine.account import check_prices, served_of
 from framework.engine.compose import compose_plan, composer, key_of
-from framework.engine.job import Baselines
+from framework.engine.job import Job, run_job
 from framework.engine.listener import Listener
+from framework.engine.prepare import data_of, one_domain, open_domain
 from framework.engine.protocols.rescore import RescoreSource
-from framework.engine.run import Outcome, axes_of, data_of, execute, one_domain, open_domain
-from framework.engine.sweep import SweepOutcome, finish_sweep, job_directories
-from framework.engine.work import Job
+from framework.engine.run import Outcome
+from framework.engine.sweep import SweepOutcome, create_sweep, job_directories, run_sweep
+from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.registry import nearest
-from framework.store.directory import SWEEP_PLAN, check_new, drafted, load_state
+from framework.store.directory import SWEEP_PLAN, check_new, load_state
 
 _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 
@@ -41,39 +40,19 @@ def rescore(
         path = new or old.parent / f"{old.name}-judged-by-{_safe(plans[0].label('judge'))}"
         check_new(path)
         _check_judge(plans[0])
-        if olds == [old]:
-            return _run(plans[0], old, path, axes, None, listener)
-        jobs = [Job(overrides=p.overrides, plan=p, baselines=Baselines()) for p in plans]
-        origin: dict[str, Any] = {
-            "axes": list(axes),
-            "runs": {
-                plan.name: os.path.relpath(source, path)
-                for plan, source in zip(plans, olds, strict=True)
-            },
+        sweep = None if olds == [old] else path
+        jobs = [
+            Job(plan=plan, origin=RescoreSource.of(source, directory, axes or plan.axes))
+            for plan, source in zip(plans, olds, strict=True)
+            for directory in [path / plan.name if sweep else path]
+        ]
+        if sweep is None:
+            return run_job(jobs[0], path, None, listener)
+        runs = {
+            job.name: os.path.relpath(source, path) for job, source in zip(jobs, olds, strict=True)
         }
-        stored = {
-            "argv": list(overrides),
-            "account": new_account(),
-            "rescored_from": origin,
-            "jobs": [
-                {"name": j.name, "identity": j.plan.digest, "overrides": list(j.overrides)}
-                for j in jobs
-            ],
-        }
-        with drafted(path) as draft:
-            (draft / SWEEP_PLAN).write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
-        return _sweep(path, jobs, origin, listener)
-
-
-def go_on_with_sweep(path: Path, stored: Mapping[str, Any], listener: Listener) -> SweepOutcome:
-    """Finish a rescored sweep that was cut off. Call inside `composer`."""
-    jobs = []
-    for known in stored["jobs"]:
-        plan = compose_plan(known["overrides"])
-        if plan.digest != known["identity"]:
-            raise UserError(f"resume={path}: the configuration of {known['name']} has changed")
-        jobs.append(Job(overrides=plan.overrides, plan=plan, baselines=Baselines()))
-    return _sweep(path, jobs, stored["rescored_from"], listener)
+        create_sweep(path, overrides, jobs, rescored_from={"axes": list(axes), "runs": runs})
+        return run_sweep(path, jobs, listener, in_turn)
 
 
 def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
@@ -86,7 +65,7 @@ def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
         )
     if state.finished is None:
         raise UserError(f"{old} is not finished; go on with it by resume={old}")
-    if not stored.parts["protocol"].create().answers:
+    if not stored.parts["protocol"].plugin.cls.answers:
         raise UserError(f"{old}: its protocol stops before an answer: there is nothing to judge")
     dropped = {"gate", "run_name", "resume"}
     given = {key_of(o) for o in overrides}
@@ -108,7 +87,7 @@ def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
         )
     if (state.started or {}).get("data") != data_of(open_domain(plan)):
         raise UserError(f"{old} was made of other data than the domain now has")
-    known = axes_of(plan)
+    known = plan.axes
     for name in axes:
         if name not in known:
             raise UserError(f"--axes: {old} has no axis {name!r}{nearest(name, known)}")
@@ -120,37 +99,6 @@ def _check_judge(plan: Plan) -> None:
     judge = plan.parts["judge"].create()
     if judge.model is not None:
         check_prices(plan, served_of(judge.model, None))
-
-
-def _run(
-    plan: Plan,
-    old: Path,
-    new: Path,
-    axes: Sequence[str],
-    sweep: Path | None,
-    listener: Listener,
-) -> Outcome:
-    origin = RescoreSource.of(old, new, axes or axes_of(plan))
-    with account(plan, new, sweep):
-        outcome = execute(plan, new, origin=origin, listener=listener)
-    if outcome.summary is not None:
-        listener.run_ended(plan, new, sweep)
-    return outcome
-
-
-def _sweep(
-    path: Path, jobs: Sequence[Job], origin: Mapping[str, Any], listener: Listener
-) -> SweepOutcome:
-    runs: list[Outcome] = []
-    try:
-        for job in jobs:
-            old = Path(os.path.normpath(path / origin["runs"][job.name]))
-            runs.append(_run(job.plan, old, path / job.name, origin["axes"], path, listener))
-            if runs[-1].ends_sweep:
-                break
-    finally:
-        tell_spent(jobs[0].plan, path)
-    return finish_sweep(path, jobs, runs)
 
 
 def _safe(label: str) -> str:

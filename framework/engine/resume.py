@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from framework.config import load_plan
 from framework.engine.compose import compose_plan, composer
-from framework.engine.job import Baselines, check_job, check_operational, run_job
+from framework.engine.job import Job, check_job, check_operational, run_job
 from framework.engine.listener import Listener
+from framework.engine.prepare import one_domain
 from framework.engine.protocols.rescore import RescoreSource
-from framework.engine.rescore import go_on_with_sweep
-from framework.engine.run import Outcome, check_same, one_domain
+from framework.engine.run import Outcome, begun_in
 from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, load_jobs, run_sweep
 from framework.engine.work import in_turn
 from framework.errors import UserError
-from framework.store.directory import load_state
 
 
 def resume(
@@ -31,29 +29,18 @@ def resume(
         raise UserError(f"resume={path}: no such directory")
     with composer(), one_domain():
         if (path / SWEEP_PLAN).is_file():
-            rescored = _rescored_sweep(path)
-            if rescored is not None:
-                if overrides:
-                    raise UserError(f"resume={path}: a rescored sweep is gone on with as it is")
-                return go_on_with_sweep(path, rescored, listener)
-            return run_sweep(path, load_jobs(path, overrides), listener, launch or in_turn)
+            jobs = load_jobs(path, overrides)
+            rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
+            chosen = in_turn if launch is None or rescored else launch
+            return run_sweep(path, jobs, listener, chosen)
         stored = load_plan(path)
         if compose_plan(stored.overrides).digest != stored.digest:
             raise UserError(f"resume={path}: the configuration files are not what they were")
         check_operational(stored, overrides)
         plan = compose_plan([*stored.overrides, *overrides])
-        check_same(plan, path)
+        begun = begun_in(plan, path)
         sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
-        if RescoreSource.read(load_state(path).started) is not None:
-            # Stored answers are judged: the reader's model is not needed, nor is there a gate.
-            return run_job(plan, path, Baselines(), sweep, listener)
-        return run_job(plan, path, check_job(plan), sweep, listener)
-
-
-def _rescored_sweep(path: Path) -> dict[str, Any] | None:
-    """The plan of a rescored sweep; None for any other, a damaged one included."""
-    try:
-        stored = json.loads((path / SWEEP_PLAN).read_bytes())
-    except ValueError:
-        return None
-    return stored if isinstance(stored, dict) and "rescored_from" in stored else None
+        # Of stored answers that are judged the reader's model is not needed, nor is there a gate.
+        judged = begun is not None and RescoreSource.read(begun.started) is not None
+        job = Job(plan=plan) if judged else check_job(plan)
+        return run_job(replace(job, begun=begun), path, sweep, listener)

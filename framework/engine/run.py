@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from framework import sandbox
 from framework.analysis.summary import summarize
 from framework.config import Plan, load_plan
-from framework.contracts import (
-    REPORTED,
-    Budget,
-    Domain,
-    GateOutcome,
-    Model,
-    ProtocolContext,
-    RunProtocol,
-)
-from framework.engine.account import check_prices, served_of
+from framework.contracts import REPORTED, Gate, GateOutcome
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest, read_manifest
+from framework.engine.prepare import Prepared, data_of, open_domain, prepare
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
-from framework.models.client import ModelClient
 from framework.models.spending import current
-from framework.pipeline.histories import events_of
-from framework.pipeline.path import Pipeline
-from framework.records import EMPTY, Case
-from framework.registry import NoSettings, find, settings_of
+from framework.records import EMPTY, Row
+from framework.registry import NoSettings
 from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import (
     RunDirectory,
@@ -46,8 +33,6 @@ from framework.store.directory import (
     repair_head,
 )
 from framework.store.openings import register
-from framework.text.canonical import digest
-from framework.text.tokens import count_tokens
 
 _log = logging.getLogger(__name__)
 
@@ -72,37 +57,13 @@ class TooManyErrors(Exception):
 _FEW: Final = 50
 """Where the number of rows is not known beforehand, a share of errors is of at least so many."""
 
-_shared: dict[str, Domain[Any]] | None = None
-
-
-@contextmanager
-def one_domain() -> Iterator[None]:
-    """Inside, plans of one domain and settings share an instance: a large file is read once."""
-    global _shared
-    before, _shared = _shared, {}
-    try:
-        yield
-    finally:
-        _shared = before
-
-
-def open_domain(plan: Plan) -> Domain[Any]:
-    """The domain of a plan. Of shared ones only the last is kept: they may be large."""
-    domain: Domain[Any]
-    key = digest(plan.identity["domain"])
-    if _shared is not None and key in _shared:
-        return _shared[key]
-    domain = plan.parts["domain"].create()
-    if _shared is not None:
-        _shared.clear()
-        _shared[key] = domain
-    return domain
-
 
 def execute(
     plan: Plan,
     directory: Path,
     *,
+    prepared: Prepared | None = None,
+    begun: State | None = None,
     baseline: Path | None = None,
     baseline_none: Path | None = None,
     origin: RescoreSource | None = None,
@@ -111,18 +72,23 @@ def execute(
 ) -> Outcome:
     """Run a plan into `directory`; a directory that is there already is gone on with.
 
+    `prepared` has the plan's parts and `begun` the directory's state, where they are known already.
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
     With an `origin`, or in a directory that was begun with one, its answers are judged anew.
     Raises UserError where the directory holds another configuration.
     """
-    domain = open_domain(plan)
-    inherited = 0
-    if directory.exists():
-        state = check_same(plan, directory)
-        inherited = inherited_events(state)
-        if state.finished is not None:
-            repair_head(directory, state)
-            return Outcome(directory=directory, summary=read_summary(directory))
+    begun = begun or begun_in(plan, directory)
+    if begun is not None and begun.finished is not None:
+        repair_head(directory, begun)
+        return Outcome(directory=directory, summary=read_summary(directory))
+    if begun is not None:
+        origin = RescoreSource.read(begun.started)
+    if origin is not None:  # stored answers are judged: the reader's model is not asked
+        prepared = prepare(plan, NoModel(NoSettings()), RescoreProtocol(origin, directory))
+    prepared = prepared or prepare(plan)
+    pipeline = prepared.pipeline
+    domain = pipeline.domain
+    if begun is not None:
         changed = changed_since(directory, plan)
         if changed:
             _log.warning(
@@ -130,7 +96,6 @@ def execute(
                 "together", directory, ", ".join(changed),
             )  # fmt: skip
         run = RunDirectory.reopen(directory, changed)
-        origin = RescoreSource.read(state.started)
     else:
         spending = current()
         run = begin(
@@ -144,22 +109,15 @@ def execute(
     # Not before: a directory that another process writes is left as it is.
     _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
-        source: RunProtocol[Any]
-        if origin is None:
-            source = open_protocol(
-                plan,
-                write=run.write_event,
-                register=lambda opened: register(opened, directory, clock=clock),
-                recorded=((e.type, e.payload) for e in run.protocol_events()),
-                inherited=inherited,
-            )
-            model = plan.parts["model"].create()
-        else:
-            source, model = RescoreProtocol(origin, directory), NoModel(NoSettings())
-        pipeline = build_pipeline(plan, domain, model)
-        cases = _Cases(domain.cases(plan.top.n_cases, plan.top.seed))
+        protocol = prepared.protocol.in_journal(
+            write=run.write_event,
+            register=lambda opened: register(opened, directory, clock=clock),
+            recorded=((e.type, e.payload) for e in run.protocol_events()),
+            inherited=inherited_events(begun),
+        )
+        prepared = replace(prepared, protocol=protocol)
         try:
-            asyncio.run(_drive(plan, pipeline, run, source, cases, listener or Listener()))
+            asyncio.run(_drive(plan, prepared, run, listener or Listener()))
         except (TooManyErrors, StopRun) as error:
             ends = isinstance(error, StopRun)
             run.write_event("run.stopped", {"reason": str(error), "retry": not ends})
@@ -167,13 +125,13 @@ def execute(
         except KeyboardInterrupt:
             run.write_event("run.stopped", {"reason": "interrupted"})
             raise
-        gate = judge_gate(plan, run.rows, baseline, baseline_none)
-        corpus = domain.report(cases.first(REPORTED))
+        gate = judge_gate(prepared.gate, run, plan.top.seed, baseline, baseline_none)
+        corpus = domain.report(islice(prepared.cases, REPORTED))
         summary = summarize(plan, run.rows, gate, domain.protected, corpus)
         if pipeline.extractor is not None:
             summary["extraction"] = extraction_of(run.path, run.rows)
-        if (report := source.report()) is not None:
-            run.write_report(source.name, report)
+        if (report := protocol.report()) is not None:
+            run.write_report(protocol.name, report)
         run.finish(summary)
         return Outcome(directory=directory, summary=summary)
     finally:
@@ -207,109 +165,33 @@ def begin(
     return RunDirectory.create(directory, started, content, inherited, clock)
 
 
-def open_protocol(plan: Plan, **journal: Any) -> RunProtocol[Any]:
-    """The protocol of a plan with its parts. `journal`: the fields of `ProtocolContext` on it."""
-    part = plan.parts["protocol"]
-    parts = {group: plan.parts[group].create() for group in (*part.plugin.cls.groups, "gate")}
-    context = ProtocolContext(
-        parts=parts,
-        settings={group: plan.identity[group] for group in (*parts, "protocol")},
-        seed=plan.top.seed,
-        **journal,
-    )
-    protocol: RunProtocol[Any] = part.plugin.cls(part.settings, context)
-    return protocol
-
-
-def inherited_events(state: State) -> int:
+def inherited_events(state: State | None) -> int:
     """How many of its protocol's events a run took over from the run that it was forked from."""
-    return int(((state.started or {}).get("forked_from") or {}).get("events", 0))
-
-
-def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:
-    """The one path of a plan.
-
-    `model` stands in for the plan's own. Raises UserError for parts that do not fit each other, and
-    where code of answers would be run and can't be isolated.
-    """
-    protocol = plan.parts["protocol"].plugin
-    if protocol.name not in domain.protocols:
-        allowed = ", ".join(domain.protocols)
-        raise UserError(f"protocol={protocol.name}: domain {plan.label('domain')} allows {allowed}")
-    if domain.runs_code and protocol.cls.answers:
-        sandbox.require()
-    budget: Budget[Any] = plan.parts["budget"].create()
-    axes = []
-    for name in axes_of(plan):
-        axis = find("axis", name)
-        axes.append(axis.cls(settings_of(axis, {})))
-    model = model or plan.parts["model"].create()
-    return Pipeline(
-        domain=domain,
-        arm=plan.label("arch"),
-        arch=plan.parts["arch"].plugin.cls,
-        arch_settings=plan.parts["arch"].settings,
-        budget_tokens=budget.tokens(plan.option("domain"), domain.nominal_tokens),
-        packing=budget.packing,
-        reader=plan.parts["reader"].create(),
-        model=model,
-        client=ModelClient(model, plan.prompts),
-        judge=plan.parts["judge"].create(),
-        axes=axes,
-        seed=plan.top.seed,
-        repeats=plan.top.repeats,
-        embedder=plan.used["embedder"].create() if "embedder" in plan.used else None,
-        extractor=plan.used["extractor"].create() if "extractor" in plan.used else None,
-    )
-
-
-def axes_of(plan: Plan) -> tuple[str, ...]:
-    """Names of the axis plugins of a plan: the domain's own and the extra ones."""
-    return plan.axes
-
-
-def check(plan: Plan) -> None:
-    """Find, before anything is written, what can be found wrong with a plan's data and budget.
-
-    Raises UserError for missing or malformed data, an empty domain, parts that the protocol can't
-    work with, or a budget that is too small for any event of the first history.
-    """
-    domain = open_domain(plan)
-    pipeline = build_pipeline(plan, domain)
-    check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
-    plan.parts["tracking"].create()
-    open_protocol(plan).check(domain)
-    first = next(iter(domain.cases(plan.top.n_cases, plan.top.seed)), None)
-    if first is None:
-        raise UserError(f"domain {plan.label('domain')} has no cases")
-    events = islice(events_of(domain, first.history_id), 200)
-    smallest = min((count_tokens(event.text) for event in events), default=0)
-    if pipeline.limit is not None and pipeline.limit < smallest:
-        raise UserError(
-            f"budget={plan.label('budget')}: {pipeline.limit} tokens, less than the smallest event "
-            f"of the first history ({smallest} tokens)"
-        )
+    return int((((state and state.started) or {}).get("forked_from") or {}).get("events", 0))
 
 
 def judge_gate(
-    plan: Plan, rows: Any, baseline: Path | None, baseline_none: Path | None
+    gate: Gate[Any], run: RunDirectory, seed: int, baseline: Path | None, floor: Path | None
 ) -> GateOutcome:
     """The gate's outcome on the rows of a run; no verdict without a baseline."""
-    part = plan.parts["gate"]
-    gate = part.create()
     if baseline is None and gate.baseline is not None:
-        return GateOutcome(name=part.plugin.name, passed=None, reason="this run is the baseline")
-    against = list(load_state(baseline).rows) if baseline is not None else []
-    floor = list(load_state(baseline_none).rows) if baseline_none is not None else None
-    outcome: GateOutcome = gate.decide(list(rows), against, plan.top.seed, floor=floor)
-    return outcome
+        return GateOutcome(name=gate.name, passed=None, reason="this run is the baseline")
+
+    def rows_of(path: Path) -> Sequence[Row]:
+        return list(run.rows) if path == run.path else load_state(path).rows
+
+    against = rows_of(baseline) if baseline is not None else ()
+    beneath = rows_of(floor) if floor is not None else None
+    return gate.decide(list(run.rows), against, seed, floor=beneath)
 
 
-def check_same(plan: Plan, directory: Path) -> State:
-    """The state of `directory`, which must have been begun with this identity on the same data.
+def begun_in(plan: Plan, directory: Path) -> State | None:
+    """The state of `directory` where it is there: begun with this identity on the same data.
 
-    Raises UserError where it was not, or holds no run.
+    Raises UserError where it was begun otherwise, or holds no run.
     """
+    if not directory.exists():
+        return None
     state = load_state(directory)
     started = state.started or {}
     if plan.digest != started.get("identity") and not _reads_the_same(plan, directory):
@@ -329,47 +211,8 @@ def _reads_the_same(plan: Plan, directory: Path) -> bool:
     return same_prompts and load_plan(directory).digest == plan.digest
 
 
-def data_of(domain: Domain[Any]) -> dict[str, Any]:
-    """Digest and provenance of a domain's data, for the manifest."""
-    p = domain.provenance
-    return {
-        "version": domain.version,
-        "digest": domain.digest(),
-        "nominal_tokens": domain.nominal_tokens,
-        "source": p.source,
-        "revision": p.revision,
-        "licence": p.licence,
-        "citation": p.citation,
-    }
-
-
-class _Cases:
-    """The cases of a run, taken once: by its protocol, then what its domain reports on."""
-
-    def __init__(self, cases: Iterator[Case]) -> None:
-        self._left = cases
-        self._first: list[Case] = []
-
-    def __iter__(self) -> Iterator[Case]:
-        for case in self._left:
-            if len(self._first) < REPORTED:
-                self._first.append(case)
-            yield case
-
-    def first(self, n: int) -> Iterator[Case]:
-        """The first `n`, those included that were taken already."""
-        yield from self._first[:n]
-        yield from islice(self._left, max(0, n - len(self._first)))
-
-
-async def _drive(
-    plan: Plan,
-    pipeline: Pipeline,
-    run: RunDirectory,
-    source: RunProtocol[Any],
-    cases: Iterable[Case],
-    listener: Listener,
-) -> None:
+async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Listener) -> None:
+    pipeline = prepared.pipeline
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
     expected = None
@@ -381,7 +224,7 @@ async def _drive(
         graceful_stop(pipeline.cancel) as interrupted,
     ):
         try:
-            async for row, record in source.drive(pipeline, cases, done):
+            async for row, record in prepared.protocol.drive(pipeline, prepared.cases, done):
                 run.add(row, record)
                 step(1, bool(row.error))
                 errors += bool(row.error)
@@ -395,10 +238,7 @@ async def _drive(
             if too_many is not None:
                 raise too_many
         finally:
-            await pipeline.model.close()
-            for part in (pipeline.judge, pipeline.embedder):
-                if part is not None:
-                    await part.close()
+            await prepared.close()
     # A finite domain may have fewer cases than were asked for.
     last = next((row.error for row in reversed(run.rows) if row.error), "")
     _stop_on_errors(plan, errors, len(run.rows), last)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import json
 import logging
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,11 @@ from framework.analysis.sweep import sweep_summary
 from framework.config import Plan
 from framework.engine.account import new_account, tell_spent
 from framework.engine.compose import compose_plan, key_of
-from framework.engine.job import RUNS, check_job, check_operational
+from framework.engine.job import RUNS, Job, check_job, check_operational
 from framework.engine.listener import Listener
-from framework.engine.run import Outcome, check_same
-from framework.engine.work import Job, SweepWork
+from framework.engine.protocols.rescore import RescoreSource
+from framework.engine.run import Outcome, begun_in
+from framework.engine.work import SweepWork
 from framework.errors import DataError, UserError
 from framework.registry import nearest
 from framework.store import JOURNAL
@@ -78,7 +79,7 @@ def start_sweep(
         identity = digest([job.plan.digest for job in planned])[7:19]
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
     path = directory or RUNS / name
-    _create(path, overrides, planned)
+    create_sweep(path, overrides, planned)
     return run_sweep(path, planned, listener, launch)
 
 
@@ -96,7 +97,8 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
         effective = tuple(o for o in overrides if key_of(o).split(".")[0] not in unused)
         if known.setdefault(effective, overrides) != overrides:
             continue
-        planned.append(Job(overrides=tuple(overrides), plan=plan, baselines=check_job(plan)))
+        # Most jobs run in another process, and domains may be large: each builds its own parts.
+        planned.append(replace(check_job(plan), prepared=None))
     check_distinct([job.plan for job in planned])
     arms = {job.plan.label("arch") for job in planned}
     for job in planned:
@@ -113,12 +115,9 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
 
     Raises UserError where a job was begun on other data.
     """
-    left: list[Job] = []
-    finished: list[Job] = []
-    for job in jobs:
-        directory = path / job.name
-        done = directory.exists() and check_same(job.plan, directory).finished is not None
-        (finished if done else left).append(job)
+    jobs = [replace(job, begun=begun_in(job.plan, path / job.name)) for job in jobs]
+    left = [job for job in jobs if not job.finished]
+    finished = [job for job in jobs if job.finished]
     runs = [_read(path / job.name) for job in finished]
     if left:
         work = SweepWork(path, left, listener)
@@ -267,25 +266,36 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
 
     Raises UserError when a job's configuration is not what it was or an override changes it.
     """
-    stored = _stored_jobs(path)
-    for known in stored:
+    stored = stored_sweep(path)
+    for known in stored["jobs"]:
         plan = compose_plan(known["overrides"])
         if plan.digest != known["identity"]:
             raise UserError(f"resume={path}: the configuration of {known['name']} has changed")
         check_operational(plan, operational)
-    jobs = plan_jobs([[*known["overrides"], *operational] for known in stored])
-    return [
-        dataclasses.replace(job, overrides=tuple(known["overrides"]), stored_as=known["name"])
-        for job, known in zip(jobs, stored, strict=True)
-    ]
+    names = [known["name"] for known in stored["jobs"]]
+    overrides = [[*known["overrides"], *operational] for known in stored["jobs"]]
+    if (origin := stored.get("rescored_from")) is None:
+        jobs = plan_jobs(overrides)
+    else:
+        jobs = [
+            Job(
+                plan=compose_plan(given),
+                origin=RescoreSource.of(
+                    Path(os.path.normpath(path / origin["runs"][name])),
+                    path / name,
+                    origin["axes"],
+                ),
+            )
+            for name, given in zip(names, overrides, strict=True)
+        ]
+    return [replace(job, stored_as=name) for job, name in zip(jobs, names, strict=True)]
 
 
 def job_directories(path: Path) -> list[Path]:
     """The finished jobs of a sweep directory, in its order; empty for any other directory."""
     if not (path / SWEEP_PLAN).is_file():
         return []
-    jobs = [path / known["name"] for known in _stored_jobs(path)]
-    return [job for job in jobs if job.is_dir() and load_state(job).finished is not None]
+    return [job for job in _jobs_of(path) if job.is_dir() and load_state(job).finished is not None]
 
 
 def all_directories(path: Path) -> list[Path]:
@@ -297,24 +307,28 @@ def all_directories(path: Path) -> list[Path]:
 
 def _jobs_of(path: Path) -> list[Path]:
     """The directories of a sweep's jobs, run or not; a gate's baselines beside them are none."""
-    return [path / known["name"] for known in _stored_jobs(path)]
+    return [path / known["name"] for known in stored_sweep(path)["jobs"]]
 
 
-def _stored_jobs(path: Path) -> list[dict[str, Any]]:
+def stored_sweep(path: Path) -> dict[str, Any]:
+    """The plan of a sweep directory. Raises DataError for what is none."""
     try:
-        jobs: list[dict[str, Any]] = json.loads((path / SWEEP_PLAN).read_bytes())["jobs"]
+        stored: dict[str, Any] = json.loads((path / SWEEP_PLAN).read_bytes())
+        stored["jobs"] = list(stored["jobs"])
     except (ValueError, KeyError, TypeError):
         raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None
-    return jobs
+    return stored
 
 
-def _create(path: Path, overrides: Sequence[str], planned: Sequence[Job]) -> None:
+def create_sweep(path: Path, overrides: Sequence[str], jobs: Sequence[Job], **origin: Any) -> None:
+    """Make the directory of a sweep. `origin`: under `rescored_from`, where its answers are."""
     plan = {
         "argv": list(overrides),
         "account": new_account(),
+        **origin,
         "jobs": [
-            {"name": p.name, "identity": p.plan.digest, "overrides": list(p.overrides)}
-            for p in planned
+            {"name": job.name, "identity": job.plan.digest, "overrides": list(job.plan.overrides)}
+            for job in jobs
         ],
     }
     with drafted(path) as draft:

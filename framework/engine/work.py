@@ -6,16 +6,17 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from framework.config import Plan
 from framework.engine.compose import key_of, overrides_of, plan_of
-from framework.engine.job import Baselines, check_job, run_job
+from framework.engine.job import Job, check_job, run_job
 from framework.engine.listener import Aside, Listener, Step
-from framework.engine.run import Outcome, one_domain
+from framework.engine.prepare import one_domain
+from framework.engine.run import Outcome, begun_in
 from framework.engine.workers import Pool
 from framework.models.throttle import share_among
 
@@ -23,26 +24,6 @@ _log = logging.getLogger(__name__)
 
 _EVERY_S: Final = 0.1
 """How often a worker tells of its rows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """One job of a sweep: its overrides, plan, and what its gate compares with.
-
-    only_baseline : it was not asked for; others are compared with it. stored_as : its name in a
-    sweep that was begun when the same settings had another label.
-    """
-
-    overrides: tuple[str, ...]
-    plan: Plan
-    baselines: Baselines
-    only_baseline: bool = False
-    stored_as: str = ""
-
-    @property
-    def name(self) -> str:
-        """The name of its directory in the sweep's."""
-        return self.stored_as or self.plan.name
 
 
 class SweepWork:
@@ -75,12 +56,14 @@ class SweepWork:
         hydra = HydraConfig.get()
         given = overrides_of(hydra)
         for number, job in enumerate(self.jobs):
-            if given == _of_task(job.overrides):
+            if given == _of_task(job.plan.overrides):
                 return self._run_unless_over(number)
         share_among(self.at_once)
         with one_domain():
-            plan = plan_of(config, hydra)
-            return self._run(Job(overrides=(), plan=plan, baselines=check_job(plan)), Listener())
+            # Its parts are built again: it was checked in another process.
+            job = check_job(plan_of(config, hydra))
+            begun = begun_in(job.plan, self.directory / job.name)
+            return self._run(replace(job, begun=begun), Listener())
 
     @property
     def alone(self) -> str:
@@ -188,9 +171,7 @@ class SweepWork:
         return outcome
 
     def _run(self, job: Job, listener: Listener) -> Outcome:
-        directory = self.directory / job.name
-        role = f"gate.baseline {directory}: " if job.only_baseline else ""
-        return run_job(job.plan, directory, job.baselines, self.directory, listener, role)
+        return run_job(job, self.directory / job.name, self.directory, listener)
 
 
 def in_turn(work: SweepWork) -> None:
@@ -226,9 +207,7 @@ def _in_order(left: Sequence[Job]) -> list[Job]:
     against = {plan.rows_digest: plan for job in left for plan in job.baselines.plans}
     proper = {job.plan.rows_digest for job in left}
     added = [
-        Job(overrides=plan.overrides, plan=plan, baselines=Baselines(), only_baseline=True)
-        for rows, plan in against.items()
-        if rows not in proper
+        Job(plan=plan, only_baseline=True) for rows, plan in against.items() if rows not in proper
     ]
 
     def order(job: Job) -> tuple[bool, bool]:

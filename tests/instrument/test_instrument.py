@@ -12,7 +12,7 @@ from functools import lru_cache
 import pytest
 
 from framework.engine.compose import compose_plan, composer
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.records import Row
 from framework.retention import gold_tokens
 

@@ -16,7 +16,7 @@ from collections.abc import (
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol
 from framework.contracts import Pipeline as Driven
@@ -99,6 +99,10 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         self._file = path / ANSWERS
         self._rows = {row.key: row for row in state.rows}
         self._places = _places(self._file)
+
+    def in_journal(self, **journal: Any) -> Self:
+        """Itself: its journal holds rows alone."""
+        return self
 
     async def drive(
         self, pipeline: Driven, cases: Iterable[Case], done: frozenset[RowKey]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework.config import load_plan
-from framework.engine import run as run_module
-from framework.engine.run import check, execute
+from framework.engine.prepare import check
+from framework.engine.run import execute
 from framework.errors import UserError
 from framework.records import Row
 from framework.rows import is_measured, measured_digest
@@ -178,4 +178,4 @@ def test_a_protocol_that_the_domain_does_not_allow(monkeypatch: pytest.MonkeyPat
     plan = trivial_plan()
     monkeypatch.setattr(plan.parts["domain"].plugin.cls, "protocols", ("retrieve",))
     with pytest.raises(UserError, match="protocol=evaluate: domain trivial allows retrieve"):
-        run_module.check(plan)
+        check(plan)

@@ -10,7 +10,8 @@ import pytest
 
 from framework.engine.compose import compose_plan, composer
 from framework.engine.loops import replay_events
-from framework.engine.run import execute, one_domain
+from framework.engine.prepare import one_domain
+from framework.engine.run import execute
 from framework.improve.gates import Plateau, least_net_flips, rerendered
 from framework.records import Case
 from framework.registry import register

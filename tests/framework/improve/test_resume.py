@@ -14,6 +14,7 @@ import pytest
 
 from framework.engine import loops
 from framework.engine.compose import composer
+from framework.engine.job import Job
 from framework.engine.loops import fork, replay_events
 from framework.engine.run import execute
 from framework.errors import UserError
@@ -143,7 +144,7 @@ def test_a_fork_takes_over_what_was_and_goes_on_under_its_own_rules(
     # Composed plans are Hydra's; here the script's plan stands for one.
     changed = plan_of(gate={"plugin": "open"})
     monkeypatch.setattr(loops, "compose_plan", lambda overrides: changed)
-    monkeypatch.setattr(loops, "check_job", lambda plan: None)
+    monkeypatch.setattr(loops, "check_job", lambda plan: Job(plan=plan))
     at = seq_of(whole, "transform.promoted")
     with composer():
         fork(whole.path, at, ["gate=open"], tmp_path / "fork")
@@ -160,7 +161,7 @@ def test_a_fork_takes_over_what_was_and_goes_on_under_its_own_rules(
 def test_no_fork_after_test_was_opened(whole: Finished, tmp_path: Path) -> None:
     with composer(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "compose_plan", lambda overrides: plan_of())
-        patch.setattr(loops, "check_job", lambda plan: None)
+        patch.setattr(loops, "check_job", lambda plan: Job(plan=plan))
         with pytest.raises(UserError, match=r"nothing may be chosen after test\.opened"):
             fork(whole.path, seq_of(whole, "test.opened"), [], tmp_path / "fork")
         with pytest.raises(UserError, match="no such event"):

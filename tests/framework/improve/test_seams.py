@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS, Seam
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.improve import seams
 from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.pipeline.ingest import Memories

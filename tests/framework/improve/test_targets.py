@@ -12,7 +12,8 @@ from framework.contracts.improve import SEAMS
 from framework.engine.compose import compose_plan, composer
 from framework.engine.job import check_job
 from framework.engine.loops import replay_events
-from framework.engine.run import execute, one_domain
+from framework.engine.prepare import one_domain
+from framework.engine.run import execute
 from framework.errors import UserError
 from framework.registry import plugins
 from tests.framework.improve.scripted import finished

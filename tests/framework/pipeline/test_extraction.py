@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from framework.contracts import Arch, Client, Extractor, Query
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.pipeline.extraction import counted, extracted
 from framework.records import EMPTY, Event, Item
 from framework.registry import NoSettings, register

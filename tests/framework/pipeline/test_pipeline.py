@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from framework.config import Plan
 from framework.contracts import Arch, ArchContext, Query
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.pipeline.path import Pipeline
 from framework.pipeline.seams import Seams
 from framework.records import Event, Item, Row

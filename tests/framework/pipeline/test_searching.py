@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
 from framework.records import Item, MemoryView

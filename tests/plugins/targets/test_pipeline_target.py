@@ -10,7 +10,7 @@ import pytest
 
 from framework.contracts import Outcome
 from framework.engine.compose import compose_plan, composer
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.errors import UserError
 from framework.registry import find, settings_of
 from plugins.targets.pipeline import PipelineSettings, PipelineTarget

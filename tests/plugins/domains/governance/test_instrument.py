@@ -12,7 +12,7 @@ import pytest
 
 from framework.contracts import Arch, ArchContext, Client, Query, answer_by_rule
 from framework.engine.compose import compose_plan, composer
-from framework.engine.run import build_pipeline
+from framework.engine.prepare import build_pipeline
 from framework.operations.answering import answering
 from framework.pipeline.pack import pack
 from framework.records import Answer, Case, Item

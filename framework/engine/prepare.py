@@ -1,0 +1,193 @@
+"""What a run is made of: its domain, the one path, its protocol, gate and cases, built once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from framework import sandbox
+from framework.config import Plan
+from framework.contracts import (
+    REPORTED,
+    Budget,
+    Domain,
+    Gate,
+    Model,
+    ProtocolContext,
+    RunProtocol,
+)
+from framework.engine.account import check_prices, served_of
+from framework.errors import UserError
+from framework.models.client import ModelClient
+from framework.pipeline.histories import events_of
+from framework.pipeline.path import Pipeline
+from framework.records import Case
+from framework.registry import find, settings_of
+from framework.text.canonical import digest
+from framework.text.tokens import count_tokens
+
+_shared: dict[str, Domain[Any]] | None = None
+
+
+@contextmanager
+def one_domain() -> Iterator[None]:
+    """Inside, plans of one domain and settings share an instance: a large file is read once."""
+    global _shared
+    before, _shared = _shared, {}
+    try:
+        yield
+    finally:
+        _shared = before
+
+
+def open_domain(plan: Plan) -> Domain[Any]:
+    """The domain of a plan. Of shared ones only the last is kept: they may be large."""
+    domain: Domain[Any]
+    key = digest(plan.identity["domain"])
+    if _shared is not None and key in _shared:
+        return _shared[key]
+    domain = plan.parts["domain"].create()
+    if _shared is not None:
+        _shared.clear()
+        _shared[key] = domain
+    return domain
+
+
+class Cases:
+    """The cases of a run, each drawn once; the first `REPORTED` are kept and come again."""
+
+    def __init__(self, cases: Iterator[Case]) -> None:
+        self._left = cases
+        self._first: list[Case] = []
+
+    def __iter__(self) -> Iterator[Case]:
+        yield from self._first
+        for case in self._left:
+            if len(self._first) < REPORTED:
+                self._first.append(case)
+            yield case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What one run is made of: its check builds it, and the run uses it."""
+
+    pipeline: Pipeline
+    protocol: RunProtocol[Any]
+    gate: Gate[Any]
+    cases: Cases
+
+    async def close(self) -> None:
+        """Let go of what is served, when the run has ended."""
+        for part in (self.pipeline.model, self.pipeline.judge, self.pipeline.embedder):
+            if part is not None:
+                await part.close()
+
+
+def prepare(
+    plan: Plan, model: Model[Any] | None = None, protocol: RunProtocol[Any] | None = None
+) -> Prepared:
+    """Build a run's parts. `model` and `protocol` stand in for the plan's own.
+
+    Raises UserError as `build_pipeline`.
+    """
+    domain = open_domain(plan)
+    gate: Gate[Any] = plan.parts["gate"].create()
+    return Prepared(
+        pipeline=build_pipeline(plan, domain, model),
+        protocol=protocol or _open_protocol(plan, gate),
+        gate=gate,
+        cases=Cases(domain.cases(plan.top.n_cases, plan.top.seed)),
+    )
+
+
+def _open_protocol(plan: Plan, gate: Gate[Any]) -> RunProtocol[Any]:
+    part = plan.parts["protocol"]
+    parts = {group: plan.parts[group].create() for group in part.plugin.cls.groups}
+    parts["gate"] = gate
+    context = ProtocolContext(
+        parts=parts,
+        settings={group: plan.identity[group] for group in (*parts, "protocol")},
+        seed=plan.top.seed,
+    )
+    protocol: RunProtocol[Any] = part.plugin.cls(part.settings, context)
+    return protocol
+
+
+def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = None) -> Pipeline:
+    """The one path of a plan.
+
+    `model` stands in for the plan's own. Raises UserError for parts that do not fit each other, and
+    where code of answers would be run and can't be isolated.
+    """
+    protocol = plan.parts["protocol"].plugin
+    if protocol.name not in domain.protocols:
+        allowed = ", ".join(domain.protocols)
+        raise UserError(f"protocol={protocol.name}: domain {plan.label('domain')} allows {allowed}")
+    if domain.runs_code and protocol.cls.answers:
+        sandbox.require()
+    budget: Budget[Any] = plan.parts["budget"].create()
+    axes = []
+    for name in plan.axes:
+        axis = find("axis", name)
+        axes.append(axis.cls(settings_of(axis, {})))
+    model = model or plan.parts["model"].create()
+    return Pipeline(
+        domain=domain,
+        arm=plan.label("arch"),
+        arch=plan.parts["arch"].plugin.cls,
+        arch_settings=plan.parts["arch"].settings,
+        budget_tokens=budget.tokens(plan.option("domain"), domain.nominal_tokens),
+        packing=budget.packing,
+        reader=plan.parts["reader"].create(),
+        model=model,
+        client=ModelClient(model, plan.prompts),
+        judge=plan.parts["judge"].create(),
+        axes=axes,
+        seed=plan.top.seed,
+        repeats=plan.top.repeats,
+        embedder=plan.used["embedder"].create() if "embedder" in plan.used else None,
+        extractor=plan.used["extractor"].create() if "extractor" in plan.used else None,
+    )
+
+
+def check(plan: Plan) -> Prepared:
+    """Find, before anything is written, what can be found wrong with a plan's data and budget.
+
+    Raises UserError for missing or malformed data, an empty domain, parts that the protocol can't
+    work with, or a budget that is too small for any event of the first history.
+    """
+    prepared = prepare(plan)
+    pipeline = prepared.pipeline
+    domain = pipeline.domain
+    check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
+    plan.parts["tracking"].create()
+    prepared.protocol.check(domain)
+    first = next(iter(prepared.cases), None)
+    if first is None:
+        raise UserError(f"domain {plan.label('domain')} has no cases")
+    events = islice(events_of(domain, first.history_id), 200)
+    smallest = min((count_tokens(event.text) for event in events), default=0)
+    if pipeline.limit is not None and pipeline.limit < smallest:
+        raise UserError(
+            f"budget={plan.label('budget')}: {pipeline.limit} tokens, less than the smallest event "
+            f"of the first history ({smallest} tokens)"
+        )
+    return prepared
+
+
+def data_of(domain: Domain[Any]) -> dict[str, Any]:
+    """Digest and provenance of a domain's data, for the manifest."""
+    p = domain.provenance
+    return {
+        "version": domain.version,
+        "digest": domain.digest(),
+        "nominal_tokens": domain.nominal_tokens,
+        "source": p.source,
+        "revision": p.revision,
+        "licence": p.licence,
+        "citation": p.citation,
+    }
