@@ -237,6 +237,11 @@ class Gold:
     answer_kind: str = "answer"
     injected: tuple[str, str] | None = None
 
+    @property
+    def required(self) -> tuple[GoldItem, ...]:
+        """The items that the decision turned on; all of them where the domain marks none."""
+        return tuple(item for item in self.items if item.critical) or self.items
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -362,12 +367,14 @@ class Row:
     that of the whole history, shared by its rows. `available_tokens` is what the arm offered: an
     arm that offered more than the budget could have filled it.
 
+    expected : the gold decision; empty where there is none, and in rows of before it was kept.
     success : in [0, 1], by the domain's success axis; None where nothing was answered, or nothing
         says whether an answer is right. all_retained : whether every gold item that the decision
-        turned on was in the view; None for a case without gold items. sufficient : whether the view
-        sufficed for the right answer; so far the same. determined : False where the reader could
-        not determine the answer from the view and fell back on the declared default; None without
-        an answer. depth : the case's. domain_version : rows of two versions are never compared.
+        turned on was in the view. sufficient : whether what was in the view suffices for the right
+        answer (`Domain.sufficient`); in rows without `expected` the same as `all_retained`. Both
+        are None for a case without gold items. determined : False where the reader could not
+        determine the answer from the view and fell back on a default; None without an answer.
+        depth : the case's. domain_version : rows of two versions are never compared.
     """
 
     case_id: str
@@ -380,6 +387,7 @@ class Row:
     cluster: str = ""
     tags: Mapping[str, str] = EMPTY
     depth: int | None = None
+    expected: str = ""
     success: float | None = None
     sufficient: bool | None = None
     all_retained: bool | None = None

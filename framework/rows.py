@@ -21,6 +21,7 @@ _PLAIN: Final = (
     "stratum",
     "cluster",
     "depth",
+    "expected",
     "success",
     "sufficient",
     "all_retained",

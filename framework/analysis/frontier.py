@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.analysis.evidence import Group, Job
-from framework.analysis.outcomes import outcome_axis, outcomes
+from framework.analysis.outcomes import outcome_axis, success_values
+from framework.statistics.intervals import mean_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +60,14 @@ def frontier(found: Sequence[Point]) -> list[Point]:
 
 def _reached(group: Group, job: Job, axis: str) -> tuple[float, float | None, float | None] | None:
     if axis == "success":
-        split = outcomes(job)
-        if split is None or split.success.mean is None:
-            return None
-        return split.success.mean, split.success.low, split.success.high
+        values = success_values(job, axis)
+        clusters = {row.case_id: row.cluster or row.case_id for row in job.good}
+        found = mean_interval(
+            list(values.values()),
+            [clusters[case] for case in values],
+            seed=int(job.summary["run"]["seed"]),
+        )
+        return None if found.mean is None else (found.mean, found.low, found.high)
     entry = group.entry(job.arm, job.budget, axis)
     return None if entry is None else (entry["mean"], entry["ci_low"], entry["ci_high"])
 

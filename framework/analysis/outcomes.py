@@ -1,8 +1,9 @@
 """Success and failure by case, split by what the view held: what several figures are about.
 
-Success is the domain's own; kappa is its mean where all that the decision needs was in the view,
-and leak where it was not, so P(success) = P_ret kappa + (1 - P_ret) leak holds on the rows
-(validity.md section 3).
+Success is the domain's own. It splits into answers from a view that sufficed (P_ret kappa), from
+one that did not ((1 - P_ret) leak), and right answers that were a default or a forced choice,
+exactly on the rows (validity.md section 3). Cases in which abstaining is right are left out: their
+retention means something else (`p_ret_abstain`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from typing import Final
 import numpy as np
 
 from framework.analysis.evidence import Group, Job, higher_is_better
-from framework.records import Row
+from framework.records import ABSTAIN, Row
 from framework.statistics.intervals import Interval, mean_intervals
 from framework.statistics.omnibus import CriticalDifference, critical_difference
 
 PARTS: Final[Mapping[str, str]] = {
-    "retained_right": "in the view, right",
-    "leaked": "not in the view, right all the same",
-    "retained_wrong": "in the view, not used",
-    "lost_wrong": "not in the view, wrong",
+    "retained_right": "view sufficient, right",
+    "leaked": "not sufficient, right all the same",
+    "right_undetermined": "right by a default or forced choice",
+    "retained_wrong": "view sufficient, not used",
+    "lost_wrong": "not sufficient, wrong",
     "failed": "failed (error)",
 }
 """What can become of a case, and the words for it."""
@@ -67,7 +69,7 @@ def part_values(job: Job) -> tuple[dict[str, dict[str, float]], dict[str, str]] 
         return None
     by_case: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(job.rows, key=lambda row: row.key):
-        if row.error or _splits(row):
+        if row.expected != ABSTAIN and (row.error or _splits(row)):
             by_case[row.case_id].append(row)
     parts = {
         name: {case: sum(map(test, rows)) / len(rows) for case, rows in by_case.items()}
@@ -77,8 +79,8 @@ def part_values(job: Job) -> tuple[dict[str, dict[str, float]], dict[str, str]] 
 
 
 def _splits(row: Row) -> bool:
-    """Whether the row says both whether it succeeded and whether its view held what it needed."""
-    return row.success is not None and row.all_retained is not None
+    """Whether there was a decision to make, and the row says if it was right and if it could be."""
+    return row.expected != ABSTAIN and row.success is not None and row.sufficient is not None
 
 
 def outcome_axis(group: Group) -> str | None:
@@ -130,14 +132,21 @@ def _is(kept: bool, right: bool) -> Callable[[Row], float]:
     def test(row: Row) -> float:
         if row.error:
             return 0.0
-        return float(row.all_retained is kept and (row.success == 1.0) is right)
+        used = row.success == 1.0 and not _lucky(row)
+        return float(row.sufficient is kept and used is right and not _lucky(row))
 
     return test
+
+
+def _lucky(row: Row) -> bool:
+    """Whether it was right undetermined; rows of before that was told apart say no."""
+    return row.axes.get("right_undetermined") == 1.0
 
 
 _TESTS: Final[Mapping[str, Callable[[Row], float]]] = {
     "retained_right": _is(kept=True, right=True),
     "leaked": _is(kept=False, right=True),
+    "right_undetermined": lambda row: float(not row.error and _lucky(row)),
     "retained_wrong": _is(kept=True, right=False),
     "lost_wrong": _is(kept=False, right=False),
     "failed": lambda row: float(bool(row.error)),

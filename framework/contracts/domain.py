@@ -190,3 +190,30 @@ class Domain(Configured[S]):
         section 2).
         """
         return None
+
+    def suffices(self, case: Case, retained: frozenset[str]) -> bool:
+        """The domain's rule of sufficiency: whether these gold items give the gold decision.
+
+        By default what `decision_from` decides, and, where there is no policy to decide, whether
+        all required items are there. Asked of cases that have gold items and a decision to make:
+        where abstaining is right, `sufficient` asks for every required item.
+        """
+        decided = self.decision_from(case, retained)
+        if decided is not None:
+            return decided == case.gold.decision
+        return retained.issuperset(item.id for item in case.gold.required)
+
+    def sufficient(self, case: Case, retained: Mapping[str, bool]) -> bool | None:
+        """Whether what a view holds suffices for the right answer; None without gold items.
+
+        retained : by gold item's id, whether the view holds it, closure applied. Too little is
+        known in any poor view, so that where the gold decision is to abstain only a view with every
+        item that bears on it suffices.
+        """
+        gold = case.gold
+        if not gold.items:
+            return None
+        held = frozenset(id for id, kept in retained.items() if kept)
+        if gold.decision == ABSTAIN:
+            return held.issuperset(item.id for item in gold.required)
+        return self.suffices(case, held)

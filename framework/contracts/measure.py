@@ -35,6 +35,11 @@ class Scored:
     clean: Answer | None = None
     embedder: Embedder[Any] | None = None
 
+    @property
+    def sufficient(self) -> bool | None:
+        """Whether what was in the view suffices for the right answer: `Domain.sufficient`."""
+        return self.domain.sufficient(self.case, self.retained)
+
 
 class Axis(Configured[S]):
     """One measure or a family computed together.

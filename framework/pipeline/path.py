@@ -182,6 +182,7 @@ class Pipeline:
             cluster=case.cluster or case.id,
             tags=case.tags,
             depth=case.depth,
+            expected=case.gold.decision,
             budget_tokens=self.limit,
             domain_version=self.domain.version,
         )

@@ -9,7 +9,6 @@ from typing import Any
 from framework.contracts import Axis, Scored, maybe_await
 from framework.models.client import track_usage_as
 from framework.pipeline.recording_judge import RecordingJudge
-from framework.retention import required
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,10 +24,10 @@ class Measured:
 def outcome_of(scored: Scored, values: Mapping[str, float | None]) -> dict[str, Any]:
     """What a row says of itself beside its axes, whose `values` these are; see `Row`."""
     gold, axis, answer = scored.case.gold, scored.domain.success_axis, scored.answer
-    kept = all(scored.retained[item.id] for item in required(gold)) if gold.items else None
+    kept = all(scored.retained[item.id] for item in gold.required) if gold.items else None
     return {
         "success": values.get(axis) if axis else None,
-        "sufficient": kept,
+        "sufficient": scored.sufficient,
         "all_retained": kept,
         "determined": None if answer is None else not answer.defaulted,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.retention.feasible import best_subset, budget_ceiling, gold_tokens
-from framework.retention.items import binds, claims, closure, facts, required, retained
+from framework.retention.items import binds, claims, closure, facts, retained
 from framework.retention.staleness import stated_as_current
 from framework.retention.used import states_fact, used
 
@@ -15,7 +15,6 @@ __all__ = [
     "closure",
     "facts",
     "gold_tokens",
-    "required",
     "retained",
     "stated_as_current",
     "states_fact",

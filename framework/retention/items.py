@@ -53,11 +53,6 @@ def facts(gold: Gold) -> tuple[GoldItem, ...]:
     return tuple(item for item in gold.items if item.kind == "fact" and item.anchors)
 
 
-def required(gold: Gold) -> tuple[GoldItem, ...]:
-    """The items that the decision turned on; all of them where the domain marks none."""
-    return tuple(item for item in gold.items if item.critical) or gold.items
-
-
 def intact(span: str, text: str) -> bool:
     """Whether `text` holds `span` verbatim, with no word or number running on at either end."""
     start = text.find(span)

@@ -8,7 +8,6 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore, GoldItem
 from framework.registry import NoSettings, register
-from framework.retention import required
 from plugins.axes._answers import HIGHER, LOWER
 from plugins.axes.ranking import ranked_events
 
@@ -59,7 +58,7 @@ class Chain(Axis[NoSettings]):
         gold, kept = scored.case.gold, scored.retained
         if not gold.governing or not gold.items:
             return self.undefined()
-        recall = _share(required(gold), kept)
+        recall = _share(gold.required, kept)
         precision = _from(scored, gold.governing)
         chain = _share(gold.items, kept)
         ranking = ranked_events(scored.view.trace)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
-from framework.records import AxisScore
+from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from framework.retention import budget_ceiling, facts, gold_tokens, required
+from framework.retention import budget_ceiling, facts, gold_tokens
 from plugins.axes._answers import HIGHER, share
 
 
@@ -21,8 +21,14 @@ class Retention(Axis[NoSettings]):
 
     retained : share of all gold items in the view.
     retained_critical : share of the items that the decision turned on.
-    p_ret : 1 when all required items (the critical ones; all, where none is marked) are in the
-        view, else 0; its mean is P_ret of Depth's P = P_ret kappa + (1 - P_ret) leak.
+    p_ret : 1 when what the view holds suffices for the gold decision, by the domain's rule
+        (`Domain.suffices`: what the policy decides from it, or all required items), else 0; its
+        mean is P_ret of Depth's P = P_ret kappa + (1 - P_ret) leak. None where abstaining is right.
+    p_ret_abstain : the same where abstaining is right and nowhere else: then every required item
+        must be there, since a poor view leaves any decision open.
+    p_ret_all : 1 when all required items (the critical ones; all, where none is marked) are in the
+        view, whether or not the decision turns on each of them. In runs of before `p_ret_all` this
+        is what `p_ret` means.
     surface_ceiling : share of the facts in the view: the FRP that no reader passes but by guessing.
     budget_ceiling : share of the facts in the best view of gold spans under the budget. A property
         of case and budget, so it has no better direction between arms.
@@ -36,6 +42,8 @@ class Retention(Axis[NoSettings]):
         "retained": HIGHER,
         "retained_critical": HIGHER,
         "p_ret": HIGHER,
+        "p_ret_abstain": HIGHER,
+        "p_ret_all": HIGHER,
         "surface_ceiling": HIGHER,
         "budget_ceiling": None,
         "gold_tokens": None,
@@ -53,10 +61,13 @@ class Retention(Axis[NoSettings]):
         asked = [kept[item.id] for item in facts(gold)]
         budget = scored.view.budget_tokens
         tokens = gold_tokens(gold)
+        enough, abstains = float(bool(scored.sufficient)), gold.decision == ABSTAIN
         values = {
             "retained": sum(kept[item.id] for item in gold.items) / len(gold.items),
             "retained_critical": share(sum(critical), len(critical)),
-            "p_ret": float(all(kept[item.id] for item in required(gold))),
+            "p_ret": None if abstains else enough,
+            "p_ret_abstain": enough if abstains else None,
+            "p_ret_all": float(all(kept[item.id] for item in gold.required)),
             "surface_ceiling": share(sum(asked), len(asked)),
             "budget_ceiling": budget_ceiling(gold, budget),
             "gold_tokens": float(tokens),
@@ -67,4 +78,8 @@ class Retention(Axis[NoSettings]):
             for item in gold.items
         )
         limit = "no budget" if budget is None else f"a budget of {budget}"
-        return AxisScore(values=values, evidence=(*evidence, f"gold: {tokens} tokens, {limit}"))
+        verdict = f"{'suffices' if enough else 'does not suffice'} for the right answer"
+        return AxisScore(
+            values=values,
+            evidence=(*evidence, f"gold: {tokens} tokens, {limit}", f"the view {verdict}"),
+        )

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
-from framework.records import AxisScore
+from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from framework.retention import facts, required, states_fact
+from framework.retention import facts, states_fact
 from plugins.axes._answers import HIGHER, share, succeeded
 
 
@@ -16,21 +16,30 @@ from plugins.axes._answers import HIGHER, share, succeeded
 class Use(Axis[NoSettings]):
     """Use given retention (Depth's kappa and lambda), which splits failures in two.
 
-    With success the domain's, and all required items retained or not, the means over any set of
-    cases satisfy exactly P(success) = P_ret kappa + (1 - P_ret) leak.
+    A case is *used* when the answer is right and determined: a success by the declared default or
+    by a forced choice is luck. A view is *sufficient* by the domain's rule (`p_ret`). Over any
+    cases with a decision to make the means satisfy exactly
+
+    P(success) = P_ret kappa + (1 - P_ret) leak + right_undetermined
 
     use_rate : share of the facts in the view that the answer states right, in [0, 1]; None when the
         view held none. Higher is better.
-    kappa : success (0 or 1) where all required items were in the view, else None. Higher is better.
-        Between arms compare it on the cases that all of them retained.
-    leak : success where they were not, else None: luck, priors, or a decision that needs less. It
-        has no better direction.
+    kappa : used (0 or 1) where the view was sufficient, else None. Higher is better. Between arms
+        compare it on the cases in which all of them had a sufficient view.
+    leak : used where it was not sufficient, else None: luck, priors, or an answer from less than
+        the policy needs. It has no better direction.
+    right_undetermined : 1 when right though undetermined. It has no better direction.
+    kappa_abstain, leak_abstain : the same where abstaining is right; the columns above are None
+        there, since any view that holds too little leads to abstaining.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "use_rate": HIGHER,
         "kappa": HIGHER,
         "leak": None,
+        "right_undetermined": None,
+        "kappa_abstain": HIGHER,
+        "leak_abstain": None,
     }
     needs: ClassVar[tuple[str, ...]] = ("success", "items")
 
@@ -39,17 +48,22 @@ class Use(Axis[NoSettings]):
         if answer is None or not gold.items:
             return self.undefined()
         held = [item for item in facts(gold) if kept[item.id]]
-        used = [item for item in held if states_fact(answer, item)]
-        missing = [item.id for item in required(gold) if not kept[item.id]]
-        success = float(succeeded(scored, answer))
-        values = {
-            "use_rate": share(len(used), len(held)),
-            "kappa": None if missing else success,
-            "leak": success if missing else None,
-        }
+        stated = [item for item in held if states_fact(answer, item)]
+        missing = [item.id for item in gold.required if not kept[item.id]]
+        enough, success = bool(scored.sufficient), succeeded(scored, answer)
+        used = float(success and not answer.defaulted)
+        values: dict[str, float | None] = dict.fromkeys(self.names)
+        values["use_rate"] = share(len(stated), len(held))
+        which = "kappa" if enough else "leak"
+        if gold.decision == ABSTAIN:
+            values[f"{which}_abstain"] = used
+        else:
+            values[which] = used
+            values["right_undetermined"] = float(success and answer.defaulted)
         evidence = (
-            f"facts in the view: {len(held)}, stated right: {len(used)}",
-            f"required but not in the view: {', '.join(missing) or 'none'}; "
-            f"{'success' if success else 'failure'}",
+            f"facts in the view: {len(held)}, stated right: {len(stated)}",
+            f"required but not in the view: {', '.join(missing) or 'none'}; the view "
+            f"{'suffices' if enough else 'does not suffice'}; {'success' if success else 'failure'}"
+            f"{', undetermined' if answer.defaulted else ''}",
         )
         return AxisScore(values=values, evidence=evidence)

@@ -17,7 +17,7 @@ from framework.bounds import Bounded, above, at_least
 from framework.contracts import Evidence, Outcome, Patch, Regime, Target, Taxonomy
 from framework.pipeline.pack import FULL
 from framework.records import Case, Row
-from framework.retention import required, used
+from framework.retention import used
 from framework.text.canonical import digest
 
 WELL_RANKED_K: Final = 20
@@ -123,7 +123,7 @@ def outcome_of(
     if row.error:
         return base
     answer = record["answer"]
-    gold = [item for item in required(case.gold) if item.source_ids]
+    gold = [item for item in case.gold.required if item.source_ids]
     rests = {item.id: used(answer, case.task, item) for item in gold}
     return replace(
         base,

@@ -169,6 +169,8 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         axes = {**row.axes, **measured.values}
         success = axes.get(pipeline.domain.success_axis, row.success)
         scored = replace(row, axes=axes, success=success, usage=before)
+        if axes.keys() == measured.values.keys():  # all anew: in no column an old meaning
+            scored = replace(scored, **measured.outcome, expected=case.gold.decision)
         return scored, {
             **record,
             "prompts": [*prompts, *ledger.prompts],

@@ -42,9 +42,9 @@ def decomposition(group: Group) -> Drawing | None:
                     continue
                 _bar(line[0 if not factors else 1], group, arm, budget, at)
                 if factors:
-                    _success(line[0], group, found[job.path], arm, budget, at)
+                    _success(line[0], found[job.path], at)
                     _points(line[2], group, arm, budget, at)
-            titles = ("P(success)", "P_ret: all needed in the view", "kappa and leak")
+            titles = ("P(success)", "P_ret: the view suffices", "kappa and leak")
             for panel, title in zip(line, titles if factors else titles[1:2], strict=True):
                 panel.set_title(f"{title}\nbudget {budget}" if panel is line[0] else title)
                 rows_axis(panel, arms)
@@ -56,10 +56,11 @@ def decomposition(group: Group) -> Drawing | None:
         name=f"decomposition-{group.index}",
         title="Retention and use",
         caption=(
-            f"Left: success, split into cases whose view held all that the decision needs (P_ret "
-            f"kappa) and cases right all the same ((1 − P_ret) leak). Middle: how often the view "
-            f"held all of it. Right: success given that it did (kappa), and given that it did not "
-            f"(leak). 95% intervals ({where}). "
+            "Left: success, split into cases whose view sufficed (P_ret kappa), cases right all "
+            "the same ((1 − P_ret) leak), and cases right by a default or a forced choice. Middle: "
+            "how often the view sufficed. Right: success by a determined answer given that it did "
+            "(kappa), and given that it did not (leak). Cases in which abstaining is right are "
+            f"left out. 95% intervals ({where}). "
             + label_of(group, [a for a in ("p_ret", "kappa", "leak") if group.has(a)])
         ),
         alt="Bars of success, retention and use by arm and budget: "
@@ -80,15 +81,22 @@ def _bar(panel: Any, group: Group, arm: str, budget: str, at: int) -> None:
         whisker(panel, at, entry["ci_low"], entry["ci_high"])
 
 
-def _success(panel: Any, group: Group, found: Any, arm: str, budget: str, at: int) -> None:
+_SUCCESSES = (
+    ("retained_right", BLUE, ""),
+    ("leaked", ORANGE, "////"),
+    ("right_undetermined", "white", "...."),
+)
+
+
+def _success(panel: Any, found: Any, at: int) -> None:
     if found is None or found.success.mean is None:
         return
-    p_ret, kappa = (group.entry(arm, budget, axis) for axis in ("p_ret", "kappa"))
-    used = (p_ret["mean"] if p_ret else 0.0) * (kappa["mean"] if kappa else 0.0)
-    total = found.success.mean
-    panel.barh(at, used, height=0.62, color=BLUE, edgecolor="#222222", lw=0.5)
-    panel.barh(at, total - used, left=used, height=0.62, color=ORANGE, edgecolor="#222222",
-               lw=0.5, hatch="////")  # fmt: skip
+    left = 0.0
+    for part, colour, hatch in _SUCCESSES:
+        share = found.parts[part].mean or 0.0
+        panel.barh(at, share, left=left, height=0.62, color=colour, edgecolor="#222222", lw=0.5,
+                   hatch=hatch)  # fmt: skip
+        left += share
     whisker(panel, at, found.success.low, found.success.high)
 
 
@@ -110,13 +118,13 @@ def _legend(figure: Any) -> None:
     from matplotlib.patches import Patch
 
     handles = [
-        Patch(facecolor=BLUE, edgecolor="#222222", lw=0.5),
-        Patch(facecolor=ORANGE, edgecolor="#222222", lw=0.5, hatch="////"),
+        *(Patch(facecolor=c, edgecolor="#222222", lw=0.5, hatch=h) for _, c, h in _SUCCESSES),
         Patch(facecolor=SKY, edgecolor="#222222", lw=0.5),
         Line2D([], [], color=GREEN, marker="o", ls=""),
         Line2D([], [], color=VERMILLION, marker="s", ls="", mfc="white"),
     ]
-    labels = ["retained and used", "right without it", "retained (P_ret)", "kappa", "leak"]
+    labels = ["sufficient and used", "right without it", "right undetermined"]
+    labels += ["sufficient (P_ret)", "kappa", "leak"]
     legend(figure, handles, labels)
 
 

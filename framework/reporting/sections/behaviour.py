@@ -34,13 +34,24 @@ from framework.reporting.format import DAGGER
 from framework.reporting.tables import Column, arms_table, each, table, titled
 from framework.statistics.intervals import Interval, mean_interval
 
+_RETENTION = (
+    *("p_ret", "kappa", "leak", "right_undetermined"),
+    *("p_ret_abstain", "kappa_abstain", "leak_abstain", "p_ret_all", "retained", "use_rate"),
+)
+
 
 def retention(group: Group) -> Iterator[Block]:
     """P_ret, kappa, leak, and what became of the cases."""
     if not group.has("p_ret"):
         return
-    axes = [a for a in ("p_ret", "kappa", "leak", "retained", "use_rate") if group.has(a)]
+    axes = [axis for axis in _RETENTION if group.has(axis)]
     yield from _of_axes(group, "retention", "Retention and use", axes)
+    if not group.has("p_ret_all"):
+        yield Text(
+            "This run is from before p_ret_all: here p_ret is the share of views with every "
+            "critical item, which later runs call p_ret_all; kappa and leak split by it, cases in "
+            "which abstaining is right are among them, and success by default counts as use."
+        )
     yield from arms_table(
         group,
         "kappa-common",
@@ -56,7 +67,7 @@ def retention(group: Group) -> Iterator[Block]:
     yield from arms_table(
         group,
         "failures-table",
-        "What became of the cases: shares of all cases, which sum to 1",
+        "What became of the cases that have a decision: shares, which sum to 1",
         {
             "success": lambda split: interval_cell(split.success),
             **{words: _share_of(name) for name, words in PARTS.items()},

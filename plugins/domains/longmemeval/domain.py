@@ -65,6 +65,7 @@ class LongMemEval(Domain[LongMemEvalSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = PROVIDES
     success_axis: ClassVar[str] = "answer_correct"
+    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
     Settings: ClassVar[type[Any]] = LongMemEvalSettings
 

@@ -90,6 +90,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = PROVIDES
     success_axis: ClassVar[str] = "answer_correct"
+    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
     Settings: ClassVar[type[Any]] = LongMemEvalSyntheticSettings
 

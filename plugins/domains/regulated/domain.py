@@ -15,7 +15,7 @@ from framework.records import ABSTAIN, Case, Event, FactField, Gold, TaskCard
 from framework.registry import register
 from plugins.domains.regulated.documents import Content, write
 from plugins.domains.regulated.generate import draw
-from plugins.domains.regulated.gold import decide_from, make_gold
+from plugins.domains.regulated.gold import amount_follows, decide_from, make_gold
 from plugins.domains.regulated.loading import find_spec, load_spec
 from plugins.domains.regulated.padding import pad
 from plugins.domains.regulated.rendering import Writer
@@ -109,6 +109,7 @@ class Regulated(Domain[RegulatedSettings]):
         "revisions",
     )
     success_axis: ClassVar[str] = "eda"
+    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",
         "p_ret",
@@ -236,6 +237,13 @@ class Regulated(Domain[RegulatedSettings]):
         """See `framework.contracts.Domain`: from the gold items alone, none of the text."""
         made = self._made(*self._parse(case.history_id))
         return decide_from(self.spec, made.sampled, made.gold, retained)
+
+    def suffices(self, case: Case, retained: frozenset[str]) -> bool:
+        """Whether policy and facts in `retained` give the gold decision, and its amount if any."""
+        made = self._made(*self._parse(case.history_id))
+        return self.decision_from(case, retained) == case.gold.decision and amount_follows(
+            self.spec, made.sampled, made.gold, retained
+        )
 
     def sampled(self, seed: int, index: int) -> Sampled:
         """The case before it is worded: for tests and for studies of the generator itself."""

@@ -75,15 +75,8 @@ def decide_from(spec: Spec, sampled: Sampled, gold: Gold, retained: frozenset[st
     be others; without the precedence any order is admissible; without the remaining clause any
     decision may be what is left.
     """
-    held = {(item.kind, item.key, i) for i, item in enumerate(gold.items) if item.id in retained}
-    keys = {(kind, key) for kind, key, _ in held}
-    known: dict[str, frozenset[Value]] = {}
-    for item in gold.items:
-        if item.id not in retained or item.key not in spec.facts:
-            continue
-        for value in _item_values(spec, sampled, item):
-            known[item.key] = known.get(item.key, frozenset()) | {value}
-    known = close(known, spec.formulas)
+    keys = {(item.kind, item.key) for item in gold.items if item.id in retained}
+    known = _known(spec, sampled, gold, retained)
     policy = sampled.policy
     statuses = [
         (rule.decision, rule.status(known) if ("rule", rule.code) in keys else None)
@@ -100,6 +93,32 @@ def decide_from(spec: Spec, sampled: Sampled, gold: Gold, retained: frozenset[st
         outcome for order in orders for rest in remaining for outcome in walk(statuses, order, rest)
     }
     return found.pop() if len(found) == 1 else ABSTAIN
+
+
+def amount_follows(spec: Spec, sampled: Sampled, gold: Gold, retained: frozenset[str]) -> bool:
+    """Whether the gold amount follows from the items in `retained`, where the decision has one.
+
+    It does when all that its formula is computed from has one known value, or a field that is
+    defined by the same formula has.
+    """
+    formula = spec.amounts.get(gold.decision, "")
+    known = _known(spec, sampled, gold, retained)
+    single = {key for key, values in known.items() if len(values) == 1}
+    stated = any(text == formula and key in single for key, text in spec.formulas.items())
+    return stated or names(formula) <= single if formula else True
+
+
+def _known(
+    spec: Spec, sampled: Sampled, gold: Gold, retained: frozenset[str]
+) -> dict[str, frozenset[Value]]:
+    """The values that each fact may have when only the items in `retained` are known, closed."""
+    known: dict[str, frozenset[Value]] = {}
+    for item in gold.items:
+        if item.id not in retained or item.key not in spec.facts:
+            continue
+        for value in _item_values(spec, sampled, item):
+            known[item.key] = known.get(item.key, frozenset()) | {value}
+    return close(known, spec.formulas)
 
 
 # ------------------------------------------------------------------------------------------- items

@@ -31,7 +31,7 @@ def spent(tokens: int, usd: float = 0.0) -> Usage:
 def answered(case: str, right: float | None, usage: Mapping[str, Usage], **changed: Any) -> Row:
     """A row whose view held what was required, unless `kept` is False."""
     kept = changed.pop("kept", True)
-    return row(case, None, success=right, all_retained=kept, usage=usage, **changed)
+    return row(case, None, success=right, sufficient=kept, usage=usage, **changed)
 
 
 def three() -> list[Row]:

@@ -17,7 +17,7 @@ from framework.analysis.frontier import Point, frontier, points
 from framework.analysis.outcomes import outcome_axis, outcomes, ranked
 from framework.analysis.strata import depths_of_group as depths
 from framework.analysis.summary import axes_of_rows
-from framework.records import Row
+from framework.records import ABSTAIN, Row
 from framework.reporting.blocks import Cell, Details, Table
 from framework.reporting.figures import FIGURES, figure
 from framework.reporting.figures.planes import apart
@@ -53,7 +53,7 @@ def said(row: Row) -> Row:
         row,
         depth=int(row.tags["depth"]),
         success=leak if kappa is None else kappa,
-        all_retained=None if kappa is None and leak is None else kappa is not None,
+        sufficient=None if kappa is None and leak is None else kappa is not None,
     )
 
 
@@ -161,15 +161,22 @@ def test_outcomes_are_what_became_of_each_case() -> None:
         *(row(f"unused{i}", 0.0, None) for i in range(3)),
         *(row(f"lost{i}", None, 0.0) for i in range(2)),
         row("leaked", None, 1.0),
+        replace(
+            row("lucky", 0.0, None),
+            success=1.0,
+            axes={"kappa": 0.0, "leak": None, "right_undetermined": 1.0},
+        ),
+        replace(row("referred", None, 1.0), expected=ABSTAIN),
     ]
     broken = Row(case_id="broken", arm="a", axes={}, error="X: y", tags={"depth": "1"})
     split = outcomes(job_of("a", [*made, broken]))
     assert split is not None
-    found = {name: round(11 * (part.mean or 0)) for name, part in split.parts.items()}
+    found = {name: round(12 * (part.mean or 0)) for name, part in split.parts.items()}
     assert found == {
         "retained_right": 4, "retained_wrong": 3, "lost_wrong": 2, "leaked": 1, "failed": 1,
+        "right_undetermined": 1,
     }  # fmt: skip
-    assert split.success.mean == pytest.approx(5 / 10), "the failed row is no case of an axis"
+    assert split.success.mean == pytest.approx(6 / 11), "the failed row is no case of an axis"
 
 
 def test_repeats_count_as_one_case() -> None:

@@ -17,6 +17,7 @@ import run as command
 from framework.analysis.evidence import Evidence, load
 from framework.analysis.outcomes import PARTS, outcomes
 from framework.cli import main as framework
+from framework.records import ABSTAIN
 from framework.reporting import page as write
 from framework.reporting.sections.comparisons import outcome_of
 from framework.reporting.sections.conditions import predictions
@@ -225,12 +226,17 @@ def test_what_became_of_the_cases_adds_up(sweep: Path) -> None:
         p_ret = axes["p_ret"]["mean"]
         parts = {name: split.parts[name].mean or 0.0 for name in PARTS}
         assert sum(parts.values()) == pytest.approx(1.0)
-        assert parts["retained_right"] + parts["retained_wrong"] == pytest.approx(p_ret)
+        decided = [row for row in job.good if row.expected != ABSTAIN]
+        lucky = [row.axes["right_undetermined"] == 1.0 and row.sufficient for row in decided]
+        suffices = parts["retained_right"] + parts["retained_wrong"] + sum(lucky) / len(decided)
+        assert suffices == pytest.approx(p_ret)
         used = p_ret * (axes["kappa"]["mean"] or 0.0)
         leaked = (1 - p_ret) * (axes["leak"]["mean"] or 0.0)
         assert parts["retained_right"] == pytest.approx(used)
         assert parts["leaked"] == pytest.approx(leaked)
-        assert split.success.mean == pytest.approx(used + leaked)
+        lucky_all = axes["right_undetermined"]["mean"]
+        assert parts["right_undetermined"] == pytest.approx(lucky_all)
+        assert split.success.mean == pytest.approx(used + leaked + lucky_all)
 
 
 # ---------------------------------------------------------------------------- other directories

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.records import Answer, Gold, MemoryView, Retired
+from framework.records import ABSTAIN, Answer, Gold, GoldItem, MemoryView, Retired, Span
 from tests.plugins.axes.helpers import (
     DENIAL,
     EVERYTHING,
@@ -30,6 +30,8 @@ def test_retention_needs_no_answer() -> None:
         "retained": pytest.approx(1 / 3),
         "retained_critical": 0.5,
         "p_ret": 0.0,
+        "p_ret_abstain": None,
+        "p_ret_all": 0.0,
         "surface_ceiling": 0.5,
         "budget_ceiling": 0.5,
         "gold_tokens": 9 + 6 + 13,
@@ -50,23 +52,65 @@ def test_use_rate_counts_the_facts_of_the_view_alone() -> None:
 VIEWS = st.sets(st.sampled_from(DENIAL.items)).map(lambda s: view(*(i.spans[0].text for i in s)))
 
 
-@given(st.lists(st.tuples(VIEWS, st.sampled_from(["DENY", "APPROVE"])), min_size=1))
-def test_success_is_split_exactly_by_retention(cases: list[tuple[MemoryView, str]]) -> None:
-    success, kept, kappas, leaks = [], [], [], []
-    for seen, decision in cases:
-        answer = replace(RIGHT, decision=decision)
+@given(
+    st.lists(
+        st.tuples(VIEWS, st.sampled_from(["DENY", "APPROVE"]), st.booleans()),
+        min_size=1,
+    )
+)
+def test_success_is_split_exactly_by_retention(cases: list[tuple[MemoryView, str, bool]]) -> None:
+    success, kept, kappas, leaks, lucky = [], [], [], [], []
+    for seen, decision, defaulted in cases:
+        answer = replace(RIGHT, decision=decision, defaulted=defaulted)
         success.append(values("eda", answer, seen=seen)["eda"])
         kept.append(values("retention", answer, seen=seen)["p_ret"])
         use = values("use", answer, seen=seen)
         kappas.append(use["kappa"])
         leaks.append(use["leak"])
+        lucky.append(use["right_undetermined"])
 
     def mean(column: list[float | None]) -> float:
         defined = [value for value in column if value is not None]
         return sum(defined) / len(defined) if defined else 0.0
 
     P_ret = mean(kept)
-    assert mean(success) == pytest.approx(P_ret * mean(kappas) + (1 - P_ret) * mean(leaks))
+    used = P_ret * mean(kappas) + (1 - P_ret) * mean(leaks)
+    assert mean(success) == pytest.approx(used + mean(lucky))
+
+
+def test_a_success_by_default_is_no_use() -> None:
+    lucky = replace(RIGHT, defaulted=True)
+    assert values("use", lucky)["kappa"] == 0.0
+    assert values("use", lucky, seen=view())["leak"] == 0.0
+    assert values("use", lucky, seen=view())["right_undetermined"] == 1.0
+    assert values("use", RIGHT)["right_undetermined"] == 0.0
+
+
+def test_a_view_without_what_the_decision_does_not_turn_on_is_sufficient() -> None:
+    """The policy of `SmallDomain` needs score and rule; the clause is critical all the same."""
+    clause = GoldItem(
+        id="policy:precedence",
+        kind="passage",
+        key="precedence",
+        spans=(Span(source_id="e1", text="Precedence: deny, approve."),),
+        critical=True,
+    )
+    gold = replace(DENIAL, items=(*DENIAL.items, clause))
+    found = values("retention", None, gold)
+    assert (found["p_ret"], found["p_ret_all"]) == (1.0, 0.0)
+    assert values("use", RIGHT, gold)["kappa"] == 1.0
+    assert values("retention", None, gold, view())["p_ret"] == 0.0
+
+
+def test_where_abstaining_is_right_retention_is_shown_apart() -> None:
+    referral = replace(DENIAL, decision=ABSTAIN)
+    answer = Answer(decision=ABSTAIN)
+    for seen, enough in ((EVERYTHING, 1.0), (view(SCORE.spans[0].text), 0.0), (view(), 0.0)):
+        found = values("retention", None, referral, seen)
+        assert (found["p_ret"], found["p_ret_abstain"]) == (None, enough)
+        use = values("use", answer, referral, seen)
+        assert use["kappa_abstain" if enough else "leak_abstain"] == 1.0
+        assert {use[name] for name in ("kappa", "leak", "right_undetermined")} == {None}
 
 
 # -------------------------------------------------------------------------------------- robustness
