@@ -35,7 +35,6 @@ from framework.records import (
     AxisScore,
     Case,
     Event,
-    FactField,
     Gold,
     GoldItem,
     Item,
@@ -68,15 +67,10 @@ class TrivialDomain(Domain[TrivialSettings]):
     provenance = Provenance(source="generated", revision="1", licence="MIT", citation="none")
     provides = ("trivial",)
     headline = ("right",)
-    Settings = TrivialSettings
 
     @property
     def nominal_tokens(self) -> int:
         return 8 * self.settings.events
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         for i in range(1_000_000 if n is None else n):
@@ -123,8 +117,6 @@ class HostileSettings:
 class HostileArch(Arch[HostileSettings]):
     """Gives back far more than it may."""
 
-    Settings = HostileSettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         list(events)
 
@@ -145,8 +137,6 @@ class TrivialBudgetSettings:
 class TrivialBudget(Budget[TrivialBudgetSettings]):
     """So many tokens."""
 
-    Settings = TrivialBudgetSettings
-
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         return self.settings.limit
 
@@ -165,8 +155,6 @@ class TrivialReaderSettings:
 @register("reader", "trivial")
 class TrivialReader(Reader[TrivialReaderSettings]):
     """Reads the number off the view, with no model."""
-
-    Settings = TrivialReaderSettings
 
     def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
         if self.settings.fail_on and self.settings.fail_on in view.text:

@@ -1,8 +1,8 @@
 """The abstract base class of each plugin group: the whole surface that a plugin author meets.
 
-A plugin is a class under `@register(group, name)` whose nested or assigned `Settings` is a frozen
-dataclass. Methods that may call a model may be `async def`; the pipeline awaits what is awaitable,
-so a plugin that calls none stays plain.
+A plugin is a class under `@register(group, name)` whose settings are a frozen dataclass, named as
+the parameter of its base: `class BM25(Arch[BM25Settings])`. Methods that may call a model may be
+`async def`; the pipeline awaits what is awaitable, so a plugin that calls none stays plain.
 """
 
 from __future__ import annotations

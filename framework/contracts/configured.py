@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import is_dataclass
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from framework.registry import NoSettings
 
@@ -11,10 +12,20 @@ S = TypeVar("S")
 
 
 class Configured(ABC, Generic[S]):
-    """A plugin and its settings. `name` is what it is registered under."""
+    """A plugin and its settings, a frozen dataclass: `class BM25(Arch[BM25Settings])`.
+
+    `name` is what it is registered under, `Settings` the class's parameter.
+    """
 
     name: ClassVar[str]
     Settings: ClassVar[type[Any]] = NoSettings
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for given in get_args(base):
+                if is_dataclass(given) and "Settings" not in cls.__dict__:
+                    cls.Settings = given  # type: ignore[assignment]
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

@@ -99,9 +99,9 @@ class Domain(Configured[S]):
         """Fixed length of a history in tokens; budgets are ratios of it."""
 
     @property
-    @abstractmethod
     def fields(self) -> tuple[FactField, ...]:
         """The public answer form: given at ingest to arms that declare `knows_schema`."""
+        return ()
 
     @abstractmethod
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:

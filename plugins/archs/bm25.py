@@ -21,8 +21,6 @@ class BM25(Arch[BM25Settings]):
     the top-k and the chunks of LongHorizon.
     """
 
-    Settings = BM25Settings
-
     def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
         self._index = BM25Index([event.text for event in self._events], self.settings)

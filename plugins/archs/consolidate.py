@@ -49,7 +49,6 @@ class ConsolidateMemory(Arch[ConsolidateSettings]):
 
     needs_model = True
     uses_embedder = True
-    Settings = ConsolidateSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._memories: dict[int, _Memory] = {}

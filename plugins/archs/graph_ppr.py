@@ -54,8 +54,6 @@ class GraphPPR(Arch[GraphPPRSettings]):
     given edges are not used. Ties stay in order of arrival; everything is ranked.
     """
 
-    Settings = GraphPPRSettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         from scipy.sparse import csc_matrix
 

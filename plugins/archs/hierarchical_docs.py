@@ -36,8 +36,6 @@ class HierarchicalDocs(Arch[HierarchicalDocsSettings]):
     the source places documents by a formula.
     """
 
-    Settings = HierarchicalDocsSettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
         documents: list[list[str]] = []

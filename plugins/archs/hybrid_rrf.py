@@ -37,7 +37,6 @@ class HybridRRF(Arch[HybridSettings]):
     """
 
     uses_embedder = True
-    Settings = HybridSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)

@@ -40,7 +40,6 @@ class Hyde(Arch[HydeSettings]):
 
     needs_model = True
     uses_embedder = True
-    Settings = HydeSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)

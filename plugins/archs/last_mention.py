@@ -56,8 +56,6 @@ class LastMention(Arch[LastMentionSettings]):
     dropped from its event. Sentences without a label stay. What is left of an event is one item.
     """
 
-    Settings = LastMentionSettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         mentioned: set[str] = set()
         arrived = list(events)

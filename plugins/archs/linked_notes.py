@@ -58,7 +58,6 @@ class LinkedNotes(Arch[LinkedNotesSettings]):
 
     needs_model = True
     uses_embedder = True
-    Settings = LinkedNotesSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._notes: list[_Noted] = []

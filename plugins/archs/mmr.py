@@ -39,7 +39,6 @@ class MMR(Arch[MMRSettings]):
     """
 
     uses_embedder = True
-    Settings = MMRSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)

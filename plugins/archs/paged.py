@@ -51,7 +51,6 @@ class Paged(Arch[PagedSettings]):
 
     budget_at = "ingest"
     needs_model = True
-    Settings = PagedSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         budget = limit_of(self.context)

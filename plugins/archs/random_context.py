@@ -35,7 +35,6 @@ class RandomContext(Arch[RandomContextSettings]):
     """
 
     query = "none"
-    Settings = RandomContextSettings
 
     @property
     def draws(self) -> int:

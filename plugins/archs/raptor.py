@@ -66,7 +66,6 @@ class Raptor(Arch[RaptorSettings]):
 
     needs_model = True
     uses_embedder = True
-    Settings = RaptorSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)

@@ -70,8 +70,6 @@ class RerankLexical(Reranked[RerankSettings]):
     It is not the cross-encoder of Depth 5.1, which is `rerank_ce`.
     """
 
-    Settings = RerankSettings
-
     async def order(self, query: str, passages: Sequence[str]) -> Sequence[int]:
         request = RerankRequest(query=query, passages=tuple(passages))
         return [number - 1 for number in answer_by_rule(Rerank(), request).ranking]
@@ -86,7 +84,6 @@ class RerankLLM(Reranked[RerankSettings]):
     """
 
     needs_model = True
-    Settings = RerankSettings
 
     async def order(self, query: str, passages: Sequence[str]) -> Sequence[int]:
         request = RerankRequest(query=query, passages=tuple(passages))
@@ -113,8 +110,6 @@ class RerankCE(Reranked[RerankCESettings]):
     Needs the package sentence-transformers and a model: UserError where either is not there. Runs
     on the CPU, so that the same machine gives the same scores; ties keep the first stage's order.
     """
-
-    Settings = RerankCESettings
 
     def __init__(self, settings: RerankCESettings, context: ArchContext) -> None:
         super().__init__(settings, context)

@@ -38,8 +38,6 @@ class RetrOnly(Arch[RetrOnlySettings]):
     are recalled, so at a loose budget the view may stay short of it.
     """
 
-    Settings = RetrOnlySettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         chunks: list[tuple[str, str, str, int]] = []
         for position, event in enumerate(events):

@@ -46,7 +46,6 @@ class RetrOnlyFifo(Arch[RetrOnlyFifoSettings]):
 
     budget_at = "ingest"
     query = "none"
-    Settings = RetrOnlyFifoSettings
 
     def ingest(self, events: Iterable[Event]) -> None:
         limit = self.context.budget_tokens

@@ -38,7 +38,6 @@ class RollingSummary(Arch[RollingSummarySettings]):
     budget_at = "ingest"
     needs_model = True
     query = "none"
-    Settings = RollingSummarySettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         limit = limit_of(self.context)

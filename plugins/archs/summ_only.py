@@ -34,7 +34,6 @@ class SummOnly(Arch[SummOnlySettings]):
     budget_at = "ingest"
     needs_model = True
     query = "none"
-    Settings = SummOnlySettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         texts = [event.text for event in events]

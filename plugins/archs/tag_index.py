@@ -41,8 +41,6 @@ class TagIndex(Arch[TagIndexSettings]):
     formula.
     """
 
-    Settings = TagIndexSettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
         found = Postings([event.text for event in self._events], _candidates)

@@ -31,8 +31,6 @@ class Tfidf(Arch[TfidfSettings]):
     arrival. The whole store is ranked, and packing alone decides how much of it is seen.
     """
 
-    Settings = TfidfSettings
-
     def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
         self._index = TfidfIndex([event.text for event in self._events], self.settings.tokenizer)

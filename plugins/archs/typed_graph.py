@@ -199,7 +199,6 @@ class TypedGraphMemory(TypedArm[TypedGraphSettings]):
     """
 
     signal = "bm25"
-    Settings = TypedGraphSettings
 
     def ingest(self, events: Iterable[Event]) -> None:
         self._keep(tuple(events))
@@ -219,7 +218,6 @@ class TypedGraphDense(TypedArm[GraphSettings]):
 
     uses_embedder = True
     signal = "dense"
-    Settings = GraphSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._keep(tuple(events))

@@ -46,7 +46,6 @@ class Routed(Arch[RoutedSettings]):
     stored: ClassVar[Route]
     budget_at = "ingest"
     needs_model = True
-    Settings = RoutedSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         arrived = list(events)
@@ -100,7 +99,6 @@ class TypedRouting(Routed):
     """
 
     stored = "fact"
-    Settings = RoutedSettings
 
 
 @register("arch", "misrouted")
@@ -111,4 +109,3 @@ class Misrouted(Routed):
     """
 
     stored = "reasoning"
-    Settings = RoutedSettings

@@ -87,8 +87,6 @@ MESSES: Final[dict[str, Callable[[Random], Any]]] = {
 class Chaotic(Author[ChaoticSettings]):
     """Valid, regressing, malformed, crashing, hanging, enormous, empty and repeated drafts."""
 
-    Settings = ChaoticSettings
-
     async def draft(self, assignment: Assignment, client: Client) -> str | None:
         if assignment.attempt >= self.settings.drafts:
             return None

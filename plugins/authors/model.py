@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from framework.contracts import Assignment, Author, Client, Model
 from framework.errors import UserError
@@ -56,8 +56,6 @@ class ModelAuthor(Author[ModelAuthorSettings]):
     It sees questions, views and answers, what was tried, and no gold. A rule-based model picks from
     the target's library by the words of the failed questions. Calls are booked as `author`.
     """
-
-    Settings: ClassVar[type[ModelAuthorSettings]] = ModelAuthorSettings
 
     def __init__(self, settings: ModelAuthorSettings) -> None:
         super().__init__(settings)

@@ -54,8 +54,6 @@ class Scripted(Author[ScriptedSettings]):
     With one draft of the reader's prompt it is the human-prompt control.
     """
 
-    Settings = ScriptedSettings
-
     async def draft(self, assignment: Assignment, client: Client) -> str | None:
         script = self.settings.script
         return script[assignment.attempt] if assignment.attempt < len(script) else None

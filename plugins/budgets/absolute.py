@@ -26,8 +26,6 @@ class AbsoluteSettings(Bounded):
 class Absolute(Budget[AbsoluteSettings]):
     """A fixed number of tokens, whatever the domain."""
 
-    Settings = AbsoluteSettings
-
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         return self.settings.tokens
 

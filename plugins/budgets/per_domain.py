@@ -30,8 +30,6 @@ class PerDomainSettings(Bounded):
 class PerDomain(Budget[PerDomainSettings]):
     """A share of nominal tokens that depends on the domain."""
 
-    Settings = PerDomainSettings
-
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         """The domain's share, rounded down. Raises UserError when it is less than one token."""
         ratio = self.settings.ratios.get(domain, self.settings.default)

@@ -28,8 +28,6 @@ class RatioSettings(Bounded):
 class Ratio(Budget[RatioSettings]):
     """A share of the domain's nominal tokens (LongHorizon 6.1)."""
 
-    Settings = RatioSettings
-
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         """The share, rounded down. Raises UserError when it is less than one token."""
         return share(self.settings.ratio, nominal_tokens, domain)

@@ -36,7 +36,6 @@ class Hashing(Embedder[HashingSettings]):
 
     kind = "lexical"
     default = True
-    Settings = HashingSettings
 
     @property
     def dimension(self) -> int:

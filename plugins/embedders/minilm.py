@@ -38,7 +38,6 @@ class MiniLM(Embedder[MiniLMSettings]):
     kind = "model"
     in_process = True
     dimension = 384
-    Settings = MiniLMSettings
 
     def __init__(self, settings: MiniLMSettings) -> None:
         super().__init__(settings)

@@ -59,7 +59,6 @@ class OpenAIEmbedder(ThroughSDK[OpenAIEmbedderSettings], Embedder[OpenAIEmbedder
     kind = "model"
     group = "embedder"
     provider = "openai"
-    Settings = OpenAIEmbedderSettings
     sdk = "openai"
     client = "AsyncOpenAI"
     path = "/embeddings"

@@ -20,7 +20,6 @@ class ModelExtractor(Extractor[CandidateSettings]):
     """
 
     needs_model = True
-    Settings = CandidateSettings
 
     async def extract(self, events: Sequence[Event], client: Client) -> Sequence[Event]:
         asked = requests(events, self.settings.candidates)

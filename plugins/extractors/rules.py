@@ -19,8 +19,6 @@ class RulesExtractor(Extractor[CandidateSettings]):
     so that what an arm finds over their edges is model-free.
     """
 
-    Settings = CandidateSettings
-
     def extract(self, events: Sequence[Event], client: Client) -> Sequence[Event]:
         asked = requests(events, self.settings.candidates)
         read = (answer_by_rule(ExtractEdges(), one.request) for one in asked)

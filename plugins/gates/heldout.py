@@ -53,7 +53,6 @@ class Heldout(Gate[HeldoutSettings]):
     """
 
     in_loops: ClassVar[bool] = True
-    Settings: ClassVar[type[HeldoutSettings]] = HeldoutSettings
 
     @property
     def baseline(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from framework.contracts import GateOutcome
 from framework.records import Row
@@ -46,7 +46,6 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     finding says `not checked`.
     """
 
-    Settings: ClassVar[type[Any]] = NoninferioritySettings
     claim = "not worse"
 
     def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from framework.contracts import Gate, GateOutcome
 from framework.records import Row
@@ -16,7 +16,6 @@ class Open(Gate[GateSettings]):
     """Always passes and judges nothing: the ablation of a gate. Its settings change no outcome."""
 
     in_loops: ClassVar[bool] = True
-    Settings: ClassVar[type[Any]] = GateSettings
 
     @property
     def baseline(self) -> str | None:

@@ -84,7 +84,6 @@ class LLMJudge(Judge[LLMJudgeSettings]):
     """
 
     kind: ClassVar[Literal["rule-based", "llm"]] = "llm"
-    Settings = LLMJudgeSettings
 
     def __init__(self, settings: LLMJudgeSettings) -> None:
         super().__init__(settings)

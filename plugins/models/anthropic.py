@@ -44,7 +44,6 @@ class Anthropic(ThroughSDK[AnthropicSettings], LLM[AnthropicSettings]):
     """
 
     provider = "anthropic"
-    Settings = AnthropicSettings
     sdk = "anthropic"
     client = "AsyncAnthropic"
     path = "/v1/messages"

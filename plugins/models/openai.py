@@ -41,7 +41,6 @@ class OpenAI(ThroughSDK[OpenAISettings], LLM[OpenAISettings]):
     """
 
     provider = "openai"
-    Settings = OpenAISettings
     sdk = "openai"
     client = "AsyncOpenAI"
     path = "/chat/completions"

@@ -34,7 +34,6 @@ class Agentic(Reader[AgenticSettings]):
     """
 
     searches = True
-    Settings = AgenticSettings
 
     @property
     def rounds(self) -> int:

@@ -39,8 +39,6 @@ class Guarded(Reader[GuardedSettings]):
     own operation alone. Raises UserError for a name that is no operator's.
     """
 
-    Settings = GuardedSettings
-
     def __init__(self, settings: GuardedSettings) -> None:
         super().__init__(settings)
         self._commit = Commit(NoSettings())

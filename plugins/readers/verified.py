@@ -37,8 +37,6 @@ class Verified(Reader[VerifiedSettings]):
     a decision have one.
     """
 
-    Settings = VerifiedSettings
-
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
         request = CompletenessRequest(
             task=task, view=view.text, strictness=self.settings.strictness

@@ -63,7 +63,6 @@ class LongMemEvalTarget(RetrievalTarget[LongMemEvalTargetSettings]):
     """
 
     domains: ClassVar[tuple[str, ...]] = ("longmemeval", _DRAWN)
-    Settings = LongMemEvalTargetSettings
 
     @property
     def library(self) -> tuple[Patch, ...]:

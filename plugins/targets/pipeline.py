@@ -33,8 +33,6 @@ class PipelineTarget(RetrievalTarget[PipelineSettings]):
     cases; a rule-based reader without clauses is deaf to any prompt, and the library has none then.
     """
 
-    Settings = PipelineSettings
-
     def __init__(self, settings: PipelineSettings) -> None:
         super().__init__(settings)
         self._success = ""

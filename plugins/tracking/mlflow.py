@@ -51,8 +51,6 @@ class Mlflow(Tracker[MlflowSettings]):
     `tracking.json`, so that an upload that was cut off is finished by the next one.
     """
 
-    Settings = MlflowSettings
-
     def upload_run(self, directory: Path, sweep: Path | None) -> str:
         from plugins.tracking._content import draft_uploads, run_upload
 

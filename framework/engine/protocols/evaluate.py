@@ -23,8 +23,6 @@ class EvaluateSettings(Bounded):
 class Evaluate(RunProtocol[EvaluateSettings]):
     """The whole path: memory, reader, axes and judge."""
 
-    Settings = EvaluateSettings
-
     def drive(
         self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[tuple[Row, Mapping[str, Any]]]:

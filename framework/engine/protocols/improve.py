@@ -25,7 +25,6 @@ class Improve(RunProtocol[ImproveSettings]):
 
     groups: ClassVar[tuple[str, ...]] = ("target", "author", "routing")
     seal: ClassVar[str | None] = OPENED
-    Settings = ImproveSettings
 
     def __init__(self, settings: ImproveSettings, context: ProtocolContext | None = None) -> None:
         super().__init__(settings, context)

@@ -24,7 +24,6 @@ class Retrieve(RunProtocol[RetrieveSettings]):
     """The path up to the view: axes that need no answer."""
 
     answers: ClassVar[bool] = False
-    Settings = RetrieveSettings
 
     def drive(
         self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]

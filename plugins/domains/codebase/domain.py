@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, Provenance
@@ -16,7 +16,6 @@ from framework.records import (
     Answer,
     Case,
     Event,
-    FactField,
     Gold,
     GoldItem,
     Retired,
@@ -91,7 +90,6 @@ class Codebase(Domain[CodebaseSettings]):
         "chain_recovery",
     )
     runs_code: ClassVar[bool] = True
-    Settings: ClassVar[type[Any]] = CodebaseSettings
 
     def __init__(self, settings: CodebaseSettings) -> None:
         super().__init__(settings)
@@ -104,10 +102,6 @@ class Codebase(Domain[CodebaseSettings]):
     def nominal_tokens(self) -> int:
         """Tokens of the history."""
         return sum(count_tokens(event.text) for event in self.history(HISTORY))
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         rng = random.Random(f"codebase/{seed}")

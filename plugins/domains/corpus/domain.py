@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
@@ -16,7 +16,6 @@ from framework.records import (
     Answer,
     Case,
     Event,
-    FactField,
     Gold,
     GoldItem,
     Retired,
@@ -125,7 +124,6 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         "supersession",
     )
     protocols: ClassVar[tuple[str, ...]] = ("retrieve",)
-    Settings: ClassVar[type[Any]] = DecisionCorpusSettings
 
     def __init__(self, settings: DecisionCorpusSettings) -> None:
         super().__init__(settings)
@@ -163,10 +161,6 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     def nominal_tokens(self) -> int:
         """Tokens of all documents as arms get them."""
         return self._nominal_tokens
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         asked = [(task, start) for task, links in self._links.items() for start in links]

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
-from framework.records import Answer, Case, Event, FactField, Gold
+from framework.records import Answer, Case, Event, Gold
 from framework.registry import register
 from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
 from plugins.domains.governance.invariant import checks, complies
@@ -64,15 +64,10 @@ class Governance(Domain[GovernanceSettings]):
         "leak",
     )
     by_stratum: ClassVar[tuple[str, ...]] = ("recall", "compliance", "kappa", "return_on_tokens")
-    Settings: ClassVar[type[GovernanceSettings]] = GovernanceSettings
 
     @property
     def nominal_tokens(self) -> int:
         return RECORD_TOKENS * self.settings.items
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         """The first `n` cases of a seed, lazily. Raises UserError for None: they never end."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
-from framework.records import Answer, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
+from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
 from framework.text.tokens import count_tokens
 from plugins.domains.data_file import check_sha256, read_file
@@ -101,7 +101,6 @@ class HotpotQA(Domain[HotpotQASettings]):
         "both_facts",
     )
     protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
-    Settings: ClassVar[type[Any]] = HotpotQASettings
 
     def __init__(self, settings: HotpotQASettings) -> None:
         super().__init__(settings)
@@ -120,10 +119,6 @@ class HotpotQA(Domain[HotpotQASettings]):
     def nominal_tokens(self) -> int:
         """Tokens of the pool; with `corpus=own`, the mean over all questions of the file."""
         return self._nominal_tokens
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         for index, question in enumerate(self._questions.values()):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from framework.contracts import Domain, Provenance
-from framework.records import Answer, Case, Event, FactField, Gold
+from framework.records import Answer, Case, Event, Gold
 from framework.registry import register
 from framework.text.tokens import count_tokens
 from plugins.domains.data_file import check_sha256, read_file
@@ -67,7 +67,6 @@ class LongMemEval(Domain[LongMemEvalSettings]):
     success_axis: ClassVar[str] = "answer_correct"
     version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
-    Settings: ClassVar[type[Any]] = LongMemEvalSettings
 
     def __init__(self, settings: LongMemEvalSettings) -> None:
         super().__init__(settings)
@@ -82,10 +81,6 @@ class LongMemEval(Domain[LongMemEvalSettings]):
     def nominal_tokens(self) -> int:
         """Tokens of the first question's sessions: the haystacks of a file are made alike."""
         return self._nominal_tokens
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         for question in islice(self._questions.values(), n):

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, Provenance
 from framework.errors import UserError
-from framework.records import Answer, Case, Event, FactField, Gold
+from framework.records import Answer, Case, Event, Gold
 from framework.registry import nearest, register
 from framework.text.canonical import digest_tree
 from framework.text.tokens import count_tokens
@@ -92,7 +92,6 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
     success_axis: ClassVar[str] = "answer_correct"
     version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
-    Settings: ClassVar[type[Any]] = LongMemEvalSyntheticSettings
 
     def __init__(self, settings: LongMemEvalSyntheticSettings) -> None:
         super().__init__(settings)
@@ -106,10 +105,6 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
             for i in range(_SIZED)
         ]
         return round(sum(sizes) / _SIZED)
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         if n is None:

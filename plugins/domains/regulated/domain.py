@@ -121,7 +121,6 @@ class Regulated(Domain[RegulatedSettings]):
         "default_rate",
         "kappa",
     )
-    Settings: ClassVar[type[RegulatedSettings]] = RegulatedSettings
 
     def __init__(self, settings: RegulatedSettings) -> None:
         super().__init__(settings)

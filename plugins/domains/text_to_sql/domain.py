@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
-from framework.records import Answer, Case, Event, FactField, Gold, GoldItem, Span, TaskCard
+from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
 from framework.text.canonical import canonical_json, digest
 from framework.text.tokens import count_tokens
@@ -85,7 +85,6 @@ class TextToSQL(Domain[TextToSQLSettings]):
     provides: ClassVar[tuple[str, ...]] = ("query", "evidence", "items", "success")
     success_axis: ClassVar[str] = "execution_correct"
     headline: ClassVar[tuple[str, ...]] = ("execution_correct", "executes", "p_ret", "recall_at_5")
-    Settings: ClassVar[type[Any]] = TextToSQLSettings
 
     def __init__(self, settings: TextToSQLSettings) -> None:
         super().__init__(settings)
@@ -116,10 +115,6 @@ class TextToSQL(Domain[TextToSQLSettings]):
     def nominal_tokens(self) -> int:
         """Tokens of all documents and notes."""
         return sum(count_tokens(event.text) for event in self._events.values())
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         yield from map(self._case, islice(self._asked, n))

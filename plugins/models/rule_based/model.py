@@ -47,7 +47,6 @@ class RuleBased(Model[RuleBasedSettings]):
     """
 
     kind = "rule-based"
-    Settings = RuleBasedSettings
 
     def __init__(self, settings: RuleBasedSettings) -> None:
         super().__init__(settings)

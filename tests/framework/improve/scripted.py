@@ -29,7 +29,7 @@ from framework.contracts import (
 from framework.engine.run import execute
 from framework.improve.splits import split
 from framework.operations.answering import AnsweringOperation
-from framework.records import Answer, Case, Event, FactField, Gold, Row, TaskCard
+from framework.records import Answer, Case, Event, Gold, Row, TaskCard
 from framework.registry import register
 from framework.store import JournalEvent
 from framework.store.directory import protocol_events
@@ -64,15 +64,10 @@ class ScriptDomain(Domain[ScriptSettings]):
     provenance = Provenance(source="a test's script", revision="1", licence="MIT", citation="none")
     provides = ("trivial",)
     headline = ("right",)
-    Settings = ScriptSettings
 
     @property
     def nominal_tokens(self) -> int:
         return 100
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         states = {state: indices(text) for state, text in self.settings.right.items()}

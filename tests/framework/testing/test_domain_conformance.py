@@ -45,10 +45,6 @@ class Good(Domain[NoSettings]):
     def nominal_tokens(self) -> int:
         return 10
 
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
-
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         for index in range(1000 if n is None else n):
             yield self.case(index, seed)

@@ -15,7 +15,6 @@ from framework.records import (
     Case,
     ChecklistItem,
     Event,
-    FactField,
     Gold,
     GoldItem,
     Item,
@@ -111,10 +110,6 @@ class SmallDomain(Domain[NoSettings]):
     @property
     def nominal_tokens(self) -> int:
         return 100
-
-    @property
-    def fields(self) -> tuple[FactField, ...]:
-        return ()
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         yield from ()

@@ -59,7 +59,6 @@ class Script(Model[ScriptSettings]):
     """Keeps every prompt that it is sent and answers from a script through the parser."""
 
     kind = "llm"
-    Settings = ScriptSettings
     seen: ClassVar[list[Prompt]] = []
 
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:

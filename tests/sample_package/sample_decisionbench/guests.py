@@ -37,7 +37,6 @@ class Guests(Domain[GuestsSettings]):
     provides = ("decision", "facts", "items")
     headline = ("eda", "frp", "surface_ceiling")
     success_axis = "eda"
-    Settings = GuestsSettings
 
     @property
     def nominal_tokens(self) -> int:

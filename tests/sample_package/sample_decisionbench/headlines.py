@@ -24,7 +24,6 @@ class Headlines(Arch[HeadlinesSettings]):
 
     needs_model = True
     query = "none"
-    Settings = HeadlinesSettings
 
     async def ingest(self, events: Iterable[Event]) -> None:
         operation = Headline()
