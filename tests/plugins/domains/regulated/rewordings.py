@@ -3,14 +3,15 @@
 A seeded generator that knows nothing of how retention is matched: it imports no code of the product
 and was written first, from what a person who summarises a policy might write. A rewording is drawn
 in four steps, each evenly: a frame (a sentence pattern of the clause), words for its slots from the
-thesaurus below, a way to write the list in it (commas, arrows, numbers, pairs), and how it is led in
-(nothing, a source, a date) and ended. `kept` says the same as the clause; `lost` does not: it leaves
-something out, says it of another order, list or outcome, or denies it.
+thesaurus below, a way to write the list in it (commas, arrows, numbers, pairs), and how it is led
+in (nothing, a source, a date) and ended. What a function named `not_...` draws does not say the
+same: it leaves something out, says it of another order, list or outcome, or denies it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from random import Random
 from typing import Final
 
@@ -143,9 +144,7 @@ def precedence(rng: Random, order: Sequence[str]) -> str:
     if way == 0:
         said = rng.choice(_RANKED).format(list=_ordered(rng, words))
     elif way == 1:
-        pairs = [
-            rng.choice(_PAIRED).format(a=a, b=b) for a, b in zip(words, words[1:], strict=False)
-        ]
+        pairs = [rng.choice(_PAIRED).format(a=a, b=b) for a, b in pairwise(words)]
         said = rng.choice([" and ", ", and ", "; ", ", "]).join(pairs)
     else:
         middle = rng.choice([", then ", " and after that ", ", "]).join(words[1:-1])
