@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis import sheets
-from framework.analysis.sheets import check_known, write_rows
+from framework.analysis.sheets import check_known, read_labels, write_rows
+from framework.contracts.labelling import Labelling
 from framework.errors import DataError, UserError
 from framework.statistics.agreement import agreement, agreement_limits
 from framework.store.directory import ANSWERS, read_summary
@@ -86,34 +86,42 @@ def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
     return dict(answers)
 
 
-def sheet(verdicts: Sequence[Verdict], n: int, seed: int, path: Path) -> int:
-    """Write a sample of `n` as a CSV file with an empty column `label`; return how many.
+class VerdictLabels(Labelling):
+    """Verdicts of a run's judge, one demand on an answer each: is it met?"""
 
-    The sample is simple and random, by `seed`, so that agreement on it estimates agreement on all;
-    it shows neither arm nor case nor what the judge said. Raises UserError for a file that exists:
-    it may hold labels.
-    """
-    chosen = sorted(verdicts, key=lambda verdict: verdict.id)
-    random.Random(seed).shuffle(chosen)
-    chosen = chosen[:n]
-    write_rows(
-        path,
-        COLUMNS,
-        (
-            {
-                "id": verdict.id,
-                "question": _QUESTIONS.get(verdict.question, verdict.question),
-                **{name: getattr(verdict, name) for name in COLUMNS[2:6]},
-            }
-            for verdict in chosen
-        ),
-    )
-    return len(chosen)
+    name = "verdicts"
+    file = "labels"
+    title = "the judge beside the labels"
+    limits = "in brackets 95% limits, bootstrapped over cases"
 
+    def __init__(self, runs: Sequence[Path]) -> None:
+        self._verdicts = verdicts_of(runs)
 
-def read_labels(path: Path) -> dict[str, bool]:
-    """The labels of a sheet by id: see `sheets.read_labels`."""
-    return sheets.read_labels(path, _is_yes, "yes or no")
+    def write(self, n: int, seed: int, path: Path) -> Sequence[str]:
+        """Write a simple random sample, so that agreement on it estimates agreement on all.
+
+        It shows neither arm nor case nor what the judge said.
+        """
+        chosen = sorted(self._verdicts, key=lambda verdict: verdict.id)
+        random.Random(seed).shuffle(chosen)
+        chosen = chosen[:n]
+        write_rows(
+            path,
+            COLUMNS,
+            (
+                {
+                    "id": verdict.id,
+                    "question": _QUESTIONS.get(verdict.question, verdict.question),
+                    **{name: getattr(verdict, name) for name in COLUMNS[2:6]},
+                }
+                for verdict in chosen
+            ),
+        )
+        told = f"{len(chosen)} of {len(self._verdicts)} verdicts"
+        return [f"{told}; write yes or no into the column label, then"]
+
+    def compare(self, path: Path) -> list[dict[str, Any]]:
+        return compare_labels(self._verdicts, read_labels(path, _is_yes, "yes or no"))
 
 
 def _is_yes(label: str) -> bool:

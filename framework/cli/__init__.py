@@ -195,12 +195,17 @@ def _parser() -> argparse.ArgumentParser:
 
     add = commands.add_parser("label", help="a blinded sheet for people to label, or read it back")
     add.add_argument("run", metavar="RUN|SWEEP")
-    add.add_argument("--n", type=int, default=40, help="verdicts drawn; default: %(default)s")
+    add.add_argument(
+        "--of", metavar="WHAT", help="`list labelling` shows them; default: a judge's verdicts"
+    )
+    add.add_argument("--n", type=int, default=40, help="rows drawn; default: %(default)s")
     add.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
-    add.add_argument("--out", metavar="FILE", help="default: RUN-labels.csv or RUN-regimes.csv")
-    add.add_argument("--read", metavar="FILE", help="compare a filled sheet with the judge")
+    add.add_argument("--out", metavar="FILE", help="default: beside the run, as RUN-labels.csv")
+    add.add_argument("--read", metavar="FILE", help="compare a filled sheet with the run")
     add.add_argument("--json", action="store_true", help="as JSON, with --read")
-    add.add_argument("--regimes", action="store_true", help="of a loop: its failures' regimes")
+    add.add_argument(
+        "--regimes", dest="of", action="store_const", const="regimes", help="of a loop"
+    )
     add.set_defaults(command="judging:label")
     return parser
 

@@ -18,12 +18,10 @@ from framework.reporting.terminal import print_blocks
 
 if TYPE_CHECKING:
     from framework.analysis.judges import Judged
+    from framework.contracts.labelling import Labelling
     from framework.statistics.style import Guess
 
 _LIMITS = "in brackets 95% limits, bootstrapped over cases"
-_LIMITS_OVER_FAILURES = (
-    "in brackets 95% limits: Wilson's, and of cohens_kappa and AC1 over failures"
-)
 _SHOWN = 24
 """Directions shown at most; the rest is in --json."""
 
@@ -73,62 +71,28 @@ def judges(args: argparse.Namespace) -> int:
 
 
 def label(args: argparse.Namespace) -> int:
-    """Write a blinded sheet of verdicts for people to label, or read one back."""
-    from framework.analysis.labelling import compare_labels, read_labels, sheet, verdicts_of
+    """Write a sheet for people to label that shows no label of the machine's, or read one back."""
+    from framework.analysis.labelling import VerdictLabels
     from framework.cli.runs import run_directories
+    from framework.registry import find
 
-    if args.regimes:
-        return _regimes(args)
     run = Path(args.run)
-    verdicts = verdicts_of(run_directories([run]))
+    chosen: type[Labelling] = find("labelling", args.of).cls if args.of else VerdictLabels
+    labelling = chosen(run_directories([run]))
     if args.read:
-        rows = compare_labels(verdicts, read_labels(Path(args.read)))
-        _show_agreement("the judge beside the labels", rows, _LIMITS, as_json=args.json)
+        found = labelling.compare(Path(args.read))
+        _show_agreement(labelling.title, found, labelling.limits, as_json=args.json)
         return 0
     if args.n < 1:
         raise UserError(f"--n: {args.n} given, at least 1 expected")
-    out = _beside(run, "labels") if args.out is None else Path(args.out)
-    n = sheet(verdicts, args.n, args.seed, out)
-    print(f"{n} of {len(verdicts)} verdicts; write yes or no into the column label, then")
-    print(f"python -m framework label {run} --read {out}")
+    beside = run.parent / f"{run.resolve().name}-{labelling.file}.csv"
+    out = beside if args.out is None else Path(args.out)
+    for line in labelling.write(args.n, args.seed, out):
+        print(line)
+    of = f" --of {args.of}" if args.of else ""
+    print(f"python -m framework label {run}{of} --read {out}")
     print(f"sheet: {out}")
     return 0
-
-
-def _regimes(args: argparse.Namespace) -> int:
-    """The same for the regimes of a loop's failures (Regimes, table 2)."""
-    from framework.analysis.regime_labels import (
-        compare,
-        failures_of,
-        read_labels,
-        shown_of,
-        write_sheet,
-    )
-
-    run = Path(args.run)
-    failures, meanings = failures_of(run)
-    if args.read:
-        table = compare(failures, read_labels(Path(args.read), meanings), len(meanings))
-        _show_agreement(
-            "the predicates beside the labels", table, _LIMITS_OVER_FAILURES, as_json=args.json
-        )
-        return 0
-    if args.n < 1:
-        raise UserError(f"--n: {args.n} given, at least 1 expected")
-    out = _beside(run, "regimes") if args.out is None else Path(args.out)
-    n = write_sheet(failures, shown_of(run, failures), args.n, args.seed, out)
-    print("the labels, of which one goes into the column label:")
-    for name, meaning in meanings.items():
-        print(f"  {name}: {meaning}")
-    print(f"{n} of {len(failures)} failures; then")
-    print(f"python -m framework label {run} --regimes --read {out}")
-    print(f"sheet: {out}")
-    return 0
-
-
-def _beside(run: Path, what: str) -> Path:
-    """Where a sheet goes unless told: beside the run, under its name."""
-    return run.parent / f"{run.resolve().name}-{what}.csv"
 
 
 def _show_agreement(

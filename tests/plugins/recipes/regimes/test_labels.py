@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from framework.analysis.regime_labels import (
+from framework.cli import main
+from framework.engine.compose import compose_plan, composer
+from framework.engine.run import execute
+from framework.errors import DataError, UserError
+from plugins.recipes.regimes.labels import (
     COLUMNS,
     Failed,
     Shown,
     compare,
     failures_of,
-    read_labels,
+    labels_of,
     shown_of,
     write_sheet,
 )
-from framework.cli import main
-from framework.engine.compose import compose_plan, composer
-from framework.engine.run import execute
-from framework.errors import DataError, UserError
 from tests.framework.improve.scripted import run_script, script_plan
 from tests.trivial import trivial_plan
 
@@ -105,16 +105,16 @@ def test_a_bad_sheet_is_told_by_line(tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text("id,label\nass1,assemble_internal\n")
     with pytest.raises(DataError, match=r"sheet\.csv:2: no regime"):
-        read_labels(path, MEANINGS)
+        labels_of(path, MEANINGS)
     path.write_text("id,label\nass1,correct\nass1,correct\n")
     with pytest.raises(DataError, match=r"sheet\.csv:3: id ass1 is there twice"):
-        read_labels(path, MEANINGS)
+        labels_of(path, MEANINGS)
     path.write_text("id\nass1\n")
     with pytest.raises(UserError, match="columns"):
-        read_labels(path, MEANINGS)
+        labels_of(path, MEANINGS)
     path.write_text("id,label\nass1,\n")
     with pytest.raises(UserError, match="no label yet"):
-        read_labels(path, MEANINGS)
+        labels_of(path, MEANINGS)
 
 
 def test_from_a_loop_and_back(

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis import sheets
-from framework.analysis.sheets import check_known, write_rows
+from framework.analysis.sheets import check_known, read_labels, write_rows
 from framework.config import load_plan
 from framework.contracts import Domain
 from framework.contracts.improve import (
@@ -24,9 +23,10 @@ from framework.contracts.improve import (
     SPLIT_MADE,
     UNCLASSIFIED,
 )
+from framework.contracts.labelling import Labelling
 from framework.errors import UserError
 from framework.records import Case
-from framework.registry import nearest
+from framework.registry import nearest, register
 from framework.store import JOURNAL, read
 from framework.text.canonical import digest
 
@@ -128,6 +128,33 @@ def _pool(run: Path) -> int:
     return int(next(made, 0))
 
 
+@register("labelling", "regimes")
+class RegimeLabels(Labelling):
+    """Failures of a loop's bare pipeline by regime (Regimes, table 2)."""
+
+    file = "regimes"
+    title = "the predicates beside the labels"
+    limits = "in brackets 95% limits: Wilson's, and of cohens_kappa and AC1 over failures"
+
+    def __init__(self, runs: Sequence[Path]) -> None:
+        if len(runs) > 1:
+            raise UserError(f"{runs[0].parent}: one loop expected; give the directory of its run")
+        (self._run,) = runs
+        self._failures, self._meanings = failures_of(self._run)
+
+    def write(self, n: int, seed: int, path: Path) -> Sequence[str]:
+        drawn = write_sheet(self._failures, shown_of(self._run, self._failures), n, seed, path)
+        return [
+            "the labels, of which one goes into the column label:",
+            *(f"  {name}: {meaning}" for name, meaning in self._meanings.items()),
+            f"{drawn} of {len(self._failures)} failures; then",
+        ]
+
+    def compare(self, path: Path) -> list[dict[str, Any]]:
+        labels = labels_of(path, self._meanings)
+        return compare(self._failures, labels, len(self._meanings))
+
+
 def write_sheet(
     failures: Sequence[Failed], shown: Mapping[str, Shown], n: int, seed: int, path: Path
 ) -> int:
@@ -152,15 +179,15 @@ def write_sheet(
     return len(drawn)
 
 
-def read_labels(path: Path, meanings: Mapping[str, str]) -> dict[str, str]:
-    """Regime by id of a sheet: see `sheets.read_labels`."""
+def labels_of(path: Path, meanings: Mapping[str, str]) -> dict[str, str]:
+    """Regime by id of a sheet: see `framework.analysis.sheets`."""
 
     def known(label: str) -> str:
         if label not in meanings:
             raise ValueError(f"no regime {label!r}{nearest(label, meanings)}")
         return label
 
-    return sheets.read_labels(path, known, "a regime")
+    return read_labels(path, known, "a regime")
 
 
 def compare(
