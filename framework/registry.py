@@ -272,7 +272,7 @@ def instance_of(cls: type[_T], values: Mapping[str, Any], where: str = "{}") -> 
     Raises UserError as `settings_of` does, and what the class itself raises.
     """
     known = dataclasses.fields(cls)  # type: ignore[arg-type]  # of a dataclass
-    hints = typing.get_type_hints(cls)
+    hints: dict[str, Any] = hints_of(cls)  # type: ignore[arg-type]  # a class is hashable
     renamed = {f.metadata.get("alias"): f.name for f in known}
     kwargs: dict[str, Any] = {}
     for given, value in values.items():
@@ -285,6 +285,12 @@ def instance_of(cls: type[_T], values: Mapping[str, Any], where: str = "{}") -> 
         if needed and f.name not in kwargs:
             raise UserError(f"{where.format(f.name)}: a value is required")
     return cls(**kwargs)
+
+
+@cache
+def hints_of(cls: Any) -> dict[str, Any]:
+    """The types of a dataclass's fields, by name."""
+    return typing.get_type_hints(cls)
 
 
 def defaults_of(plugin: Plugin) -> dict[str, Any]:

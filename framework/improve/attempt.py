@@ -56,27 +56,19 @@ class LoopState:
         self.optimize = await self.evaluate("diagnose", self.stack, "optimize", shown)
 
 
+@dataclass(slots=True)
 class Attempts:
     """Tries drafts on the installed stack. `probes`: a draft at each seam of a route."""
 
-    def __init__(
-        self,
-        state: LoopState,
-        drafting: Drafting,
-        analyses: InterimAnalyses,
-        gate: Gate[Any],
-        *,
-        probes: bool,
-    ) -> None:
-        self._state = state
-        self._drafting = drafting
-        self._analyses = analyses
-        self._gate = gate
-        self._probes = probes
+    state: LoopState
+    drafting: Drafting
+    analyses: InterimAnalyses
+    gate: Gate[Any]
+    probes: bool
 
     async def run(self, route: Route) -> None:
         """One attempt for a regime: drafts, the best of them through the gates."""
-        state = self._state
+        state = self.state
         state.attempts[route.regime] = state.attempts.get(route.regime, 0) + 1
         failures = [
             o
@@ -85,11 +77,11 @@ class Attempts:
             and (not route.regime or state.target.taxonomy.regime_of(o) == route.regime)
         ]
         routes = [route] * state.settings.best_of
-        if self._probes:
+        if self.probes:
             routes = [Route(regime=route.regime, seams=(seam,)) for seam in route.seams]
         tried: list[tuple[Draft, Mapping[str, Any]]] = []
         for each in routes:
-            draft = await self._drafting.draft(each, failures, state.stack)
+            draft = await self.drafting.draft(each, failures, state.stack)
             state.silent = state.silent + 1 if draft is None else 0
             if isinstance(draft, Draft):
                 tried.append((draft, await self._optimize(draft)))
@@ -108,23 +100,23 @@ class Attempts:
 
     async def _optimize(self, draft: Draft) -> Mapping[str, Any]:
         """Measure a candidate on OPTIMIZE against the installed stack, and judge it."""
-        state = self._state
+        state = self.state
         stack = state.stack.plus(draft.candidate)
         after = await state.evaluate("optimize", stack, "optimize")
         judged = judge_optimize(
             PairedOutcomes(state.optimize, after),
             state.target.taxonomy,
             draft.route.regime,
-            self._gate.per_type_floor,
+            self.gate.per_type_floor,
         )
         return self._diff(draft, stack, "optimize", judged)
 
     async def _confirm(self, draft: Draft) -> None:
         """An interim analysis: the stack, and the stack with the candidate, both measured now."""
-        state = self._state
+        state = self.state
         stack = state.stack.plus(draft.candidate)
-        pairs, clusters = await self._analyses.analyse(state.stack, stack, state.splits.confirm)
-        judged = self._analyses.judged(pairs, clusters)
+        pairs, clusters = await self.analyses.analyse(state.stack, stack, state.splits.confirm)
+        judged = self.analyses.judged(pairs, clusters)
         # An open gate judges nothing: flips that it does not look at can not stop the loop either.
         enough = not judged["judged"] or state.plateau.enough(pairs.net)
         passed = judged["gate_passed"] and enough
@@ -149,7 +141,7 @@ class Attempts:
             self._discard(draft.candidate, draft.number, draft.route, stage, diff["reason"])
 
     async def _promote(self, draft: Draft, stack: Stack, pairs: PairedOutcomes) -> None:
-        state = self._state
+        state = self.state
         state.log.emit(
             "transform.promoted",
             {
@@ -173,9 +165,9 @@ class Attempts:
         state.stack = stack
         state.promotions += 1
         state.attempts.clear()
-        self._drafting.forget()
+        self.drafting.forget()
         after: Sequence[Outcome] = pairs.after
-        if self._analyses.fresh:
+        if self.analyses.fresh:
             after = await state.evaluate("trajectory", stack, "confirm")
         cumulative = PairedOutcomes(state.confirm, after)
         state.results.promoted(draft.number, draft.candidate, draft.route, cumulative)
@@ -187,7 +179,7 @@ class Attempts:
         The last one was measured against all others when it was promoted: it is tried only where
         one of them was dropped.
         """
-        state = self._state
+        state = self.state
         entries = state.stack.entries
         for entry in entries:
             if entry is entries[-1] and state.stack.entries == entries:
@@ -197,7 +189,7 @@ class Attempts:
             optimize = PairedOutcomes(state.optimize, after)
             net = None
             if optimize.net >= 0:
-                pairs, _ = await self._analyses.analyse(state.stack, without, state.splits.confirm)
+                pairs, _ = await self.analyses.analyse(state.stack, without, state.splits.confirm)
                 net = pairs.net
             said = state.log.emit(
                 "stack.consolidated",
@@ -218,14 +210,14 @@ class Attempts:
         self, draft: Draft, after: Stack, split: str, judged: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Write what a candidate changed on a split."""
-        return self._state.log.emit(
+        return self.state.log.emit(
             "transform.eval_diff",
             {
                 "number": draft.number,
                 "candidate": draft.candidate.digest,
                 "split": split,
                 "regime": draft.route.regime,
-                "before": self._state.stack.digest,
+                "before": self.state.stack.digest,
                 "after": after.digest,
                 **judged,
             },
@@ -234,7 +226,7 @@ class Attempts:
     def _discard(
         self, candidate: Candidate | None, number: int, route: Route, stage: str, reason: str
     ) -> None:
-        self._state.log.emit(
+        self.state.log.emit(
             "transform.discarded",
             {
                 "number": number,
@@ -245,5 +237,5 @@ class Attempts:
             },
         )
         if candidate is not None:
-            self._drafting.remember(candidate, f"{stage}: {reason}")
-        self._state.results.discarded(number, candidate, route, stage, reason)
+            self.drafting.remember(candidate, f"{stage}: {reason}")
+        self.state.results.discarded(number, candidate, route, stage, reason)

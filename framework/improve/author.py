@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from framework.contracts import Assignment, Author, Failure, Outcome, Route, Target
 from framework.contracts.improve import Tried
 from framework.errors import StopRun
 from framework.improve.code import probe
+from framework.improve.evaluator import spent
 from framework.improve.events import EventLog
 from framework.improve.seams import SIGNALS
 from framework.improve.settings import ImproveSettings
@@ -44,30 +45,25 @@ class Refused:
     candidate: Candidate | None = None
 
 
+@dataclass(slots=True)
 class Drafting:
-    """Asks the author, and keeps what was tried since the stack last changed."""
+    """Asks the author, and keeps what was tried since the stack last changed.
 
-    def __init__(
-        self,
-        author: Author[Any],
-        target: Target[Any],
-        client: ModelClient,
-        log: EventLog,
-        settings: ImproveSettings,
-        seed: int,
-    ) -> None:
-        self._author = author
-        self._target = target
-        self._client = client
-        self._log = log
-        self._settings = settings
-        self._seed = seed
-        self._tried: dict[str, Tried] = {}
-        self._seen: set[str] = set()
-        self.asked = 0
-        self.drafted = 0
-        self.tokens = 0
-        self.cost_usd = 0.0
+    asked, drafted : so far. tokens, cost_usd : spent on it.
+    """
+
+    author: Author[Any]
+    target: Target[Any]
+    client: ModelClient
+    log: EventLog
+    settings: ImproveSettings
+    seed: int
+    asked: int = 0
+    drafted: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    _tried: dict[str, Tried] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)
 
     def forget(self) -> None:
         """The stack changed: what was tried under another may be tried again."""
@@ -91,9 +87,9 @@ class Drafting:
         number = self.asked
         self.asked += 1
         assignment = self._assignment(route, failures, stack, number)
-        answered = self._log.take("author.responded")
+        answered = self.log.take("author.responded")
         if answered is None:
-            answered = self._log.put("author.responded", await self._ask(assignment))
+            answered = self.log.put("author.responded", await self._ask(assignment))
         self.tokens += answered["tokens"]
         self.cost_usd += answered["cost_usd"]
         if answered["text"] is None:
@@ -103,14 +99,14 @@ class Drafting:
             candidate = self._checked(answered, route, stack)
         except Rejected as rejected:
             said = {"seams": list(route.seams), "response": answered["response"]}
-            self._log.emit("transform.drafted", {"number": number, "regime": route.regime, **said})
-            self._log.emit("transform.static_rejected", {"number": number, "reason": str(rejected)})
+            self.log.emit("transform.drafted", {"number": number, "regime": route.regime, **said})
+            self.log.emit("transform.static_rejected", {"number": number, "reason": str(rejected)})
             self._remember_refused(answered, rejected)
             return Refused(number=number, stage="static", reason=str(rejected))
         said = {**candidate.plain(), "why": candidate.why[:500]}
-        self._log.emit("transform.drafted", {"number": number, "regime": route.regime, **said})
+        self.log.emit("transform.drafted", {"number": number, "regime": route.regime, **said})
         named = {"number": number, "candidate": candidate.digest}
-        self._log.emit("transform.static_passed", named)
+        self.log.emit("transform.static_passed", named)
         self._seen.add(candidate.digest)
         self.remember(candidate, "drafted; not measured yet")
         if candidate.code is not None:
@@ -132,11 +128,11 @@ class Drafting:
 
     def _probed(self, seam: str, source: str, named: Mapping[str, Any]) -> str:
         """What is wrong with code when it is run once in the sandbox; empty when nothing is."""
-        said = self._log.take("transform.sandbox_probed")
+        said = self.log.take("transform.sandbox_probed")
         if said is None:
             wrong = probe(seam, source)
             found = {**named, "reason": wrong, "passed": not wrong}
-            said = self._log.put("transform.sandbox_probed", found)
+            said = self.log.put("transform.sandbox_probed", found)
         return str(said["reason"])
 
     def _checked(self, answered: Mapping[str, Any], route: Route, stack: Stack) -> Candidate:
@@ -145,18 +141,18 @@ class Drafting:
         candidate = read_candidate(
             answered["text"],
             route.seams,
-            self._target.fragments,
-            takes_code=self._settings.code,
+            self.target.fragments,
+            takes_code=self.settings.code,
         )
         if stack.holds(candidate):
             raise Rejected("duplicate: it is installed already", candidate)
         if candidate.digest in self._seen:
             raise Rejected("duplicate: it was tried on this stack", candidate)
         length = stack.added + candidate.added
-        if candidate.added and length > self._settings.prompt_chars:
+        if candidate.added and length > self.settings.prompt_chars:
             raise Rejected(
                 f"prompt budget: {length} characters with what is installed, "
-                f"{self._settings.prompt_chars} allowed",
+                f"{self.settings.prompt_chars} allowed",
                 candidate,
             )
         return candidate
@@ -164,11 +160,11 @@ class Drafting:
     def _assignment(
         self, route: Route, failures: Sequence[Outcome], stack: Stack, number: int
     ) -> Assignment:
-        told = self._settings.diagnosis
+        told = self.settings.diagnosis
         meaning = next(
-            (r.meaning for r in self._target.taxonomy.regimes if r.name == route.regime), ""
+            (r.meaning for r in self.target.taxonomy.regimes if r.name == route.regime), ""
         )
-        shown = failures[: self._settings.shown_failures] if told else ()
+        shown = failures[: self.settings.shown_failures] if told else ()
         installed = [
             Tried(seam=entry.seam, payload=entry.payload, reason="installed")
             for entry in stack.entries
@@ -180,13 +176,13 @@ class Drafting:
             failures=tuple(
                 Failure(question=o.question, view=o.view, answer=o.answer) for o in shown
             ),
-            fragments=stack.fragments(self._target.fragments),
+            fragments=stack.fragments(self.target.fragments),
             signals=SIGNALS,
             tried=(*installed, *self._tried.values()),
-            library=self._target.library,
+            library=self.target.library,
             attempt=number,
-            seed=self._seed,
-            code=self._settings.code,
+            seed=self.seed,
+            code=self.settings.code,
         )
 
     async def _ask(self, assignment: Assignment) -> dict[str, Any]:
@@ -196,8 +192,8 @@ class Drafting:
         error = ""
         try:
             with track_usage(ledger, "author", assignment.attempt):
-                async with asyncio.timeout(self._settings.author_timeout_s):
-                    text = await self._author.draft(assignment, self._client)
+                async with asyncio.timeout(self.settings.author_timeout_s):
+                    text = await self.author.draft(assignment, self.client)
         except StopRun:
             raise
         except TimeoutError:
@@ -209,11 +205,10 @@ class Drafting:
         if text is not None and len(text) > _MOST:
             error = f"{len(text)} characters"
             text = text[:_MOST]
-        used = ledger.usage().values()
         asked = {
-            field.name: getattr(assignment, field.name)
-            for field in dataclasses.fields(assignment)
-            if field.name != "library"  # fixed; its digest stands in loop.start
+            f.name: getattr(assignment, f.name)
+            for f in dataclasses.fields(assignment)
+            if f.name != "library"  # fixed; its digest stands in loop.start
         }
         return {
             "number": assignment.attempt,
@@ -221,8 +216,7 @@ class Drafting:
             "text": text,
             "response": digest(text),
             "error": error,
-            "tokens": sum(u.tokens_in + u.tokens_out for u in used),
-            "cost_usd": sum(u.cost_usd for u in used),
+            **spent(ledger.usage()),
         }
 
 

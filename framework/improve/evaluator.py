@@ -14,7 +14,7 @@ from framework.improve.events import EventLog
 from framework.improve.stack import Stack
 from framework.pipeline.ingest import Memories
 from framework.pipeline.path import Pipeline, Record
-from framework.records import ABSTAIN, Case, Row
+from framework.records import ABSTAIN, Case, Row, Usage
 from framework.text.canonical import digest
 
 TEST: Final = "test"
@@ -118,7 +118,7 @@ class Evaluator:
             if self._rewards == "directness" and task.purpose != TEST:
                 found = replace(found, correct=is_direct(found, row.decision))
             plain = self._plain(found, task.shown)
-            outcome, cost = _from_plain(plain, case), _cost(row)
+            outcome, cost = _from_plain(plain, case), spent(row.usage)
             yield outcome, _timeless(row), record
             self._log.put(CASE_EVALUATED, {"evaluation": self._number, **plain, **cost})
             count(outcome, cost)
@@ -221,9 +221,9 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
     return {name: getattr(evidence, name) for name in Evidence.__slots__}
 
 
-def _cost(row: Row) -> dict[str, Any]:
-    used = row.usage.values()
+def spent(usage: Mapping[str, Usage]) -> dict[str, Any]:
+    """Tokens, in and out together, and dollars over all phases, as events hold them."""
     return {
-        "tokens": sum(u.tokens_in + u.tokens_out for u in used),
-        "cost_usd": sum(u.cost_usd for u in used),
+        "tokens": sum(u.tokens_in + u.tokens_out for u in usage.values()),
+        "cost_usd": sum(u.cost_usd for u in usage.values()),
     }

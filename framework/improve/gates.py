@@ -75,21 +75,19 @@ def judge_optimize(
     }
 
 
+@dataclass(slots=True)
 class InterimAnalyses:
     """Interim analyses of CONFIRM, counted.
 
     fresh : whether each has cases of its own, which the domain draws.
     """
 
-    def __init__(
-        self, evaluator: Evaluator, gate: Gate[Any], domain: Domain[Any], *, fresh: bool, seed: int
-    ) -> None:
-        self._evaluator = evaluator
-        self._gate = gate
-        self._domain = domain
-        self._seed = seed
-        self.fresh = fresh
-        self.count = 0
+    evaluator: Evaluator
+    gate: Gate[Any]
+    domain: Domain[Any]
+    fresh: bool
+    seed: int
+    count: int = 0
 
     async def analyse(
         self, before: Stack, after: Stack, confirm: Sequence[Case]
@@ -99,11 +97,11 @@ class InterimAnalyses:
         cases, name = confirm, "confirm"
         if self.fresh:
             name = f"confirm_{self.count}"
-            cases = list(self._domain.cases(len(confirm), seed_of(self._seed, name)))
+            cases = list(self.domain.cases(len(confirm), seed_of(self.seed, name)))
         # Cases that were asked before are asked again: another repeat of the model's answers.
         repeat = 0 if self.fresh else self.count + 1
         sides = [
-            await self._evaluator.evaluate(
+            await self.evaluator.evaluate(
                 Task(purpose="confirm", stack=stack, split=name, cases=cases, repeat=repeat)
             )
             for stack in (before, after)
@@ -112,9 +110,9 @@ class InterimAnalyses:
 
     def judged(self, pairs: PairedOutcomes, clusters: Mapping[str, str | None]) -> dict[str, Any]:
         """What the gate says of the last analysis, as its event has it."""
-        gate = self._gate.at_interim(self.count, fresh=self.fresh)
+        gate = self.gate.at_interim(self.count, fresh=self.fresh)
         after, before = (_rows(side, clusters) for side in (pairs.after, pairs.before))
-        decided = gate.decide(after, before, seed_of(self._seed, "gate"))
+        decided = gate.decide(after, before, seed_of(self.seed, "gate"))
         found = dict(decided.findings[0]) if decided.findings else {}
         return {
             "look": self.count,

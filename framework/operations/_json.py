@@ -2,105 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from typing import Any, TypeVar, get_args
+
+from framework.errors import UserError
+from framework.registry import hints_of, instance_of
 
 T = TypeVar("T")
 
 
-def read_as(cls: Callable[..., T], data: Mapping[str, Any]) -> T:
+def read_as(cls: type[T], data: Any) -> T:
     """An object as a dataclass: exactly its fields, each of its type.
 
-    Fields are texts, truths, whole numbers, numbers or null, literals, lists of texts or whole
-    numbers, objects of texts, and lists of dataclasses of such fields. Raises ValueError for
-    anything else.
+    A field may hold a list of such dataclasses; of an object of texts the nulls are left out.
+    Raises ValueError for anything else.
     """
-    hints = _hints(cls)
-    expect_keys(data, tuple(hints))
-    return cls(**{key: _value(data, key, hint) for key, hint in hints.items()})
-
-
-@cache
-def _hints(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _value(data: Mapping[str, Any], key: str, hint: Any) -> Any:
-    if hint in _READERS:
-        return _READERS[hint](data, key)
-    inner = get_args(hint)
-    if get_origin(hint) is tuple:  # a list of dataclasses
-        return tuple(read_as(inner[0], entry) for entry in objects(data, key))
-    if data[key] not in inner:  # a literal
-        raise ValueError(f"{key}: {data[key]!r} is none of {', '.join(inner)}")
-    return data[key]
-
-
-def expect_keys(data: Mapping[str, Any], keys: Sequence[str]) -> None:
-    """Raise ValueError unless `data` has exactly these keys."""
-    missing = [key for key in keys if key not in data]
-    unknown = sorted(data.keys() - set(keys))
+    hints = hints_of(cls)  # type: ignore[arg-type]  # a class is hashable
+    if not isinstance(data, Mapping):
+        raise ValueError(f"an object expected, got {data!r}")
+    missing = [key for key in hints if key not in data]
+    unknown = sorted(data.keys() - set(hints))
     if missing or unknown:
         raise ValueError(f"missing keys {missing}, unknown keys {unknown}")
+    try:
+        return instance_of(cls, {key: _plain(data[key], hint) for key, hint in hints.items()})
+    except UserError as error:
+        raise ValueError(str(error)) from None
 
 
-def text(data: Mapping[str, Any], key: str) -> str:
-    """A text. Raises ValueError for anything else."""
-    value = data[key]
-    if not isinstance(value, str):
-        raise ValueError(f"{key}: text expected, got {value!r}")
+def _plain(value: Any, hint: Any) -> Any:
+    inner: Any = next(iter(get_args(hint)), None)
+    if isinstance(value, list) and isinstance(inner, type) and is_dataclass(inner):
+        return [read_as(inner, entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: entry for name, entry in value.items() if entry is not None}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is no finite number")
     return value
-
-
-def texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """A list of texts. Raises ValueError for anything else."""
-    value = data[key]
-    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise ValueError(f"{key}: a list of texts expected, got {value!r}")
-    return tuple(value)
-
-
-def text_map(data: Mapping[str, Any], key: str) -> dict[str, str]:
-    """An object of texts, its nulls left out. Raises ValueError for anything else."""
-    value = data[key]
-    if not isinstance(value, dict) or not all(isinstance(v, str | None) for v in value.values()):
-        raise ValueError(f"{key}: an object of texts expected, got {value!r}")
-    return {name: entry for name, entry in value.items() if entry is not None}
-
-
-def number_or_none(data: Mapping[str, Any], key: str) -> float | None:
-    """A finite number or null. Raises ValueError for anything else."""
-    value = data[key]
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
-        raise ValueError(f"{key}: a number or null expected, got {value!r}")
-    return float(value)
-
-
-def truth(data: Mapping[str, Any], key: str) -> bool:
-    """True or false. Raises ValueError for anything else."""
-    value = data[key]
-    if not isinstance(value, bool):
-        raise ValueError(f"{key}: true or false expected, got {value!r}")
-    return value
-
-
-def whole(data: Mapping[str, Any], key: str) -> int:
-    """A whole number. Raises ValueError for anything else, true and false included."""
-    value = data[key]
-    if type(value) is not int:
-        raise ValueError(f"{key}: a whole number expected, got {value!r}")
-    return value
-
-
-def wholes(data: Mapping[str, Any], key: str) -> tuple[int, ...]:
-    """A list of whole numbers. Raises ValueError for anything else."""
-    value = data[key]
-    if not isinstance(value, list) or not all(type(entry) is int for entry in value):
-        raise ValueError(f"{key}: a list of numbers expected, got {value!r}")
-    return tuple(value)
 
 
 def check_number(number: int, least: int, most: int) -> None:
@@ -115,14 +55,6 @@ def check_probability(value: float | None) -> None:
         raise ValueError(f"confidence {value} is not in [0, 1]")
 
 
-def objects(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """A list of objects. Raises ValueError for anything else."""
-    value = data[key]
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise ValueError(f"{key}: a list of objects expected, got {value!r}")
-    return value
-
-
 def nullable_texts(keys: Sequence[str]) -> dict[str, Any]:
     """The part of a schema that says: an object of exactly these keys, each a text or null."""
     return {
@@ -130,14 +62,3 @@ def nullable_texts(keys: Sequence[str]) -> dict[str, Any]:
         "required": list(keys),
         "additionalProperties": False,
     }
-
-
-_READERS: Final[Mapping[Any, Callable[[Mapping[str, Any], str], Any]]] = {
-    str: text,
-    bool: truth,
-    int: whole,
-    float | None: number_or_none,
-    tuple[str, ...]: texts,
-    tuple[int, ...]: wholes,
-    Mapping[str, str]: text_map,
-}

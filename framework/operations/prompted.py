@@ -55,14 +55,7 @@ class PromptFiles:
     @property
     def digest(self) -> str:
         """Digest of all of it."""
-        return digest(
-            {
-                "system": self.system,
-                "user": self.user,
-                "schema": self.schema,
-                "rules": dict(self.rules),
-            }
-        )
+        return digest(self)
 
 
 class PromptedOperation(Operation[Req, Res]):

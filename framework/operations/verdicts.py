@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from framework.operations import _json
+from framework.operations._json import read_as
 
 _ELLIPSIS: Final = re.compile(r"\s*(?:\.\.\.|…|\[…\]|\[\.\.\.\])\s*")
 _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " "})
@@ -27,6 +27,21 @@ class Finding:
         """Reason and quotes in one line."""
         quoted = ", ".join(f'"{quote}"' for quote in self.quotes)
         return ": ".join(filter(None, (self.why.rstrip("."), quoted)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """A finding as a model gives it: `number` counts the demands from 1."""
+
+    number: int
+    quotes: tuple[str, ...]
+    why: str
+    met: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdicts:
+    verdicts: tuple[_Verdict, ...]
 
 
 def numbered(texts: Sequence[str]) -> str:
@@ -50,26 +65,19 @@ def read_findings(data: Mapping[str, Any], ids: Sequence[str], text: str) -> tup
     Raises ValueError unless there is exactly one for each demand and every quote stands in `text`:
     a verdict that rests on words that nobody wrote is no verdict.
     """
-    _json.expect_keys(data, ("verdicts",))
     entries: dict[int, Finding] = {}
     searched = _folded(text)
-    for entry in _json.objects(data, "verdicts"):
-        _json.expect_keys(entry, ("number", "quotes", "why", "met"))
-        number = entry["number"]
-        if type(number) is not int or not 1 <= number <= len(ids):
-            raise ValueError(f"number: {number!r} is none of the {len(ids)} listed")
+    for said in read_as(_Verdicts, data).verdicts:
+        number = said.number
+        if not 1 <= number <= len(ids):
+            raise ValueError(f"number: {number} is none of the {len(ids)} listed")
         if number in entries:
             raise ValueError(f"two verdicts on number {number}")
-        quotes = tuple(quote for quote in _json.texts(entry, "quotes") if quote.strip())
+        quotes = tuple(quote for quote in said.quotes if quote.strip())
         for quote in quotes:
             if not _stands_in(quote, searched):
                 raise ValueError(f"number {number}: {quote!r} does not stand in the text")
-        entries[number] = Finding(
-            id=ids[number - 1],
-            met=_json.truth(entry, "met"),
-            quotes=quotes,
-            why=_json.text(entry, "why"),
-        )
+        entries[number] = Finding(id=ids[number - 1], met=said.met, quotes=quotes, why=said.why)
     missing = [number for number in range(1, len(ids) + 1) if number not in entries]
     if missing:
         raise ValueError(f"no verdict on number {', '.join(map(str, missing))}")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations import _json
 from framework.operations.answering import AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.records import Answer, TaskCard
 from framework.registry import register
-from framework.text.canonical import canonical_json
-from framework.text.hunks import Hunk, apply, as_edit, hunks_of
+from framework.text.hunks import Hunk, apply, as_edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +37,7 @@ class WritePatch(
 ):
     """Change files by search and replace, following what the record says."""
 
+    response = WritePatchResponse
     slots = frozenset({"instruction", "record", "files", "ticket"})
 
     def request_of(self, task: TaskCard, view: str) -> WritePatchRequest:
@@ -61,8 +60,6 @@ class WritePatch(
         }
 
     def parse(self, text: str, request: WritePatchRequest) -> WritePatchResponse:
-        data = self.json_object(text)
-        _json.expect_keys(data, ("edits", "note"))
-        edits = hunks_of(canonical_json({"edits": data["edits"]}))
-        apply(edits, request.files)  # what can't be made is sent back to be mended
-        return WritePatchResponse(edits=edits, note=_json.text(data, "note"))
+        found = super().parse(text, request)
+        apply(found.edits, request.files)  # what can't be made is sent back to be mended
+        return found

@@ -46,9 +46,7 @@ def apply(hunks: Sequence[Hunk], files: Mapping[str, str]) -> dict[str, str]:
 
 def as_edit(hunks: Sequence[Hunk]) -> str:
     """The patch as canonical JSON, the form of `Answer.edit`."""
-    return canonical_json(
-        {"edits": [{"file": h.file, "search": h.search, "replace": h.replace} for h in hunks]}
-    )
+    return canonical_json({"edits": hunks})
 
 
 def hunks_of(edit: str) -> tuple[Hunk, ...]:

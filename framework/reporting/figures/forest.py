@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     GREY,
     Drawing,
-    canvas,
+    facets,
     handles,
     legend,
     marks,
@@ -37,17 +36,12 @@ def forest(group: Group) -> Drawing | None:
     names = [a if reference else f"{a} − {b}" for a, b in pairs]
     budgets = [b for b in group.budgets if any(_of(rows, budget=b))]
     look = marks(budgets)
-    across = min(_COLUMNS, len(axes))
-    down = math.ceil(len(axes) / across)
-    height = 0.9 + down * (0.55 + len(pairs) * (0.12 + 0.13 * len(budgets)))
-    with canvas(2.1 + 2.4 * across, height, down, across, sharey=True) as (figure, panels):
-        flat = [panel for row in panels for panel in row]
-        for panel, axis in zip(flat, axes, strict=False):
+    height = (0.9, 0.55 + len(pairs) * (0.12 + 0.13 * len(budgets)))
+    with facets(len(axes), _COLUMNS, (2.1, 2.4), height, sharey=True) as (figure, panels):
+        for panel, axis in zip(panels, axes, strict=True):
             _panel(panel, axis, [_of(rows, axis=axis, budget=b) for b in budgets], pairs, look,
                    higher_is_better(axis), group.smallest_effect)  # fmt: skip
             rows_axis(panel, names)
-        for panel in flat[len(axes) :]:
-            panel.set_visible(False)
         legend(figure, handles(look.values()), [f"budget {b}" for b in budgets])
     against = f"Each arm minus {reference}" if reference else "First arm minus second"
     effect = group.smallest_effect

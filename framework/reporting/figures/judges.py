@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.reporting.figures.style import GREY, Drawing, canvas, handles, legend, marks
+from framework.reporting.figures.style import GREY, Drawing, facets, handles, legend, marks
 
 _COLUMNS: Final = 3
 
@@ -30,11 +30,8 @@ def draw(
     budgets = list(dict.fromkeys(b for pair in by_axis.values() for p in pair for _, b in p))
     look = marks(budgets)
     told = []
-    across = min(_COLUMNS, len(by_axis))
-    down = -(-len(by_axis) // across)
-    with canvas(0.8 + 2.8 * across, 0.4 + 2.9 * down, down, across) as (figure, panels):
-        flat = [panel for row in panels for panel in row]
-        for panel, (axis, (first, second)) in zip(flat, by_axis.items(), strict=False):
+    with facets(len(by_axis), _COLUMNS, (0.8, 2.8), (0.4, 2.9)) as (figure, panels):
+        for panel, (axis, (first, second)) in zip(panels, by_axis.items(), strict=True):
             panel.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls="--")
             for place in first:
                 x, y = first[place], second.get(place)
@@ -50,10 +47,8 @@ def draw(
                 panel.plot(x["mean"], y["mean"], marker=mark.marker, color=mark.colour, ls="")
                 told.append(f"{axis}, {place[0]} at {place[1]}: {x['mean']:.2f}, {y['mean']:.2f}")
             panel.set(title=axis, xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel=names[0])
-        for row in panels:
-            row[0].set_ylabel(names[1])
-        for panel in flat[len(by_axis) :]:
-            panel.set_visible(False)
+        for panel in panels[::_COLUMNS]:
+            panel.set_ylabel(names[1])
         legend(figure, handles(look.values()), [f"budget {b}" for b in budgets])
     label = "Measured with language models."
     if rule_based:

@@ -127,32 +127,6 @@ def funnel(loops: Sequence[Shown], name: str, caption: str) -> Drawing:
     )
 
 
-def promotions(loops: Sequence[Shown], name: str, caption: str) -> Drawing:
-    """Change of CONFIRM accuracy at each promotion, one line a loop."""
-    names = [loop.name for loop in loops]
-    look = marks(names)
-    words = []
-    with canvas(5.4, 3.2 + legend_height(5.4, names)) as (figure, panels):
-        panel = panels[0][0]
-        for label, loop in zip(names, loops, strict=True):
-            deltas = loop.deltas
-            mark = look[label]
-            panel.plot(range(1, len(deltas) + 1), deltas, ls=mark.line, marker=mark.marker,
-                       color=mark.colour, mfc=mark.face, lw=1.2)  # fmt: skip
-            words.append(f"{label}: " + (", ".join(f"{d:+.2f}" for d in deltas) or "no promotion"))
-        panel.axhline(0, color="#222222", lw=0.8)
-        panel.set(xlabel="promotion", ylabel="CONFIRM delta at that promotion")
-        panel.set_xticks(range(1, 1 + max(1, *(len(loop.deltas) for loop in loops))))
-        legend(figure, handles(look.values(), line=True), names)
-    return Drawing(
-        name=name,
-        title="Trajectories of promotions",
-        caption=caption,
-        alt="; ".join(words),
-        figure=figure,
-    )
-
-
 def promises(
     loops: Sequence[tuple[str, Mapping[str, Any]]], name: str, kind: str
 ) -> Drawing | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +19,7 @@ from framework.reporting.figures.style import (
     Drawing,
     Mark,
     canvas,
+    facets,
     handles,
     legend,
     legend_height,
@@ -42,15 +42,10 @@ def strata(group: Group) -> Drawing | None:
     if len(names) < 2 or axis is None:
         return None
     look, arms = marks(group.budgets), group.arms
-    across = min(_ACROSS, len(names))
-    down = math.ceil(len(names) / across)
-    height = 0.9 + down * (0.55 + len(arms) * (0.1 + 0.13 * len(look)))
-    with canvas(1.9 + 2.3 * across, height, down, across, sharey=True, sharex=True) as (
-        figure,
-        panels,
-    ):
-        flat = [panel for row in panels for panel in row]
-        for panel, name in zip(flat, names, strict=False):
+    height = (0.9, 0.55 + len(arms) * (0.1 + 0.13 * len(look)))
+    shared = {"sharey": True, "sharex": True}
+    with facets(len(names), _ACROSS, (1.9, 2.3), height, **shared) as (figure, panels):
+        for panel, name in zip(panels, names, strict=True):
             n = 0
             for j, (budget, mark) in enumerate(look.items()):
                 for i, arm in enumerate(arms):
@@ -66,8 +61,6 @@ def strata(group: Group) -> Drawing | None:
             for i in range(1, len(arms)):
                 panel.axhline(i - 0.5, color="#eeeeee", lw=0.6, zorder=0)
             panel.set_title(f"{name} (n = {n})")
-        for panel in flat[len(names) :]:
-            panel.set_visible(False)
         legend(figure, handles(look.values()), [f"budget {b}" for b in look])
     return Drawing(
         name=f"strata-{group.index}",
@@ -130,13 +123,9 @@ def _together(group: Group, levels: Sequence[int], axis: str) -> Figure:
 
 def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
     look, arms = marks(group.budgets), group.arms
-    down = -(-len(arms) // _COLUMNS)
-    with canvas(9.4, 0.7 + 1.75 * down, down, _COLUMNS, sharex=True, sharey=True) as (
-        figure,
-        panels,
-    ):
-        flat = [panel for row in panels for panel in row]
-        for panel, arm in zip(flat, arms, strict=False):
+    shared = {"sharey": True, "sharex": True}
+    with facets(len(arms), _COLUMNS, (9.4, 0), (0.7, 1.75), **shared) as (figure, panels):
+        for panel, arm in zip(panels, arms, strict=True):
             for job in group.jobs:
                 found = [(d, e) for d in levels if (e := depth_entry(job, d, axis))]
                 panel.plot([d for d, _ in found], [e["mean"] for _, e in found], color="#dddddd",
@@ -145,10 +134,8 @@ def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
                 off = (i - (len(look) - 1) / 2) * 0.3 / len(look)
                 _curve(panel, group.job(arm, budget), levels, axis, mark, off)
             panel.set(title=arm, xticks=levels)
-        for panel in flat[len(arms) :]:
-            panel.set_visible(False)
-        for row in panels:
-            row[0].set_ylabel(axis)
+        for panel in panels[::_COLUMNS]:
+            panel.set_ylabel(axis)
         names = [f"budget {budget}" for budget in look]
         legend(figure, handles(look.values(), line=True), names)
     return figure

@@ -119,6 +119,24 @@ def canvas(
         yield figure, [list(row) for row in panels]
 
 
+@contextmanager
+def facets(
+    n: int, most: int, width: tuple[float, float], height: tuple[float, float], **options: Any
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """A figure of `n` panels, at most `most` in a row.
+
+    width, height : inches of what is around the panels, and of each of them.
+    """
+    across = min(most, n)
+    down = math.ceil(n / across)
+    size = (width[0] + width[1] * across, height[0] + height[1] * down)
+    with canvas(*size, down, across, **options) as (figure, panels):
+        flat = [panel for row in panels for panel in row]
+        for panel in flat[n:]:
+            panel.set_visible(False)
+        yield figure, flat[:n]
+
+
 def save(drawing: Drawing, directory: Path) -> tuple[Path, Path]:
     """Write the figure as SVG and PNG and return both paths: the same figure, the same bytes."""
     import matplotlib as mpl

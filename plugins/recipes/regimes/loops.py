@@ -10,7 +10,14 @@ from framework.contracts.recipe import AddFigure, Recipe
 from framework.registry import register
 from framework.reporting.blocks import Block, Heading, Listing
 from framework.reporting.figures import loops as figures
-from framework.reporting.figures.style import Drawing
+from framework.reporting.figures.style import (
+    Drawing,
+    canvas,
+    handles,
+    legend,
+    legend_height,
+    marks,
+)
 from framework.reporting.sections.loop_tables import final_states, funnel_table, pooled_table
 from plugins.recipes._cells import table_block
 from plugins.recipes.regimes._measured import measured, recorded, shown
@@ -131,8 +138,31 @@ class Trajectories(_Loops):
     source = "Regimes, Figure 5"
 
     def figure(self, loops: Sequence[figures.Shown]) -> Drawing | None:
-        caption = "Each delta is of its own promotion, as the loop recorded it; they do not add up."
-        return figures.promotions(loops, "regimes-figure5", caption)
+        names = [loop.name for loop in loops]
+        look = marks(names)
+        words = []
+        with canvas(5.4, 3.2 + legend_height(5.4, names)) as (figure, panels):
+            panel = panels[0][0]
+            for label, loop in zip(names, loops, strict=True):
+                deltas = loop.deltas
+                mark = look[label]
+                panel.plot(range(1, len(deltas) + 1), deltas, ls=mark.line, marker=mark.marker,
+                           color=mark.colour, mfc=mark.face, lw=1.2)  # fmt: skip
+                told = ", ".join(f"{d:+.2f}" for d in deltas) or "no promotion"
+                words.append(f"{label}: {told}")
+            panel.axhline(0, color="#222222", lw=0.8)
+            panel.set(xlabel="promotion", ylabel="CONFIRM delta at that promotion")
+            panel.set_xticks(range(1, 1 + max(1, *(len(loop.deltas) for loop in loops))))
+            legend(figure, handles(look.values(), line=True), names)
+        return Drawing(
+            name="regimes-figure5",
+            title="Trajectories of promotions",
+            caption=(
+                "Each delta is of its own promotion, as the loop recorded it; they do not add up."
+            ),
+            alt="; ".join(words),
+            figure=figure,
+        )
 
     def theirs(self, loops: Sequence[Loop]) -> Iterator[Block]:
         yield table_block(published_tables(loops)[3], "trajectories", _CAPTION)
