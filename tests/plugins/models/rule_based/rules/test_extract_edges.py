@@ -115,10 +115,10 @@ def test_an_answer_is_read() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"kind": "rumour"}, "is none of decision"),
+        ({"kind": "rumour"}, "kind: .rumour. given; allowed: decision"),
         (
             {"links": [{"relation": "likes", "number": 1, "reverse": False}]},
-            "is none of supersedes",
+            "relation: .likes. given; did you mean .cites.",
         ),
         ({"links": [{"relation": "cites", "number": 4, "reverse": False}]}, "1 to 3 expected"),
         ({"links": [{"relation": "cites", "number": 1, "reverse": "no"}]}, "true or false"),

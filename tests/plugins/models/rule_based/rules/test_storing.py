@@ -76,7 +76,7 @@ def test_changes_are_read() -> None:
     [
         ("no", "no JSON object"),
         (json.dumps({"changed": []}), "missing keys"),
-        (changes(("MERGE", 1, "")), "is none of ADD"),
+        (changes(("MERGE", 1, "")), "action: .MERGE. given; allowed: ADD"),
         (changes(("UPDATE", 3, "x")), "1 to 2 expected"),
         (changes(("ADD", 1, "x")), "0 to 0 expected"),
         (changes(("DELETE", True, "")), "a whole number expected"),
