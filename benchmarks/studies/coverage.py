@@ -21,11 +21,11 @@ import numpy.typing as npt
 from framework.reporting.markdown import put_between_markers
 from framework.statistics.agreement import agreement_limits
 from framework.statistics.intervals import mean_interval
-from framework.statistics.mediation import mediation
 from framework.statistics.omnibus import cochran_q, friedman
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.seeding import generator
+from plugins.recipes.depth._mediation import mediation
 from plugins.recipes.depth._slopes import depth_slope
 
 SIZES: Final = (10, 40, 200)

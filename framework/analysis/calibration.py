@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from framework.analysis.evidence import Job
-from framework.statistics.bootstrap import FloatArray
 from framework.statistics.calibration import Reliability, reliability
+from framework.statistics.clusters import FloatArray
 from framework.statistics.selective import RiskCoverage, risk_coverage, risk_limits
 
 

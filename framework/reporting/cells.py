@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from framework.reporting.blocks import NOTHING, Cell
-from framework.reporting.format import DAGGER, p_value, short
+from framework.reporting.format import DAGGER, limits, p_value, short_limits
 from framework.statistics.intervals import Interval
 
 UNDEFINED: Final = Cell(text=NOTHING, tone="quiet")
@@ -26,7 +26,7 @@ def bounded(
         return UNDEFINED
     under = ""
     if low is not None and high is not None:
-        under = f"[{low:{sign},.{digits}f}, {high:{sign},.{digits}f}]"
+        under = f"[{', '.join(limits(low, high, digits, sign))}]"
     return Cell(text=f"{value:{sign},.{digits}f}{mark}", under=under, value=float(value))
 
 
@@ -38,7 +38,7 @@ def entry_cell(entry: Mapping[str, Any] | None) -> Cell:
     shown = bounded(entry["mean"], entry["ci_low"], entry["ci_high"], mark=mark)
     brief = f"{entry['mean']:.2f}{mark}"
     if shown.under:
-        brief += f" {short(entry['ci_low'])}–{short(entry['ci_high'])}"
+        brief += " " + "–".join(short_limits(entry["ci_low"], entry["ci_high"]))
     return Cell(text=shown.text, under=shown.under, brief=brief, value=shown.value)
 
 

@@ -67,7 +67,26 @@ def interval(entry: Mapping[str, Any]) -> str:
     """`[.750, .902]`, or a dash where none is claimed."""
     if entry["ci_low"] is None:
         return "-"
-    return f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
+    return f"[{', '.join(limits(entry['ci_low'], entry['ci_high']))}]"
+
+
+def limits(low: float, high: float, digits: int = 3, sign: str = "") -> tuple[str, str]:
+    """Two limits, with as many more digits as it takes to tell them apart."""
+    texts = f"{low:{sign},.{digits}f}", f"{high:{sign},.{digits}f}"
+    if digits < 6 and low < high and _same(texts):
+        return limits(low, high, digits + 1, sign)
+    return texts
+
+
+def short_limits(low: float, high: float, sign: str = "") -> tuple[str, str]:
+    """`.45` and `.61`; `.997` and `1.000` where two digits would make one number of them."""
+    texts = short(low, sign), short(high, sign)
+    return limits(low, high, sign=sign) if low < high and _same(texts) else texts
+
+
+def _same(texts: tuple[str, str]) -> bool:
+    """Whether both say one number; -.00 and +.00 do."""
+    return len({float(text.replace(",", "")) for text in texts}) == 1
 
 
 def short(value: float, sign: str = "") -> str:

@@ -15,7 +15,8 @@ from typing import Final, Literal, TypeVar
 
 import numpy as np
 
-from framework.statistics.bootstrap import MIN_UNITS, RESAMPLES, FloatArray
+from framework.statistics.bootstrap import RESAMPLES
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.seeding import generator
 
 K = TypeVar("K", bound=Hashable)

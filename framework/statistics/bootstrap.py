@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from framework.statistics.clusters import FloatArray, units_of
 
 RESAMPLES = 10_000
 """Resamples of every interval and draws of every Monte Carlo test, unless told otherwise."""
-
-MIN_UNITS = 10
-"""Below this many clusters no bootstrap interval over clusters is claimed."""
 
 LARGE = 2_000
 """From this many units on, equal values are drawn together where that is less work."""
@@ -50,10 +47,10 @@ def unit_values(
     Raises:
         ValueError: not one label a case.
     """
-    found = _sums(values, clusters)
-    if found is None:
+    units = units_of(values, clusters)
+    if not units.clustered:
         return values, False
-    sums, sizes = found
+    sums, sizes = units.sums, units.sizes
     if np.ptp(sizes) == 0:
         return sums / sizes, True
     mean = sums.sum() / len(values)
@@ -66,40 +63,8 @@ def unit_sums(values: FloatArray, clusters: Sequence[str | None] | None) -> Floa
     What sign flips turn round: a unit whose values sum to 0 is 0, as in `unit_values` it need not
     be where sizes differ. Raises ValueError: not one label a case.
     """
-    found = _sums(values, clusters)
-    if found is None:
-        return values
-    sums, sizes = found
-    return sums * (len(sizes) / len(values))
-
-
-def heaviest_unit(n: int, clusters: Sequence[str | None] | None) -> float:
-    """Return the largest unit's size among n cases over the mean size; 1 where all are alike."""
-    found = _sums(np.zeros(n), clusters)
-    return 1.0 if found is None else float(found[1].max() / found[1].mean())
-
-
-def _sums(
-    values: FloatArray, clusters: Sequence[str | None] | None
-) -> tuple[FloatArray, FloatArray] | None:
-    """Sums and sizes of clusters in order of first appearance; None where cases stand alone."""
-    if clusters is None:
-        return None
-    if len(clusters) != len(values):
-        raise ValueError(f"{len(clusters)} cluster labels for {len(values)} values")
-    number: dict[tuple[str, int], int] = {}
-    member = np.fromiter(
-        (
-            number.setdefault(("", i) if label is None else (label, -1), len(number))
-            for i, label in enumerate(clusters)
-        ),
-        dtype=np.intp,
-        count=len(clusters),
-    )
-    if len(number) == len(values):
-        return None
-    sums = np.bincount(member, weights=values).astype(np.float64)
-    return sums, np.bincount(member).astype(np.float64)
+    units = units_of(values, clusters)
+    return units.sums * (len(units.sums) / max(1, len(values)))
 
 
 def bootstrap_means(

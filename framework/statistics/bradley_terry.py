@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import MIN_UNITS, FloatArray, bootstrap_means, percentile_limits
+from framework.statistics.bootstrap import bootstrap_means, percentile_limits
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values
 from framework.statistics.seeding import generator
 

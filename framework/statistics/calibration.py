@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from framework.statistics.bootstrap import (
-    MIN_UNITS,
     RESAMPLES,
-    FloatArray,
     bootstrap_means,
     percentile_limits,
     unit_values,
 )
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values, is_binary, wilson
 from framework.statistics.seeding import generator
 

@@ -6,15 +6,26 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from framework.errors import UserError
 from framework.statistics.bootstrap import RESAMPLES
+from framework.statistics.effects import against_smallest_effect
 from framework.statistics.multiplicity import holm
-from framework.statistics.paired import Comparison, compare
+from framework.statistics.paired import Comparison, compare, paired_bounds
 
 _Subject = tuple[str, str, str, str]  # budget, axis, the two arms
-Conclusion = Literal["a better", "b better", "equivalent", "undecided", "cannot conclude"]
+Conclusion = Literal[
+    "a better", "b better", "differs", "equivalent", "undecided", "cannot conclude"
+]
+SKEWED: Final = (
+    "p assumes symmetric differences; without that, losses too rare to be seen could undo this one "
+    "(the decision bounds hold 0)"
+)
+INSENSITIVE: Final = (
+    "within the smallest effect, but not both are shown to beat a third arm by more than it: the "
+    "cases may be unable to tell arms apart (no assay sensitivity)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +80,12 @@ class ComparisonRow:
         n_discordant: units whose difference is not 0.
         smallest_p: what permutation_p could reach at best with as many units.
         smallest_holm_p: what holm_p could reach if every test of the table were at its smallest.
-        conclusion: "a better" or "b better" when holm_p < alpha; "equivalent" when the decision
-            bounds lie within the declared smallest effect, whatever p is; "cannot conclude" when
-            smallest_holm_p >= alpha or there is nothing to test; otherwise "undecided".
-        reason: why nothing can be concluded, else empty.
+        conclusion: "a better" or "b better" when holm_p < alpha and the decision bounds leave out
+            0, "differs" on an axis without a better direction; "equivalent" when the bounds lie
+            within the declared smallest effect, whatever p is, and each arm is shown to beat a
+            third one by more than it; "cannot conclude" when smallest_holm_p >= alpha, when there
+            are no bounds, or nothing to test; otherwise "undecided".
+        reason: why nothing is concluded, where more than p says so; else empty.
     """
 
     arm_a: str
@@ -153,6 +166,7 @@ def comparison_table(
     axes: Sequence[str] | None = None,
     amounts: Collection[str] = (),
     lower_is_better: Collection[str] = (),
+    undirected: Collection[str] = (),
     common_cases: Collection[str] = (),
     smallest_effect: float | Mapping[str, float] | None = None,
     resamples: int = RESAMPLES,
@@ -172,6 +186,7 @@ def comparison_table(
         axes: which axes, in this order; ``None`` takes all found, sorted by name.
         amounts: axes that are amounts (tokens, dollars, seconds): no McNemar, no h.
         lower_is_better: axes where the smaller mean is the better one.
+        undirected: axes where neither is: no arm wins there.
         common_cases: axes compared only on the cases where all arms of the budget define them, as
             kappa is, whose cases an arm would otherwise choose by what it retained.
         smallest_effect: the smallest difference that matters, for all axes or by axis; only axes
@@ -187,7 +202,7 @@ def comparison_table(
             case in two clusters.
     """
     means = case_means(rows)
-    compared: list[tuple[_Subject, Comparison]] = []
+    compared: list[tuple[_Subject, Comparison, int, bool]] = []
     for subject, a, b in _subjects(means, baseline, axes, common_cases):
         budget, axis, *arms = subject
         effect = smallest_effect
@@ -205,13 +220,46 @@ def comparison_table(
             resamples=resamples,
             alpha=alpha,
         )
-        compared.append((subject, result))
-    adjusted = _holm_defined([result.permutation.p for _, result in compared])
-    floors = _holm_defined([result.permutation.smallest_p for _, result in compared])
-    return [
-        _table_row(subject, result, holm_p, floor, subject[1] in lower_is_better, alpha)
-        for (subject, result), holm_p, floor in zip(compared, adjusted, floors, strict=True)
-    ]
+        direction = 0 if axis in undirected else -1 if axis in lower_is_better else 1
+        sensitive = bool(result.within_effect and effect) and all(
+            _beats_another(means, subject, arm, effect or 0.0, direction, axis in amounts, alpha)
+            for arm in arms
+        )
+        compared.append((subject, result, direction, sensitive))
+    adjusted = _holm_defined([result.permutation.p for _, result, _, _ in compared])
+    floors = _holm_defined([result.permutation.smallest_p for _, result, _, _ in compared])
+    table = []
+    for found, holm_p, floor in zip(compared, adjusted, floors, strict=True):
+        subject, result, direction, sensitive = found
+        concluded = _conclude(result, holm_p, floor, direction, sensitive, alpha)
+        table.append(_table_row(subject, result, holm_p, floor, concluded))
+    return table
+
+
+def _beats_another(
+    means: CaseMeans,
+    subject: _Subject,
+    arm: str,
+    effect: float,
+    direction: int,
+    amount: bool,
+    alpha: float,
+) -> bool:
+    """Whether the bounds show the arm better than a third one by more than the smallest effect.
+
+    What two arms share is else perhaps no more than the floor, or what these cases can't tell apart
+    (assay sensitivity: ICH E10, 1.5). Without a direction any such difference counts.
+    """
+    budget, axis, *both = subject
+    for other in sorted(o for at, o in means.values if at == budget and o not in both):
+        own, theirs = (means.column(budget, side, axis) for side in (arm, other))
+        bounds = paired_bounds(own, theirs, means.clusters, amount=amount, alpha=alpha)
+        verdict = against_smallest_effect(bounds.low, bounds.high, effect)
+        if direction >= 0 and verdict.startswith("more than"):
+            return True
+        if direction <= 0 and verdict.startswith("less than"):
+            return True
+    return False
 
 
 def _subjects(
@@ -267,11 +315,10 @@ def _table_row(
     result: Comparison,
     holm_p: float | None,
     floor: float | None,
-    lower_is_better: bool,
-    alpha: float,
+    concluded: tuple[Conclusion, str],
 ) -> ComparisonRow:
     budget, axis, arm_a, arm_b = subject
-    conclusion, reason = _conclude(result, holm_p, floor, lower_is_better, alpha)
+    conclusion, reason = concluded
     return ComparisonRow(
         arm_a=arm_a,
         arm_b=arm_b,
@@ -307,22 +354,30 @@ def _conclude(
     result: Comparison,
     holm_p: float | None,
     floor: float | None,
-    lower_is_better: bool,
+    direction: int,
+    sensitive: bool,
     alpha: float,
 ) -> tuple[Conclusion, str]:
+    low, high = result.bounds.low, result.bounds.high
     if result.delta is None or holm_p is None or floor is None:
         return "cannot conclude", "no case where both define the axis"
-    if result.equivalent:
+    if sensitive:
         return "equivalent", ""
-    if holm_p < alpha:
-        return ("a better" if (result.delta > 0) is not lower_is_better else "b better"), ""
     if floor >= alpha:
         units = f"{result.n_clusters} clusters" if result.n_clusters else f"{result.n} cases"
         return "cannot conclude", (
             f"{units} reach p {result.permutation.smallest_p:.2g} at best "
             f"({result.permutation.method}), {floor:.2g} after Holm"
         )
-    return "undecided", ""
+    if low is None or high is None:
+        return "cannot conclude", result.bounds.method
+    if holm_p >= alpha:
+        return "undecided", INSENSITIVE if result.within_effect else ""
+    if low <= 0 <= high:
+        return "undecided", SKEWED
+    if direction == 0:
+        return "differs", ""
+    return ("a better" if result.delta * direction > 0 else "b better"), ""
 
 
 def _listed(names: Iterable[str]) -> str:

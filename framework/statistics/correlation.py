@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import FloatArray
+from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import as_values
 
 MIN_CASES = 3

@@ -10,13 +10,19 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import (
     LARGE,
-    MIN_UNITS,
     RESAMPLES,
-    FloatArray,
     bca_limits,
     bootstrap_means,
     percentile_limits,
-    unit_values,
+)
+from framework.statistics.bounded import bounded_limits
+from framework.statistics.clusters import (
+    MIN_UNITS,
+    FloatArray,
+    Units,
+    cluster_robust,
+    t_limits,
+    units_of,
 )
 from framework.statistics.seeding import generator
 
@@ -45,7 +51,7 @@ class Interval:
     method: str
 
 
-def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Return Wilson's score interval of a proportion (Wilson 1927, without continuity correction).
 
     Raises:
@@ -76,17 +82,23 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float,
     return low, high
 
 
-def unvaried_limits(
-    value: float, n: int, level: float = 0.95, *, lowest: float = 0.0
-) -> tuple[float, float]:
-    """Return exact limits of a mean when all n observations equal `value`, in [lowest, 1].
+def effective_wilson(units: Units, level: float) -> tuple[float, float, str]:
+    """Return Wilson's limits of a share, for the cases that would give it the same variance.
 
-    With n of n alike, at most U = 1 - tail^(1/n) of the population may differ (Clopper-Pearson),
-    and what differs lies at worst at an end of the range: [v - U (v - lowest), v + U (1 - v)]. At
-    an end of the range this is Clopper-Pearson itself.
+    The effective sample is mean (1 - mean) / variance, made smaller as t is wider than the normal
+    distribution, and at most the cases. Near 0 and 1 these limits hold where those by t do not.
+    Source: Korn and Graubard, Survey Methodology 24 (1998), 193-201, with Wilson's limits as in
+    Dean and Pagano, Journal of Survey Statistics and Methodology 3 (2015), 484-503.
     """
-    unseen = -np.expm1(np.log((1 - level) / 2) / n)
-    return float(value - unseen * (value - lowest)), float(value + unseen * (1 - value))
+    from scipy.special import ndtri, stdtrit
+
+    variance, freedom = cluster_robust(units)
+    tail = (1 + level) / 2
+    spread = units.mean * (1 - units.mean) * float(ndtri(tail) / stdtrit(freedom, tail)) ** 2
+    n = float(units.sizes.sum())
+    n = n if variance <= spread / n else spread / variance
+    low, high = wilson(min(units.mean * n, n), n, level)
+    return low, high, "wilson of the effective sample"
 
 
 def bootstrap_limits(
@@ -99,54 +111,49 @@ def bootstrap_limits(
     return *percentile_limits(means, level), "percentile bootstrap (bca undefined)"
 
 
-def without_bootstrap(
-    units: FloatArray,
-    clustered: bool,
-    *,
-    share: bool,
-    level: float,
-    lowest: float = 0.0,
-    what: str = "values",
-) -> Limits | None:
+def without_bootstrap(units: Units, level: float, *, share: bool, lowest: float) -> Limits | None:
     """Return the limits of units that need no bootstrap or can't have one, ``None`` for others.
 
     Args:
-        units: shape (n,); see `unit_values`.
-        clustered: whether some of them hold several cases.
-        share: whether every value lies in [lowest, 1].
+        units: see `units_of`.
         level: coverage.
+        share: whether every value lies in [lowest, 1].
         lowest: 0 for shares, -1 for their differences.
-        what: the units' name in the method.
     """
-    size = len(units)
+    size = len(units.sums)
     if size == 0:
         return None, None, "undefined: no cases"
-    if clustered and size < MIN_UNITS:
-        return None, None, f"no interval: {size} clusters, fewer than {MIN_UNITS}"
-    if np.ptp(units) > 1e-12 * np.max(np.abs(units)):
+    if units.too_few:
+        return None, None, units.too_few
+    alike = units.differing == 0
+    few = units.differing < MIN_UNITS and (lowest < 0 or not units.clustered)
+    if share and (alike or few):
+        return *bounded_limits(units, level, lowest=lowest), "bounded mean"
+    if alike:
+        return None, None, f"no interval: {'one case' if size == 1 else 'all values equal'}"
+    if not units.clustered:
         return None
-    if share:
-        limits = unvaried_limits(float(units[0]), size, level, lowest=lowest)
-        return *limits, f"exact (all {what} equal)"
-    return None, None, f"no interval: {'one case' if size == 1 else f'all {what} equal'}"
+    return effective_wilson(units, level) if share and lowest == 0 else t_limits(units, level)
 
 
-def interval_of(
-    units: FloatArray,
-    n: int,
-    clustered: bool,
-    low: float | None,
-    high: float | None,
-    method: str,
-) -> Interval:
-    """Return the interval of the mean of units that hold n cases."""
+def within(limits: Limits, lowest: float) -> Limits:
+    """Return limits cut at the ends of [lowest, 1], and say so in the method."""
+    low, high, method = limits
+    if low is None or high is None or (low >= lowest and high <= 1):
+        return limits
+    return max(low, lowest), min(high, 1.0), f"{method}, cut at the end of the scale"
+
+
+def interval_of(units: Units, limits: Limits) -> Interval:
+    """Return the interval of the mean over cases."""
+    low, high, method = limits
     return Interval(
-        mean=float(units.mean()) if len(units) else None,
+        mean=units.mean if len(units.sums) else None,
         low=low,
         high=high,
-        n=n,
-        n_clusters=len(units) if clustered else None,
-        method=f"{method} over clusters" if clustered and low is not None else method,
+        n=int(units.sizes.sum()),
+        n_clusters=len(units.sums) if units.clustered else None,
+        method=f"{method} over clusters" if units.clustered and low is not None else method,
     )
 
 
@@ -185,12 +192,13 @@ def mean_intervals(
 
     - No case where the axis is defined: no mean, "undefined: no cases".
     - 0/1 values, every case alone: Wilson; Clopper-Pearson at 0 and at n successes.
-    - Some cluster holds several cases and there are fewer than 10 clusters: no interval is claimed.
-    - All values (or all cluster means) equal: a bootstrap would claim certainty. In [0, 1] the
-      exact limits of what n alike observations leave unseen, for amounts no interval.
-    - Otherwise a BCa bootstrap of the cases, or of the clusters when some cluster holds several
-      cases (see `unit_values`); percentile limits where BCa is undefined, and the method says so.
-      Limits of a share stay in [0, 1].
+    - Clusters that count as fewer than 10 (`Units.effective`): no interval is claimed.
+    - Fewer than 10 cases that are not as the others, or clusters all alike: a bootstrap would claim
+      near certainty. In [0, 1] `bounded_limits`; for amounts none where all are alike.
+    - Clusters: Wilson's limits of the effective sample for shares, t limits for amounts, both with
+      the CR2 variance.
+    - Otherwise a BCa bootstrap of the cases; percentile limits where BCa is undefined, and the
+      method says so.
 
     Args:
         axes: for each axis n values in the order of `clusters`; NaN or ``None`` where the axis is
@@ -206,22 +214,21 @@ def mean_intervals(
         ValueError: an infinite value, or not one label a value.
     """
     result: dict[str, Interval] = {}
-    waiting: dict[int, list[tuple[str, FloatArray, int, bool, bool]]] = {}
+    waiting: dict[int, list[tuple[str, Units, bool]]] = {}
     for name, raw in axes.items():
         values = as_values(raw)
-        amount = name in amounts or not is_share(values)
-        units, clustered = _canonical_units(values, clusters)
-        n = int(np.count_nonzero(~np.isnan(values)))
-        if not clustered and not amount and n and is_binary(units):
-            result[name] = interval_of(units, n, clustered, *_of_share(int(units.sum()), n, level))
-            continue
-        settled = without_bootstrap(units, clustered, share=not amount, level=level)
-        if settled is None:
-            waiting.setdefault(len(units), []).append((name, units, n, clustered, amount))
+        share = name not in amounts and is_share(values)
+        units = _canonical_units(values, clusters)
+        if share and len(units.sums) and not units.clustered and is_binary(units.sums):
+            limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums), level)
         else:
-            result[name] = interval_of(units, n, clustered, *settled)
+            limits = without_bootstrap(units, level, share=share, lowest=0.0)
+        if limits is None:
+            waiting.setdefault(len(units.sums), []).append((name, units, share))
+        else:
+            result[name] = interval_of(units, limits)
     for size, group in waiting.items():
-        columns = [units for _, units, *_ in group]
+        columns = [units.sums for _, units, _ in group]
         # Many units are drawn column by column, which is less work where values repeat.
         parts = [[column] for column in columns] if size >= LARGE else [columns]
         resampled = [
@@ -229,11 +236,8 @@ def mean_intervals(
             for part in parts
             for means in bootstrap_means(part, generator(seed, "mean", str(size)), resamples)
         ]
-        for (name, units, n, clustered, amount), means in zip(group, resampled, strict=True):
-            low, high, method = bootstrap_limits(units, means, level)
-            if not amount:  # a large cluster of ones, linearised, is above 1
-                low, high = max(low, 0.0), min(high, 1.0)
-            result[name] = interval_of(units, n, clustered, low, high, method)
+        for (name, units, _), means in zip(group, resampled, strict=True):
+            result[name] = interval_of(units, bootstrap_limits(units.sums, means, level))
     return {name: result[name] for name in axes}
 
 
@@ -260,17 +264,16 @@ def is_share(values: FloatArray) -> bool:
     return bool(np.all((defined >= 0) & (defined <= 1)))
 
 
-def _canonical_units(
-    values: FloatArray, clusters: Sequence[str | None] | None
-) -> tuple[FloatArray, bool]:
+def _canonical_units(values: FloatArray, clusters: Sequence[str | None] | None) -> Units:
     """Drop undefined cases and join clusters, in an order that the input's order can't move."""
     if clusters is not None and len(clusters) != len(values):
         raise ValueError(f"{len(clusters)} cluster labels for {len(values)} values")
     order = np.argsort(values, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(values))]
     labels = None if clusters is None else [clusters[i] for i in order]
-    units, clustered = unit_values(values[order], labels)
-    return np.sort(units), clustered
+    units = units_of(values[order], labels)
+    order = np.lexsort((units.sizes, units.sums))
+    return Units(units.sums[order], units.sizes[order])
 
 
 def _of_share(successes: int, n: int, level: float) -> Limits:
@@ -279,6 +282,6 @@ def _of_share(successes: int, n: int, level: float) -> Limits:
     return *clopper_pearson(successes, n, level), "clopper-pearson"
 
 
-def _check_counts(successes: int, n: int) -> None:
+def _check_counts(successes: float, n: float) -> None:
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"{successes} successes of {n}")

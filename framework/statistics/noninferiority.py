@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from framework.statistics.intervals import unvaried_limits
 from framework.statistics.paired import Comparison
 
 Conclusion = Literal["passed", "failed", "undecided", "cannot conclude"]
@@ -114,7 +113,7 @@ def _decide(comparison: Comparison, threshold: float, lower_is_better: bool) -> 
     units = bounds.n_clusters or bounds.n
     # What an unseen case could lose has no limit where the axis is an amount.
     if comparison.share and 0 < -threshold < 1:
-        best = unvaried_limits(0.0, units, lowest=-1.0)[0]  # if no pair differed
+        best = math.expm1(math.log(0.025) / units)  # if no pair differed
         if best <= threshold:
             return decision(
                 "cannot conclude",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import RESAMPLES, FloatArray
+from framework.statistics.bootstrap import RESAMPLES
+from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import as_values, is_binary
 from framework.statistics.seeding import generator
 

@@ -10,13 +10,10 @@ import numpy as np
 from framework.errors import UserError
 from framework.statistics.bootstrap import (
     RESAMPLES,
-    FloatArray,
     bootstrap_means,
-    heaviest_unit,
-    unit_sums,
-    unit_values,
 )
 from framework.statistics.bounds import decision_bounds
+from framework.statistics.clusters import FloatArray, Units, units_of
 from framework.statistics.effects import against_smallest_effect, cohens_h
 from framework.statistics.intervals import (
     Interval,
@@ -24,11 +21,13 @@ from framework.statistics.intervals import (
     as_values,
     bootstrap_limits,
     interval_of,
+    is_binary,
     is_share,
+    within,
     without_bootstrap,
 )
 from framework.statistics.permutation import PermutationTest, sign_flip_test
-from framework.statistics.proportions import McNemar, mcnemar
+from framework.statistics.proportions import McNemar, mcnemar, tango_limits
 from framework.statistics.seeding import generator
 
 _SHOWN = 3
@@ -76,7 +75,8 @@ class Comparison:
         n_undefined: pairs left out because either side is undefined.
         n_discordant: units (cases or clusters) whose difference is not 0.
         cannot_conclude: whether even the smallest p that n can reach is at or above alpha.
-        equivalent: whether `bounds` lie within the declared smallest effect; ``None`` without one.
+        within_effect: whether `bounds` lie within the declared smallest effect; ``None`` without
+            one. Two arms that both fail at everything do so, too.
     """
 
     mean_a: float | None
@@ -92,7 +92,7 @@ class Comparison:
     n_undefined: int
     n_discordant: int
     cannot_conclude: bool
-    equivalent: bool | None
+    within_effect: bool | None
 
     @property
     def delta(self) -> float | None:
@@ -169,30 +169,18 @@ def compare(
         raise ValueError(f"smallest effect {smallest_effect}: not above 0")
     pairs = pair(a, b)
     share = not amount and is_share(pairs.a) and is_share(pairs.b)
-    labels = None if clusters is None else _labels(pairs.ids, clusters)
-    differing = pairs.a - pairs.b
-    # Averages of the same repeats in another order differ in the last bits: that is no difference.
-    differing[np.abs(differing) <= 1e-12 * np.maximum(np.abs(pairs.a), np.abs(pairs.b))] = 0.0
-    differences, clustered = unit_values(differing, labels)
-    flips = unit_sums(differing, labels)
-    flips[np.abs(flips) <= 1e-12 * np.max(np.abs(differing), initial=0.0)] = 0.0
-
+    units = _differences(pairs, clusters)
+    flips = units.sums
     level = 1 - alpha
-    limits = without_bootstrap(
-        differences, clustered, share=share, level=level, lowest=-1.0, what="differences"
-    )
+    bounds = interval_of(units, decision_bounds(units, share=share, level=level))
+    limits = without_bootstrap(units, level, share=share, lowest=-1.0)
+    if share and not units.clustered and is_binary(np.abs(flips)) and np.any(flips):
+        wins, losses = (int(np.count_nonzero(flips * sign > 0)) for sign in (1, -1))
+        limits = *tango_limits(wins, losses, len(flips), level), "tango score"
     if limits is None:
         rng = generator(seed, *names, "bootstrap")
-        limits = _limits(differences, share=share, rng=rng, resamples=resamples, level=level)
-    interval = interval_of(differences, len(pairs.ids), clustered, *limits)
-    bounds = decision_bounds(
-        differences,
-        interval,
-        share=share,
-        flips=flips,
-        heaviest=heaviest_unit(len(pairs.ids), labels),
-        level=level,
-    )
+        limits = _limits(flips, rng=rng, resamples=resamples, level=level)
+    interval = interval_of(units, within(limits, -1.0) if share else limits)
     permutation = sign_flip_test(
         _oriented(flips)[0], generator(seed, *names, "permutation"), resamples
     )
@@ -214,10 +202,35 @@ def compare(
         n_undefined=pairs.undefined,
         n_discordant=int(np.count_nonzero(flips)),
         cannot_conclude=permutation.smallest_p is None or permutation.smallest_p >= alpha,
-        equivalent=None
+        within_effect=None
         if smallest_effect is None
         else against_smallest_effect(bounds.low, bounds.high, smallest_effect) == "equivalent",
     )
+
+
+def paired_bounds(
+    a: Mapping[str, float | None],
+    b: Mapping[str, float | None],
+    clusters: Mapping[str, str | None] | None = None,
+    *,
+    amount: bool = False,
+    alpha: float = 0.05,
+) -> Interval:
+    """Return the bounds of `compare` alone, without its tests; arguments as there."""
+    pairs = pair(a, b)
+    share = not amount and is_share(pairs.a) and is_share(pairs.b)
+    units = _differences(pairs, clusters)
+    return interval_of(units, decision_bounds(units, share=share, level=1 - alpha))
+
+
+def _differences(pairs: Pairs, clusters: Mapping[str, str | None] | None) -> Units:
+    """A - b, summed within clusters."""
+    differing = pairs.a - pairs.b
+    # Averages of the same repeats in another order differ in the last bits: that is no difference.
+    differing[np.abs(differing) <= 1e-12 * np.maximum(np.abs(pairs.a), np.abs(pairs.b))] = 0.0
+    units = units_of(differing, None if clusters is None else _labels(pairs.ids, clusters))
+    units.sums[np.abs(units.sums) <= 1e-12 * np.max(np.abs(differing), initial=0.0)] = 0.0
+    return units
 
 
 def _labels(ids: Sequence[str], clusters: Mapping[str, str | None]) -> list[str | None]:
@@ -228,14 +241,12 @@ def _labels(ids: Sequence[str], clusters: Mapping[str, str | None]) -> list[str 
 
 
 def _limits(
-    differences: FloatArray, *, share: bool, rng: np.random.Generator, resamples: int, level: float
+    differences: FloatArray, *, rng: np.random.Generator, resamples: int, level: float
 ) -> Limits:
     """Return the bootstrap's limits of differences that vary."""
     units, sign = _oriented(differences)
     (means,) = bootstrap_means([units], rng, resamples)
     low, high, method = bootstrap_limits(units, means, level)
-    if share:  # a large cluster, linearised, can lie beyond a whole difference
-        low, high = max(low, -1.0), min(high, 1.0)
     return (low, high, method) if sign > 0 else (-high, -low, method)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import LARGE, RESAMPLES, FloatArray
+from framework.statistics.bootstrap import LARGE, RESAMPLES
+from framework.statistics.clusters import FloatArray
 from framework.statistics.proportions import mcnemar_p
 
 EXACT_UP_TO = 20

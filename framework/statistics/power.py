@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import MIN_UNITS, FloatArray, unit_values
+from framework.statistics.bootstrap import unit_values
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import clopper_pearson, is_binary, is_share, mean_interval
 from framework.statistics.paired import pair
 

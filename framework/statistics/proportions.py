@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from framework.statistics.bootstrap import FloatArray
+from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import is_binary, is_share
 
 AS_IS: Final = "as is"

@@ -8,14 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import (
-    LARGE,
-    MIN_UNITS,
-    RESAMPLES,
-    FloatArray,
-    bootstrap_means,
-    unit_sums,
-)
+from framework.statistics.bootstrap import LARGE, RESAMPLES, bootstrap_means, unit_sums
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values, bootstrap_limits
 from framework.statistics.seeding import generator
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import MIN_UNITS, FloatArray
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values
 from framework.statistics.seeding import generator
 

@@ -22,7 +22,7 @@ from framework.reporting.figures.style import (
     legend_height,
     marks,
 )
-from framework.statistics.bootstrap import FloatArray
+from framework.statistics.clusters import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from framework.analysis.outcomes import ranked
 from framework.analysis.summary import SETTING
 from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, delta, number_cell, p_cell
-from framework.reporting.format import short
+from framework.reporting.format import short_limits
 from framework.reporting.tables import Column, each, long_table, table, titled
 from framework.statistics.effects import against_smallest_effect
 
@@ -24,7 +24,9 @@ _SIGNS: Final[Mapping[str, str]] = {
     "differs": "≠",
 }
 """What can come out of a comparison for one of its arms, and the letter for it."""
-_MARKS: Final = {"a better": "*", "b better": "*", "cannot conclude": "!", "equivalent": "="}
+_MARKS: Final = {
+    "a better": "*", "b better": "*", "differs": "*", "cannot conclude": "!", "equivalent": "=",
+}  # fmt: skip
 
 
 def comparisons(evidence: Evidence) -> Iterator[Block]:
@@ -44,10 +46,12 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
     )
     yield Text(
         f"{len(rows)} comparisons on the same cases were composed; p is that of the sign-flip "
-        "permutation test, adjusted by Holm over all of them. Least p is the smallest adjusted p "
-        f"that so many cases could reach: where it is not below .05, nothing can be concluded "
-        f"({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares with one arm). "
-        f"{declared}"
+        "permutation test, adjusted by Holm over all of them. It assumes that differences are "
+        "symmetric about 0 under no effect, so an arm is called better only "
+        "where the decision bounds, which assume no shape, leave out 0 as well. Least p is the "
+        "smallest adjusted p that so many cases could reach: where it is not below .05, nothing "
+        f"can be concluded ({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares "
+        f"with one arm). {declared}"
     )
     for group in evidence.groups:
         if not group.comparisons:
@@ -103,7 +107,7 @@ def _marked(row: Mapping[str, Any] | None) -> Cell:
         return cell
     brief = f"{row['delta']:+.2f}{mark}"
     if cell.under:
-        brief += f" {short(row['ci_low'], '+')} {short(row['ci_high'], '+')}"
+        brief += " " + " ".join(short_limits(row["ci_low"], row["ci_high"], "+"))
     return Cell(text=cell.text, under=cell.under, brief=brief, value=cell.value)
 
 
@@ -115,7 +119,8 @@ def scorecard(evidence: Evidence) -> Iterator[Block]:
     yield Heading("Scorecard", "scorecard")
     yield Text(
         "Every comparison composed counts once for each of its arms. Win and loss: Holm-adjusted "
-        "p < .05. Near-tie: the decision bounds lie within the declared smallest effect. "
+        "p < .05 and decision bounds that leave out 0. Near-tie: the bounds lie within the "
+        "declared smallest effect, and both arms are shown to beat a third by more than it. "
         "Differs: p < .05 on an axis without a better direction. Axes are correlated, so this is "
         "no tally of independent trials."
     )
@@ -160,7 +165,7 @@ def outcome_of(row: Mapping[str, Any], arm: str) -> str:
     conclusion = row["conclusion"]
     if conclusion == "equivalent":
         return "near-tie"
-    if conclusion in ("undecided", "cannot conclude"):
+    if conclusion in ("undecided", "cannot conclude", "differs"):
         return str(conclusion)
     if higher_is_better(row["axis"]) is None:
         return "differs"
@@ -182,17 +187,22 @@ def _table(group: Group, effect: float | None) -> Table:
             "least p": ("smallest_holm_p", p_cell),
             "n": ("n", count),
             "by Holm p": _concluded,
-            "by decision bounds": lambda row: against_smallest_effect(
-                row["bound_low"], row["bound_high"], effect
-            ),
+            "by decision bounds": lambda row: _by_bounds(row, effect),
         },
         in_order(group.comparisons, places),
     )
 
 
+def _by_bounds(row: Mapping[str, Any], effect: float | None) -> str:
+    verdict = against_smallest_effect(row["bound_low"], row["bound_high"], effect)
+    if verdict == "equivalent" != row["conclusion"]:
+        return "within the smallest effect"
+    return verdict
+
+
 def _concluded(row: Mapping[str, Any]) -> Cell:
     conclusion = str(row["conclusion"])
-    if conclusion in ("a better", "b better"):
+    if conclusion in ("a better", "b better", "differs"):
         winner = row["arm_a"] if conclusion == "a better" else row["arm_b"]
         if higher_is_better(row["axis"]) is None:
             more = row["arm_a"] if row["delta"] > 0 else row["arm_b"]

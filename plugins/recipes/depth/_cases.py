@@ -11,7 +11,7 @@ from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.records import Row
 from framework.reporting.blocks import NOTHING, Cell
-from framework.statistics.bootstrap import MIN_UNITS
+from framework.statistics.clusters import MIN_UNITS
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import Measured, shown

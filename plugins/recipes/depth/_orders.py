@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from framework.statistics.bootstrap import (
-    MIN_UNITS,
     RESAMPLES,
-    FloatArray,
     bootstrap_means,
     percentile_limits,
     unit_sums,
 )
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import Interval
 from framework.statistics.seeding import generator
 

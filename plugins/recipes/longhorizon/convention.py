@@ -17,7 +17,8 @@ import numpy as np
 from framework.contracts.recipe import Convention
 from framework.errors import UserError
 from framework.registry import register
-from framework.statistics.bootstrap import RESAMPLES, FloatArray, percentile_limits
+from framework.statistics.bootstrap import RESAMPLES, percentile_limits
+from framework.statistics.clusters import FloatArray
 from framework.statistics.comparison import case_means
 from framework.statistics.effects import cohens_h
 from framework.statistics.paired import pair

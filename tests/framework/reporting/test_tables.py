@@ -14,6 +14,7 @@ from framework.reporting.format import (
     interval,
     number,
     p_value,
+    short_limits,
     signed,
     warned,
 )
@@ -38,6 +39,16 @@ def test_numbers_and_what_is_not_there() -> None:
     assert (signed(0.0341), signed(-0.5), signed(None)) == ("+0.034", "-0.500", "-")
     assert interval({"ci_low": 0.75, "ci_high": 0.902}) == "[0.750, 0.902]"
     assert interval({"ci_low": None, "ci_high": None}) == "-"
+
+
+def test_limits_that_differ_are_not_printed_as_one_number() -> None:
+    """`.99-.99`, `1.0-1.0` and `-.00 +.00` were printed of intervals that have a width."""
+    assert short_limits(0.45, 0.61) == (".45", ".61")
+    assert short_limits(0.991, 0.994) == ("0.991", "0.994")
+    assert short_limits(0.9961, 1.0) == ("0.996", "1.000")
+    assert short_limits(-0.0004, 0.0004, "+") == ("-0.0004", "+0.0004")
+    assert short_limits(-0.05, 0.05, "+") == ("-.05", "+.05")
+    assert interval({"ci_low": 0.99991, "ci_high": 0.99994}) == "[0.99991, 0.99994]"
 
 
 def test_declared_inputs_of_an_arm() -> None:

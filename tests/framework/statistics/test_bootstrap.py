@@ -12,7 +12,6 @@ from framework.statistics.bootstrap import (
     LARGE,
     bca_limits,
     bootstrap_means,
-    heaviest_unit,
     percentile_limits,
     unit_sums,
     unit_values,
@@ -86,7 +85,6 @@ def test_unit_values() -> None:
     # 3.25 is the mean over cases, 4 / 3 the mean size: 3.25 + (4 - 2 * 3.25) * 3 / 4 and so on.
     assert units.tolist() == [1.375, 2.3125, 6.0625]
     assert unit_sums(values, ["x", None, "x", None]).tolist() == [3.0, 1.5, 5.25]
-    assert heaviest_unit(4, ["x", None, "x", None]) == 1.5
     units, clustered = unit_values(values, ["x", "x", "y", "y"])
     assert clustered
     assert units.tolist() == [1.5, 5.0]  # of one size: the clusters' means

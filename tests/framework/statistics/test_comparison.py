@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from framework.errors import UserError
-from framework.statistics.comparison import ComparisonRow, case_means, comparison_table
+from framework.statistics.comparison import (
+    INSENSITIVE,
+    SKEWED,
+    ComparisonRow,
+    case_means,
+    comparison_table,
+)
 from framework.statistics.multiplicity import holm
 from framework.statistics.paired import UnpairedCases, compare
 
@@ -158,10 +164,30 @@ def test_conclusions() -> None:
     assert conclude(low, high).conclusion == "b better"
     assert conclude(low, high, lower_is_better=["axis"]).conclusion == "a better"
     assert conclude(high, [0.0] * 3 + [1.0] * 37).conclusion == "undecided"
+    assert conclude(high, low, undirected=["axis"]).conclusion == "differs"
     assert conclude(high, high).conclusion == "undecided"
     assert conclude(high, high, smallest_effect=0.05).conclusion == "undecided"
-    assert conclude(high, high, smallest_effect={"axis": 0.1}).conclusion == "equivalent"
+    found = conclude(high, high, smallest_effect={"axis": 0.1})
+    assert (found.conclusion, found.reason) == ("undecided", INSENSITIVE)
     assert conclude(high, high, smallest_effect={"other": 0.1}).conclusion == "undecided"
+
+
+def test_arms_on_one_floor_are_not_equivalent() -> None:
+    """None of three arms succeeds anywhere; then two of them do where the third does not."""
+    floor = [0.0] * 60
+    high = [1.0] * 54 + [0.0] * 6
+
+    def concluded(a: list[float], third: list[float], **options: Any) -> str:
+        rows = rows_from({"a": list(a), "b": list(a), "c": list(third)})
+        table = comparison_table(rows, seed=0, smallest_effect=0.1, resamples=500, **options)
+        return find(table, arm_a="a", arm_b="b").conclusion
+
+    assert concluded(floor, floor) == "undecided"
+    assert concluded(floor, high) == "undecided"  # others can do it: these two share their failure
+    assert concluded(high, floor) == "equivalent"
+    assert concluded(high, floor, lower_is_better=["axis"]) == "undecided"
+    assert concluded(high, floor, undirected=["axis"]) == "equivalent"
+    assert concluded(high, floor, baseline="b") == "equivalent"
 
 
 def test_a_real_difference_below_the_smallest_effect_is_equivalence() -> None:
@@ -169,8 +195,27 @@ def test_a_real_difference_below_the_smallest_effect_is_equivalence() -> None:
     base = rng.uniform(0.2, 0.7, 100)
     shifted: list[float | None] = (base + rng.uniform(0, 0.02, 100)).tolist()
     original: list[float | None] = base.tolist()
-    assert conclude(shifted, original).conclusion == "a better"
-    assert conclude(shifted, original, smallest_effect=0.05).conclusion == "equivalent"
+    found = conclude(shifted, original)
+    assert found.permutation_p is not None
+    assert found.permutation_p < 0.01
+    assert (found.conclusion, found.reason) == ("undecided", SKEWED)  # one lost case undoes it
+    rows = rows_from({"a": shifted, "b": original, "none": [0.0] * 100})
+    table = comparison_table(rows, seed=0, smallest_effect=0.05, resamples=500)
+    assert find(table, arm_a="a", arm_b="b").conclusion == "equivalent"
+
+
+def test_skewed_differences_make_no_winner_by_p_alone() -> None:
+    """A true null: one case in 25 loses all that the others gain. p rejects it 13 times in 100."""
+    rng = np.random.default_rng(7)
+    rejected = won = 0
+    for _ in range(150):
+        differences = np.where(rng.random(50) < 0.04, -0.96, 0.04) * rng.uniform(0.5, 1.5, 50)
+        base = 0.5 - differences / 2
+        row = conclude((base + differences).clip(0, 1).tolist(), base.clip(0, 1).tolist())
+        rejected += row.permutation_p is not None and row.permutation_p < 0.05
+        won += row.conclusion in ("a better", "b better")
+    assert rejected > 0.1 * 150
+    assert won <= 0.05 * 150
 
 
 def test_cannot_conclude_counts_the_family() -> None:

@@ -13,8 +13,9 @@ from scipy import stats
 
 from framework.errors import UserError
 from framework.statistics.bootstrap import bootstrap_means, percentile_limits
-from framework.statistics.intervals import Interval, clopper_pearson
+from framework.statistics.intervals import Interval
 from framework.statistics.paired import Comparison, UnpairedCases, compare, pair
+from framework.statistics.proportions import tango_limits
 
 VALUE = st.one_of(st.none(), st.sampled_from([0.0, 1 / 6, 1 / 3, 0.5, 2 / 3, 1.0]))
 
@@ -63,7 +64,10 @@ def test_agrees_with_scipy() -> None:
     )
     assert result.permutation.p == pytest.approx(test.pvalue, abs=0.015)
     assert result.interval.method == "bca bootstrap"
-    assert result.bounds == result.interval
+    assert result.bounds.method == "bounded mean"
+    assert result.bounds.low is not None
+    assert result.interval.low is not None
+    assert result.interval.low - 0.03 < result.bounds.low < result.interval.low
 
 
 def test_binary_axis() -> None:
@@ -113,7 +117,7 @@ def test_laws(
         assert swapped.delta == pytest.approx(-result.delta)
     assert swapped.permutation == result.permutation
     assert swapped.mcnemar.p == result.mcnemar.p
-    assert swapped.equivalent == result.equivalent
+    assert swapped.within_effect == result.within_effect
     assert result.n + result.n_undefined == len(cases)
 
 
@@ -130,7 +134,8 @@ def test_clusters_carry_the_test_and_the_interval() -> None:
     assert alone.permutation.p < 0.001 < clustered.permutation.p
     assert (clustered.n, clustered.n_clusters, clustered.n_discordant) == (150, 15, 15)
     assert clustered.permutation.smallest_p == 2.0**-14
-    assert clustered.interval.method == "bca bootstrap over clusters"
+    assert clustered.interval.method == "cr2 t over clusters"
+    assert clustered.bounds.method == "bounded mean over clusters"
     assert clustered.mean_a is not None
     assert clustered.mean_b is not None
     assert clustered.delta == pytest.approx(clustered.mean_a - clustered.mean_b)
@@ -145,7 +150,7 @@ def test_fewer_than_ten_clusters_claim_no_interval() -> None:
         assert interval.method == "no interval: 4 clusters, fewer than 10"
     assert result.permutation.p == result.permutation.smallest_p == 0.125
     assert result.cannot_conclude
-    assert result.equivalent is False
+    assert result.within_effect is False
 
 
 def test_clusters_must_name_every_case() -> None:
@@ -162,17 +167,18 @@ def test_five_cases_cannot_conclude_and_six_can() -> None:
 
 def test_all_differences_equal() -> None:
     alike = compare(by_case([0.25, 1.0] * 50), by_case([0.25, 1.0] * 50), seed=0)
-    assert alike.interval.method == "exact (all differences equal)"
+    assert alike.interval.method == "bounded mean"
     assert alike.delta == 0
     assert alike.interval.low == pytest.approx(-(1 - 0.025**0.01))
     assert alike.permutation.p == alike.mcnemar.p == 1.0
     assert alike.n_discordant == 0
     shifted = compare(by_case([1.0] * 50), by_case([0.0] * 50), seed=0)
     assert shifted.interval.high == pytest.approx(1.0)
-    assert shifted.interval.low == pytest.approx(1 - 2 * (1 - 0.025**0.02))
+    assert shifted.interval.low == pytest.approx(tango_limits(50, 0, 50)[0])
+    assert shifted.bounds == shifted.interval
     tokens = compare(by_case([335.0] * 50), by_case([300.0] * 50), seed=0)
     assert (tokens.delta, tokens.interval.low) == (35.0, None)
-    assert tokens.interval.method == "no interval: all differences equal"
+    assert tokens.interval.method == "no interval: all values equal"
     assert tokens.cohens_h is None
 
 
@@ -186,7 +192,7 @@ def test_no_case_and_one_case() -> None:
         assert result.cannot_conclude
         assert result.interval.method == "undefined: no cases"
     assert undefined.n_undefined == 1
-    assert empty.equivalent is False
+    assert empty.within_effect is False
     one = compare({"x": 0.5}, {"x": 0.25}, seed=0)
     assert (one.delta, one.permutation.p, one.cannot_conclude) == (0.25, 1.0, True)
     assert one.interval.low is not None
@@ -211,8 +217,8 @@ def test_equivalence_needs_the_cases_for_it() -> None:
     values = [0.0, 1.0] * 36
     for n, equivalent in ((71, False), (72, True)):
         a = by_case(values[:n])
-        assert compare(a, a, seed=0, smallest_effect=0.05).equivalent is equivalent
-        assert compare(a, a, seed=0).equivalent is None
+        assert compare(a, a, seed=0, smallest_effect=0.05).within_effect is equivalent
+        assert compare(a, a, seed=0).within_effect is None
 
 
 def test_names_and_seed_choose_the_draws() -> None:
@@ -239,17 +245,19 @@ def test_interval_holds_the_true_difference_about_as_often_as_it_says() -> None:
 
 
 def test_a_lost_large_cluster_is_bounded_by_its_size() -> None:
-    """One cluster of 3 cases loses and 11 cases do not differ: others may be as large."""
-    clusters = {f"b{i}": "big" for i in range(3)} | {f"c{i}": f"k{i}" for i in range(11)}
+    """One cluster of 3 cases loses and 14 cases do not differ: others may be as large."""
+    clusters = {f"b{i}": "big" for i in range(3)} | {f"c{i}": f"k{i}" for i in range(14)}
     b = dict.fromkeys(clusters, 1.0)
     a = {case: 0.0 if clusters[case] == "big" else 1.0 for case in clusters}
     found = compare(a, b, clusters, seed=0)
-    assert found.delta == pytest.approx(-3 / 14)  # over cases; over clusters it would be -1 / 12
-    assert (found.n, found.n_clusters, found.n_discordant) == (14, 12, 1)
-    assert found.bounds.method.startswith("clopper-pearson")
-    heaviest = 3 / (14 / 12)
-    assert found.bounds.low == pytest.approx(-heaviest * clopper_pearson(1, 12)[1])
-    assert found.bounds.high == pytest.approx(heaviest * clopper_pearson(0, 12)[1])
+    assert found.delta == pytest.approx(-3 / 17)  # over cases; over clusters it would be -1 / 15
+    assert (found.n, found.n_clusters, found.n_discordant) == (17, 15, 1)
+    assert found.bounds.method == "bounded mean over clusters"
+    # Of 14 small and 2 large units weighted at random, one of the large ones unseen and lost.
+    rng = np.random.default_rng(0)
+    small, seen, unseen = (rng.gamma(k, size=400_000) for k in (14, 1, 1))
+    means = -3 * (seen + unseen) / (small + 3 * (seen + unseen))
+    assert found.bounds.low == pytest.approx(float(np.quantile(means, 0.025)), abs=0.004)
 
 
 def test_a_cluster_whose_differences_cancel_is_not_discordant() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from framework.analysis.prereg import Preregistration, locks, read_file
-from framework.statistics.intervals import clopper_pearson, unvaried_limits
+from framework.statistics.intervals import clopper_pearson
 from framework.statistics.noninferiority import cases_needed
 from framework.statistics.proportions import tango_limits
 
@@ -66,6 +66,6 @@ def _power(n: int, margin: float, loss: float, discordance: float, level: float)
             if losses or count:
                 low = tango_limits(int(count), int(losses), n, level)[0]
             else:
-                low = unvaried_limits(0.0, n, level, lowest=-1.0)[0]
+                low = -clopper_pearson(0, n, level)[1]
             total += (low > -margin) * chance * wins[count]
     return float(total)

@@ -7,13 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from framework.statistics.bootstrap import (
-    MIN_UNITS,
-    RESAMPLES,
-    FloatArray,
-    bootstrap_means,
-    percentile_limits,
-)
+from framework.statistics.bootstrap import RESAMPLES, bootstrap_means, percentile_limits
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.paired import UnpairedCases, pair
 from framework.statistics.seeding import generator
 

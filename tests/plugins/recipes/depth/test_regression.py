@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from framework.statistics.regression import compliance_model
+from plugins.recipes.depth._regression import compliance_model
 
 
 def observed(

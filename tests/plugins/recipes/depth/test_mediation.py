@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from framework.statistics.mediation import mediation
 from framework.statistics.paired import UnpairedCases
+from plugins.recipes.depth._mediation import mediation
 
 Values = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import MIN_UNITS, FloatArray
+from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import as_values, is_binary
 
 _LARGEST_COEFFICIENT = 10.0  # odds of 22,000 to 1: no data of this size tells that

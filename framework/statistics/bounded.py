@@ -1,0 +1,127 @@
+"""Limits of a mean of values that lie in a known range, at any level and whatever their spread.
+
+The sample gets one more unit, as bad as a unit can be, and the units random weights: what stays
+above the limit in all but a share `tail` of the weightings is claimed. For 0/1 values these are the
+limits of Clopper and Pearson, for n alike units what n of them leave unseen. That they hold for any
+distribution is a conjecture that no search has refuted; ours is in docs/reference/statistics.md.
+Source: Gaffke, Mathematical Methods of Statistics 14 (2005), 451-467; Learned-Miller and Thomas,
+arXiv:1905.06208.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from framework.statistics.clusters import FloatArray, Units
+
+LARGE: Final = 2_000
+"""Above so many units values are taken in steps of a thousandth."""
+_STEP: Final = 0.07
+_BLOCK: Final = 20
+_FURTHEST: Final = 40
+"""The integral is a sum over blocks of so many steps, of which few are needed."""
+
+
+def bounded_limits(
+    units: Units, level: float, *, lowest: float = 0.0, highest: float = 1.0
+) -> tuple[float, float]:
+    """Return limits of the mean over cases, each valid at one-sided (1 - level) / 2.
+
+    The unit that is added is as large as the largest that was seen.
+
+    Args:
+        units: sums of values that lie in [lowest, highest].
+        level: coverage of the two limits together.
+        lowest: -1 for differences of shares.
+        highest: of a value.
+    """
+    mirrored = Units(-units.sums, units.sizes)
+    tail = (1 - level) / 2
+    return _lower(units, tail, lowest, highest), -_lower(mirrored, tail, -highest, -lowest)
+
+
+def _lower(units: Units, tail: float, lowest: float, highest: float) -> float:
+    if len(units.sums) > LARGE:  # down to a thousandth, which loses that much at most
+        coarse = np.floor(units.sums / units.sizes * 1000) / 1000 * units.sizes
+        units = Units(np.maximum(coarse, lowest * units.sizes), units.sizes)
+    # Equal units share one gamma variate, which is much less work.
+    (pairs, counts) = np.unique(
+        np.column_stack((units.sums, units.sizes)), axis=0, return_counts=True
+    )
+    sums = np.append(pairs[:, 0], lowest * units.sizes.max())
+    sizes = np.append(pairs[:, 1], units.sizes.max())
+    shapes = np.append(counts, 1.0)
+
+    def excess(mean: float) -> float:
+        chance = chance_below(sums - mean * sizes, shapes)
+        return math.log(max(chance, tail**3) / tail)
+
+    if units.mean - lowest <= 1e-12:
+        return lowest
+    return _root(excess, lowest, highest)
+
+
+def chance_below(values: FloatArray, shapes: FloatArray) -> float:
+    """Return the probability that sum(values * gamma variates of these shapes) is at most 0.
+
+    By inverting the moment generating function along the line through its saddle point, so that
+    the smallest probabilities have as many exact digits as the others (Rice 1968).
+    """
+    scale = float(np.max(np.abs(values), initial=0.0))
+    kept = np.abs(values) > 1e-13 * scale
+    values, shapes = values[kept], shapes[kept]
+    if not np.any(values > 0):
+        return 1.0
+    if not np.any(values < 0):
+        return 0.0
+    if values @ shapes < 0:
+        return 1 - _chance_above(values, shapes)
+    return _chance_above(-values, shapes)
+
+
+def _chance_above(values: FloatArray, shapes: FloatArray) -> float:
+    values = values / values.max()
+    low, high = 0.0, 1.0
+    for _ in range(30):  # near the saddle is near enough: any line between 0 and 1 is right
+        saddle = (low + high) / 2
+        if saddle * float(shapes @ (values / (1 - saddle * values))) < 1:
+            low = saddle
+        else:
+            high = saddle
+    width = float(shapes @ (values / (1 - saddle * values)) ** 2 + saddle**-2) ** -0.5
+    total = 0.0
+    for block in range(_FURTHEST):
+        t = _STEP * np.arange(block * _BLOCK, (block + 1) * _BLOCK)
+        s = saddle + 1j * width * np.sinh(t)
+        logs = -(shapes @ np.log1p(-np.multiply.outer(values, s))) - np.log(s)
+        terms = (np.exp(logs) * np.cosh(t)).real
+        total += float(terms.sum()) - (terms[0] / 2 if block == 0 else 0.0)
+        if np.max(np.abs(terms)) < 1e-13 * abs(total):
+            break
+    return float(total * width * _STEP / np.pi)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function is 0: regula falsi, halving the value of an end that stays.
+
+    Importing scipy.optimize would take longer than all of a run's limits.
+    """
+    at_low, at_high = function(low), function(high)
+    side = 0
+    while high - low > 1e-10:
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        middle = min(max(middle, low + 5e-11), high - 5e-11)
+        at = function(middle)
+        if at > 0:
+            high, at_high = middle, at
+            at_low /= 2 if side > 0 else 1
+            side = 1
+        else:
+            low, at_low = middle, at
+            at_high /= 2 if side < 0 else 1
+            side = -1
+    return low
