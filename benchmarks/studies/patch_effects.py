@@ -29,10 +29,9 @@ from typing import Any
 
 from benchmarks._measure import result
 from benchmarks.studies.gate_populations import Effect
-from framework.contracts import Target
+from framework.contracts import Domain, Target
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
-from framework.improve.gates import rerendered
 from framework.improve.stack import Candidate, Stack, library_digest
 from framework.pipeline.ingest import Memories
 from framework.pipeline.path import Pipeline
@@ -126,6 +125,13 @@ def opened(overrides: Sequence[str]) -> tuple[Pipeline, Target[Any]]:
         memories=Memories(2 * BLOCK),
     )
     return path, target
+
+
+def rerendered(domain: Domain[Any], cases: Sequence[Case]) -> list[Case] | None:
+    """The cases in other words; None unless the domain has some for every one of them."""
+    found = [domain.rerendered(case, 1) for case in cases]
+    others = [case for case in found if case is not None]
+    return others if len(others) == len(found) else None
 
 
 def paths(subject: Subject) -> list[tuple[Pipeline, Target[Any]]]:

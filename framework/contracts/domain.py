@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from framework.contracts.configured import Configured, S
-from framework.records import ABSTAIN, FIRST_VERSION, Answer, Case, Event, FactField, Gold, GoldItem
+from framework.records import ABSTAIN, FIRST_VERSION, Answer, Case, Event, FactField, Gold
 from framework.registry import plugins
 
 REPORTED: Final = 1_000
@@ -171,8 +171,7 @@ class Domain(Configured[S]):
 
         Same id, facts, label and gold; every piece of evidence in the event of the same id, in the
         same order. Other texts around it, in a history of its own. Every number from 1 is another
-        wording. By how much two of them differ under one pipeline is what the noise of wording is
-        (validity.md section 4).
+        wording. By how much two of them differ under one pipeline says what hangs on the wording.
         """
         return None
 
@@ -190,14 +189,6 @@ class Domain(Configured[S]):
         section 2).
         """
         return None
-
-    def states(self, case: Case, item: GoldItem, sentence: str) -> bool:
-        """Whether a sentence of a view says what a passage of the gold says, in other words.
-
-        Asked of passages without anchors and without an intact span in the view. None does by
-        default; a domain that knows what its passages mean compares meanings.
-        """
-        return False
 
     def suffices(self, case: Case, retained: frozenset[str]) -> bool:
         """The domain's rule of sufficiency: whether these gold items give the gold decision.

@@ -138,7 +138,7 @@ class Loop:
         noise = self.log.emit(
             "noise.recorded",
             await measure_noise(
-                self.evaluator, self.domain, splits.confirm, state.confirm, settings.min_net_flips
+                self.evaluator, splits.confirm, state.confirm, settings.min_net_flips
             ),
         )
         state.plateau.least = noise["least_net_flips"]
