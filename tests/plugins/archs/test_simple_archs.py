@@ -10,9 +10,11 @@ import pytest
 from framework.contracts import Query
 from framework.records import Gold, GoldItem, Item, Span
 from framework.testing.arch_conformance import settle
+from plugins.archs.chat_log import ChatLog
 from plugins.archs.full_context import FullContext
 from plugins.archs.last_mention import LastMention, LastMentionSettings, label_of
 from plugins.archs.none import NoMemory
+from plugins.archs.oldest_first import OldestFirst
 from plugins.archs.oracle import Oracle
 from plugins.archs.random_context import RandomContext, RandomContextSettings
 from tests.plugins.archs.helpers import event, ids, opened, recall
@@ -29,6 +31,13 @@ def test_full_context_is_everything_in_order_of_arrival() -> None:
     assert ids(items) == ["a", "b", "c"]
     assert [item.text for item in items] == ["note a", "note b", "note c"]
     assert [item.signals["recency"] for item in items] == [1 / 3, 2 / 3, 1.0]
+
+
+def test_the_log_is_read_from_either_end_whatever_is_asked() -> None:
+    oldest = opened(OldestFirst, EVENTS)
+    assert ids(recall(oldest, "note c")) == ["a", "b", "c"]
+    assert ids(recall(oldest, "note c", k=1)) == ["a"]
+    assert ids(recall(opened(ChatLog, EVENTS), "note a")) == ["c", "b", "a"]
 
 
 def test_random_context_draws_every_order_about_equally_often() -> None:
