@@ -27,7 +27,7 @@ from framework.registry import (
     plugins,
     settings_of,
 )
-from framework.store.directory import load_state
+from framework.store.directory import State, first_event
 from framework.text.canonical import digest
 
 GROUPS: Final = (
@@ -267,11 +267,17 @@ def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:
     )
 
 
+def stored_plan(state: State) -> Plan:
+    """The plan that a run was begun with, as its journal holds it."""
+    return _plan_of(state.started)
+
+
 def load_plan(path: Path) -> Plan:
-    """The plan of a run directory, from its journal. Raises UserError where there is none."""
-    started = load_state(path).started
-    if started is None:
-        raise UserError(f"{path}: its journal does not begin with run.started")
+    """The plan of a run directory of which nothing else is asked. Raises UserError for no run."""
+    return _plan_of(first_event(path).payload)
+
+
+def _plan_of(started: Mapping[str, Any]) -> Plan:
     return plan(started["config"], started["overrides"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import Any
 
 from framework.analysis.summary import SETTING, axes_of_rows, ledger, room_of_rows, setting_of
 from framework.analysis.sweep import sweep_summary
-from framework.config import Plan, load_plan
+from framework.config import Plan, stored_plan
 from framework.errors import UserError
 from framework.records import Row
-from framework.store import MANIFEST
-from framework.store.directory import data_differ, load_state, read_summary
+from framework.store.directory import FinishedRun, data_differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +23,7 @@ class Across:
     notes: Sequence[str]
 
 
-def compare_across(paths: Sequence[Path], **options: Any) -> Across:
+def compare_across(runs: Sequence[FinishedRun], **options: Any) -> Across:
     """Compare finished runs on the cases that all of them have.
 
     Arms are compared where all else is equal, budget, model and prompts included; a run that stands
@@ -33,30 +31,24 @@ def compare_across(paths: Sequence[Path], **options: Any) -> Across:
     over the shared ones.
 
     Args:
-        paths: run directories.
+        runs: finished runs.
         options: of `sweep_summary`.
 
     Raises:
         UserError: fewer than two runs, runs on other data, seeds or repeats, runs that measure
             budgets by another tokenizer, or without a case in common.
     """
-    if len(paths) < 2:
+    if len(runs) < 2:
         raise UserError("compare needs two runs or a sweep")
-    summaries = [read_summary(path) for path in paths]
-    comparable(paths, same_number=False)
-    manifests = [_manifest(path) for path in paths]
+    comparable(runs, same_number=False)
+    paths = [run.path for run in runs]
+    manifests = [run.manifest for run in runs]
     _check_tokenizer(paths, manifests)
-    rows: list[Sequence[Row]] = [load_state(path).rows for path in paths]
-    summaries, rows, notes = _on_shared_cases(paths, summaries, rows)
+    summaries, rows, notes = _on_shared_cases(runs)
     notes += _alone(paths, summaries)
     notes += _code(paths, manifests)
     found = sweep_summary(summaries, rows, [path.name for path in paths], **options)
     return Across(summary=found, notes=notes)
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    return found
 
 
 def _check_tokenizer(paths: Sequence[Path], manifests: Sequence[Mapping[str, Any]]) -> None:
@@ -69,26 +61,23 @@ def _check_tokenizer(paths: Sequence[Path], manifests: Sequence[Mapping[str, Any
 
 
 def _on_shared_cases(
-    paths: Sequence[Path], summaries: Sequence[dict[str, Any]], rows: Sequence[Sequence[Row]]
-) -> tuple[list[dict[str, Any]], list[Sequence[Row]], list[str]]:
+    runs: Sequence[FinishedRun],
+) -> tuple[list[Mapping[str, Any]], list[Sequence[Row]], list[str]]:
     """Summaries and rows over the cases that all runs have; as they are where those are all."""
-    cases = [{row.case_id for row in own} for own in rows]
+    cases = [{row.case_id for row in run.rows} for run in runs]
     shared = set.intersection(*cases)
     if not shared:
-        raise UserError(f"{', '.join(map(str, paths))}: no case in common")
+        raise UserError(f"{', '.join(str(run.path) for run in runs)}: no case in common")
     if all(own == shared for own in cases):
-        return list(summaries), list(rows), []
-    kept = [[row for row in own if row.case_id in shared] for own in rows]
+        return [run.summary for run in runs], [run.rows for run in runs], []
+    kept = [[row for row in run.rows if row.case_id in shared] for run in runs]
     left = ", ".join(
-        f"{len(own - shared)} of {path.name}"
-        for path, own in zip(paths, cases, strict=True)
+        f"{len(own - shared)} of {run.path.name}"
+        for run, own in zip(runs, cases, strict=True)
         if own != shared
     )
     return (
-        [
-            _narrowed(summary, own, len(shared))
-            for summary, own in zip(summaries, kept, strict=True)
-        ],
+        [_narrowed(run.summary, own, len(shared)) for run, own in zip(runs, kept, strict=True)],
         list(kept),
         [f"means and pairs are over the {len(shared)} cases that all runs have; left out: {left}"],
     )
@@ -145,21 +134,22 @@ def _code(paths: Sequence[Path], manifests: Sequence[Mapping[str, Any]]) -> Iter
             yield f"{paths[0].name} and {path.name} were made by other code: {', '.join(differ)}"
 
 
-def comparable(paths: Sequence[Path], *, same_number: bool = True) -> None:
+def comparable(runs: Sequence[FinishedRun], *, same_number: bool = True) -> None:
     """Raise UserError when runs differ in their cases: domain, data, seed, repeats or number.
 
     Without `same_number` some may hold more cases: of one seed and domain, the first are the same.
     """
     keys = ["domain", "seed", "repeats", *(["n_cases"] if same_number else [])]
-    identities = [load_plan(path).identity for path in paths]
-    data = [(load_state(path).started or {}).get("data") for path in paths]
-    for path, identity, its_data in zip(paths[1:], identities[1:], data[1:], strict=True):
-        differ = [key for key in keys if identity[key] != identities[0][key]]
-        if its := data_differ(data[0], its_data):
-            differ.append(its)
+    plans = [stored_plan(run.state) for run in runs]
+    first, its_data = plans[0].identity, runs[0].state.started.get("data")
+    for run, plan in zip(runs[1:], plans[1:], strict=True):
+        differ = [key for key in keys if plan.identity[key] != first[key]]
+        if data := data_differ(its_data, run.state.started.get("data")):
+            differ.append(data)
         if differ:
-            raise UserError(f"{paths[0]} and {path} differ in {', '.join(dict.fromkeys(differ))}")
-    check_distinct([load_plan(path) for path in paths])
+            differ_in = ", ".join(dict.fromkeys(differ))
+            raise UserError(f"{runs[0].path} and {run.path} differ in {differ_in}")
+    check_distinct(plans)
 
 
 def check_distinct(plans: Sequence[Plan]) -> None:

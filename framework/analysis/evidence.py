@@ -18,14 +18,13 @@ from framework.contracts import RowKey
 from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.statistics.comparison import CaseMeans, case_means
-from framework.store import MANIFEST
 from framework.store.directory import (
     ANSWERS,
     SWEEP,
     SWEEP_PLAN,
-    load_state,
+    FinishedRun,
     read_labels,
-    read_summary,
+    read_run,
 )
 
 
@@ -211,24 +210,25 @@ def of_sweep(sweep: Mapping[str, Any]) -> Evidence:
     return Evidence(path=Path(), jobs=jobs, sweep=sweep, plan={"jobs": sweep["jobs"]})
 
 
-def load(path: Path) -> Evidence:
+def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
     """The evidence in the directory of a finished run or a sweep with a finished job.
 
-    Raises UserError for any other directory, DataError for a damaged one.
+    runs : what was read of it already. Raises UserError for any other directory, DataError for a
+    damaged one.
     """
+    known = {run.path: run for run in runs}
+
+    def job(place: Path) -> Job:
+        run = known.get(place) or read_run(place)
+        return Job(path=place, summary=run.summary, manifest=run.manifest, rows=run.rows)
+
     if (path / SWEEP_PLAN).is_file():
         sweep = _read(path / SWEEP)
-        jobs = [_job(path / job["directory"]) for job in sweep["jobs"]]
+        jobs = [job(path / entry["directory"]) for entry in sweep["jobs"]]
         return Evidence(path=path, jobs=jobs, sweep=sweep, plan=_read(path / SWEEP_PLAN))
     if not path.is_dir():
         raise UserError(f"{path}: no such directory")
-    return Evidence(path=path, jobs=[_job(path)], sweep={"comparisons": []}, plan={})
-
-
-def _job(path: Path) -> Job:
-    summary = read_summary(path)
-    state = load_state(path)
-    return Job(path=path, summary=summary, manifest=_read(path / MANIFEST), rows=state.rows)
+    return Evidence(path=path, jobs=[job(path)], sweep={"comparisons": []}, plan={})
 
 
 def _read(path: Path) -> dict[str, Any]:

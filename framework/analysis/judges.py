@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
+from framework.analysis.evidence import Job
 from framework.analysis.summary import axis_meta
 from framework.errors import DataError, UserError
 from framework.records import Row
@@ -22,7 +23,7 @@ from framework.statistics.agreement import (
     direction_kept,
     krippendorffs_alpha,
 )
-from framework.store.directory import load_state, read_summary
+from framework.store.directory import FinishedRun
 
 _ARM: Final = ("arm", "condition")
 _BUDGET: Final = ("budget", "budget_label")
@@ -51,13 +52,13 @@ class Judged:
     answers: Mapping[Key, tuple[str, int]] = field(default_factory=dict)
 
 
-def judged_in_runs(name: str, runs: Sequence[Path]) -> Judged:
+def judged_in_runs(name: str, runs: Sequence[FinishedRun | Job]) -> Judged:
     """What the judge of these runs, one or a sweep's, said. Rows with an error are left out."""
     values: dict[str, dict[Key, float]] = defaultdict(dict)
     answers: dict[Key, tuple[str, int]] = {}
-    for path in runs:
-        budget = read_summary(path)["run"]["budget"]
-        for row in load_state(path).rows:
+    for run in runs:
+        budget = run.summary["run"]["budget"]
+        for row in run.rows:
             if row.error:
                 continue
             key = _key(row, budget)

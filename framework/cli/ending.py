@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ from framework.config import Plan
 from framework.engine.run import Outcome
 from framework.engine.sweep import SweepOutcome
 from framework.errors import TrackingError
-from framework.store.directory import HTML
+from framework.store.directory import HTML, FinishedRun
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
 _DRAWING: Final = "matplotlib.backends.backend_svg"
@@ -79,7 +79,7 @@ def show_sweep(outcome: SweepOutcome) -> int:
     path, plan = outcome.directory, outcome.plan
     if outcome.summary is not None:
         if plan.top.report:
-            write_page(path)
+            write_page(path, outcome.finished)
         try:
             plan.parts["tracking"].create().upload_sweep(path)
         except TrackingError as error:
@@ -108,12 +108,12 @@ def get_ready_to_draw() -> None:
     threading.Thread(target=importlib.import_module, args=[_DRAWING], daemon=True).start()
 
 
-def write_page(path: Path) -> None:
+def write_page(path: Path, runs: Sequence[FinishedRun] = ()) -> None:
     """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
     try:
         from framework.reporting.page import write_report
 
-        write_report(path)
+        write_report(path, runs)
     except Exception as error:  # a page or picture must not take the results with it
         told = f"{type(error).__name__}: {error}"
         _log.warning("report: %s; `python -m framework report %s` tries again", told, path)

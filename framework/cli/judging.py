@@ -146,16 +146,15 @@ def _guessed(guesses: Mapping[str, Guess]) -> list[dict[str, Any]]:
 def _judged(paths: Sequence[Path]) -> list[Judged]:
     """The judges of tables and of runs, one name each."""
     from framework.analysis.judges import judged_in_runs, judged_in_table
-    from framework.cli.runs import run_directories
-    from framework.store.directory import read_summary
+    from framework.cli.runs import finished_runs
 
     found: list[Judged] = []
     for path in paths:
         if path.suffix.lower() == ".csv":
             found += judged_in_table(path)
             continue
-        runs = run_directories([path])
-        names = {read_summary(run)["run"]["judge"] for run in runs}
+        runs = finished_runs([path])
+        names = {run.summary["run"]["judge"] for run in runs}
         if len(names) > 1:
             raise UserError(f"{path}: several judges in one sweep: {', '.join(sorted(names))}")
         found.append(judged_in_runs(names.pop(), runs))

@@ -13,26 +13,25 @@ def power(args: argparse.Namespace) -> int:
     """Print, for each pair of arms of the pilot, how many cases a real comparison needs."""
     from framework.analysis.compare_runs import comparable
     from framework.analysis.summary import as_mappings
-    from framework.cli.runs import run_directories
+    from framework.cli.runs import finished_runs
     from framework.registry import nearest
     from framework.statistics.comparison import case_means
     from framework.statistics.power import power_from_pilot
-    from framework.store.directory import load_state, read_summary
 
-    paths = run_directories([Path(p) for p in args.runs])
-    if len(paths) < 2:
+    runs = finished_runs([Path(p) for p in args.runs])
+    if len(runs) < 2:
         raise UserError("power needs two runs or a sweep: the pilot of a comparison")
-    comparable(paths)
-    summaries = [read_summary(path) for path in paths]
+    comparable(runs)
+    summaries = [run.summary for run in runs]
     named = [tuple(s["run"][k] for k in ("arch", "budget", "model", "reader")) for s in summaries]
     twice = next((words for words in named if named.count(words) > 1), None)
     if twice is not None:
         raise UserError(f"power: two runs are {', '.join(twice)}; give one of them")
     rows = [
         row
-        for path, summary in zip(paths, summaries, strict=True)
+        for run, summary in zip(runs, summaries, strict=True)
         for row in as_mappings(
-            [r for r in load_state(path).rows if not r.error],
+            [r for r in run.rows if not r.error],
             f"{summary['run']['budget']}, {summary['run']['model']}, {summary['run']['reader']}",
         )
     ]

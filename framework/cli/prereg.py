@@ -75,17 +75,17 @@ def _register(args: argparse.Namespace) -> Path:
 def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
     from framework.analysis.compare_runs import comparable
     from framework.analysis.prereg.results import measured_in
-    from framework.cli.runs import run_directories
+    from framework.cli.runs import finished_runs
 
     recorded = [path for path in paths if path.suffix == ".csv"]
     if recorded:
         if len(paths) > 1:
             raise UserError("recorded rows are judged alone: give one file")
         return _recorded(recorded[0])
-    directories = run_directories(list(paths))
-    if len(directories) > 1 and not plan.base:
-        comparable(directories)
-    return measured_in(directories, plan)
+    runs = finished_runs(list(paths))
+    if len(runs) > 1 and not plan.base:
+        comparable(runs)
+    return measured_in(runs, plan)
 
 
 def _recorded(path: Path) -> Measured:

@@ -15,25 +15,24 @@ from framework.registry import nearest
 if TYPE_CHECKING:
     from framework.contracts import RowKey
     from framework.records import Row
+    from framework.store.directory import FinishedRun
 
 
 def compare(args: argparse.Namespace) -> int:
     """Print paired comparisons of runs made at any time, on the cases that they share."""
     from framework.analysis.compare_runs import compare_across
     from framework.reporting.page import print_sweep
-    from framework.store.directory import read_summary
 
-    paths = run_directories([Path(p) for p in args.runs])
-    summaries = [read_summary(p) for p in paths]
+    runs = finished_runs([Path(p) for p in args.runs])
     axes = args.axes.split(",") if args.axes else None
-    _check_known("--axes", axes or (), {a for s in summaries for a in s["axes"]})
+    _check_known("--axes", axes or (), {a for run in runs for a in run.summary["axes"]})
     if args.baseline is not None:
-        _check_known("--baseline", [args.baseline], {s["run"]["arch"] for s in summaries})
+        _check_known("--baseline", [args.baseline], {r.summary["run"]["arch"] for r in runs})
     effect = args.smallest_effect
     if effect is not None and not 0 < effect < 1:
         raise UserError(f"--smallest-effect: {effect:g} given, between 0 and 1 expected")
     found = compare_across(
-        paths,
+        runs,
         baseline=args.baseline,
         axes=axes,
         smallest_effect=effect,
@@ -85,26 +84,24 @@ def verify(args: argparse.Namespace) -> int:
 def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.cli.progress import Progress
-    from framework.config import load_plan, with_operational
+    from framework.config import stored_plan, with_operational
     from framework.engine.loops import keeps_events, replay_events
     from framework.engine.manifest import changed_since
     from framework.engine.prepare import one_domain
-    from framework.engine.run import begun_in, execute
-    from framework.store.directory import load_state
+    from framework.engine.run import check_same, execute
+    from framework.store.directory import load_finished, load_state
 
     path = Path(args.run)
-    before = load_state(path)
-    if before.finished is None:
-        raise UserError(f"{path} is not finished; go on with it by resume={path}")
+    before = load_finished(path)
     # As many errors as there were: the repetition is to be compared, not judged.
-    plan = with_operational(load_plan(path), {"max_errors": float(len(before.rows))})
+    plan = with_operational(stored_plan(before), {"max_errors": float(len(before.rows))})
     if keeps_events(plan):
         with one_domain():
-            events = replay_events(path)
+            events = replay_events(path, before)
         print(f"same: {events} events, nothing asked or measured")
         return 0
     with tempfile.TemporaryDirectory() as scratch, one_domain():
-        begun_in(plan, path)
+        check_same(plan, before)
         changed = changed_since(path, plan)
         if changed:
             print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)
@@ -177,6 +174,20 @@ def _check_known(option: str, given: Sequence[str], known: Collection[str]) -> N
     for name in given:
         if name not in known:
             raise UserError(f"{option}: the runs have no {name!r}{nearest(name, known)}")
+
+
+def finished_runs(paths: list[Path]) -> list[FinishedRun]:
+    """The finished runs of `paths`, a sweep standing for its jobs, each read once."""
+    from framework.engine.sweep import finished_jobs
+    from framework.store.directory import read_run
+
+    found: list[FinishedRun] = []
+    for path in paths:
+        if not path.is_dir():
+            raise UserError(f"{path}: no such directory")
+        jobs = [read_run(state.path, state) for state in finished_jobs(path)]
+        found += jobs or [read_run(path)]
+    return found
 
 
 def run_directories(paths: list[Path]) -> list[Path]:

@@ -15,8 +15,7 @@ from framework.contracts import Embedder, Judge, Model
 from framework.errors import UserError
 from framework.models.spending import Spending, Spent, spent_on
 from framework.models.transport import Served
-from framework.store import JOURNAL
-from framework.store.directory import SWEEP_PLAN, load_state
+from framework.store.directory import SWEEP_PLAN, State
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""
@@ -25,13 +24,17 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spending]:
+def account(
+    plan: Plan, directory: Path, sweep: Path | None, begun: State | None
+) -> Iterator[Spending]:
     """Inside, calls to language models are paid from the account of the run or sweep.
 
-    A directory that is there already goes on with its account, and so with what it has spent. What
-    a run spent is logged at its end, what a sweep spent at the end of all (`tell_spent`).
+    A directory that is there already, whose state is `begun`, goes on with its account, and so with
+    what it has spent. What a run spent is logged at its end, what a sweep spent at the end of all
+    (`tell_spent`).
     """
-    spending = _opened(plan, sweep or directory)
+    known = _of_sweep(sweep) if sweep else begun.started.get("account") if begun else None
+    spending = _opened(plan, sweep or directory, known)
     try:
         with spent_on(spending):
             yield spending
@@ -41,13 +44,13 @@ def account(plan: Plan, directory: Path, sweep: Path | None) -> Iterator[Spendin
 
 def tell_spent(plan: Plan, sweep: Path) -> None:
     """Log what a sweep has spent so far, by all its jobs."""
-    _close(_opened(plan, sweep), "sweep")
+    _close(_opened(plan, sweep, _of_sweep(sweep)), "sweep")
 
 
-def _opened(plan: Plan, top: Path) -> Spending:
+def _opened(plan: Plan, top: Path, known: str | None) -> Spending:
     return Spending(
         top.absolute().parent / SPENDING,
-        _known(top) or new_account(),
+        known or new_account(),
         max_usd=plan.top.max_cost_usd,
         max_tokens=plan.top.max_tokens_total,
     )
@@ -93,11 +96,7 @@ def check_prices(plan: Plan, models: list[Served[Any]]) -> None:
         _log.warning("%s: its tokens are counted, its dollars are not", missing)
 
 
-def _known(top: Path) -> str | None:
-    """The account in the record of a directory; None where there is none."""
-    if (top / SWEEP_PLAN).is_file():
-        stored: str | None = json.loads((top / SWEEP_PLAN).read_bytes()).get("account")
-        return stored
-    if (top / JOURNAL).is_file():
-        return (load_state(top).started or {}).get("account")
-    return None
+def _of_sweep(path: Path) -> str | None:
+    """The account in the plan of a sweep; None where it has none."""
+    stored: str | None = json.loads((path / SWEEP_PLAN).read_bytes()).get("account")
+    return stored

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.prereg import check_locked
-from framework.config import ARM_GROUPS, PREREG, Plan, load_plan
+from framework.config import ARM_GROUPS, PREREG, Plan, stored_plan
 from framework.contracts import Gate
 from framework.engine.account import account
 from framework.engine.compose import compose_plan, key_of, options
@@ -131,7 +131,7 @@ def run_job(job: Job, directory: Path, sweep: Path | None, listener: Listener) -
     resumable = sweep or directory
     with job_log(directory):
         try:
-            with account(job.plan, directory, sweep):
+            with account(job.plan, directory, sweep, job.begun):
                 outcome = _run(job, directory, sweep, listener)
         except KeyboardInterrupt:
             if sweep is None:  # of a sweep it is told once, by whoever runs it
@@ -248,11 +248,11 @@ def _check_comparable(plan: Plan, path: Path) -> None:
     state = load_state(path)
     if state.finished is None:
         raise UserError(f"gate.baseline={path}: not finished; go on with it by resume={path}")
-    mine, theirs = plan.identity, load_plan(path).identity
+    mine, theirs = plan.identity, stored_plan(state).identity
     own = {"arch", "gate", *ARM_GROUPS}
     differ = [k for k in mine if k not in own and mine[k] != theirs.get(k)]
     if not differ:
-        data = data_differ((state.started or {}).get("data"), data_of(open_domain(plan)))
+        data = data_differ(state.started.get("data"), data_of(open_domain(plan)))
         differ = [data] if data else []
     if differ:
         raise UserError(f"gate.baseline={path}: it differs in {', '.join(differ)}")

@@ -8,16 +8,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from framework.config import Plan, load_plan
+from framework.config import Plan, load_plan, stored_plan
 from framework.engine.compose import compose_plan
 from framework.engine.job import Job, check_job
 from framework.engine.prepare import data_of, open_domain, prepare
 from framework.engine.protocols.rescore import NoModel
-from framework.engine.run import begin, begun_in, inherited_events
+from framework.engine.run import begin, check_same, inherited_events
 from framework.errors import UserError
 from framework.registry import NoSettings
 from framework.store import JOURNAL, read
-from framework.store.directory import protocol_events, read_report
+from framework.store.directory import State, load_finished, protocol_events, read_report
 from framework.text.canonical import digest
 
 
@@ -26,16 +26,16 @@ def keeps_events(plan: Plan) -> bool:
     return plan.parts["protocol"].plugin.cls.seal is not None
 
 
-def replay_events(path: Path) -> int:
+def replay_events(path: Path, state: State | None = None) -> int:
     """Go through a finished run's events again, with nothing asked or measured; how many there are.
 
     What was measured and what the author answered is taken from the journal; all else is computed
-    anew and compared, the protocol's own file included. Raises UserError where something differs.
+    anew and compared, the protocol's own file included. `state` is the run's, where it was read
+    already. Raises UserError where something differs.
     """
-    plan = load_plan(path)
-    state = begun_in(plan, path)
-    if state is None or state.finished is None:
-        raise UserError(f"{path} is not finished; go on with it by resume={path}")
+    state = state or load_finished(path)
+    plan = stored_plan(state)
+    check_same(plan, state)
     prepared = prepare(plan, NoModel(NoSettings()))
     events = protocol_events(path)
     count = 0

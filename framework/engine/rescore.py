@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from framework.config import Plan, load_plan
+from framework.config import Plan, stored_plan
 from framework.engine.account import check_prices, served_of
 from framework.engine.compose import compose_plan, composer, key_of
 from framework.engine.job import Job, run_job
@@ -14,11 +14,11 @@ from framework.engine.listener import Listener
 from framework.engine.prepare import data_of, one_domain, open_domain
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome
-from framework.engine.sweep import SweepOutcome, create_sweep, job_directories, run_sweep
+from framework.engine.sweep import SweepOutcome, create_sweep, finished_jobs, run_sweep
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.registry import nearest
-from framework.store.directory import SWEEP_PLAN, check_new, load_state
+from framework.store.directory import SWEEP_PLAN, State, check_new, load_state
 
 _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 
@@ -33,31 +33,32 @@ def rescore(
     how answers are judged, data that are not what they were, an unfinished run.
     """
     with composer(), one_domain():
-        olds = job_directories(old) if (old / SWEEP_PLAN).is_file() else [old]
+        in_sweep = (old / SWEEP_PLAN).is_file()
+        olds = finished_jobs(old) if in_sweep else [load_state(old)]
         if not olds:
             raise UserError(f"{old} has no finished run yet; go on with it by resume={old}")
-        plans = [_plan(path, overrides, axes) for path in olds]
+        plans = [_plan(state, overrides, axes) for state in olds]
         path = new or old.parent / f"{old.name}-judged-by-{_safe(plans[0].label('judge'))}"
         check_new(path)
         _check_judge(plans[0])
-        sweep = None if olds == [old] else path
         jobs = [
             Job(plan=plan, origin=RescoreSource.of(source, directory, axes or plan.axes))
             for plan, source in zip(plans, olds, strict=True)
-            for directory in [path / plan.name if sweep else path]
+            for directory in [path / plan.name if in_sweep else path]
         ]
-        if sweep is None:
+        if not in_sweep:
             return run_job(jobs[0], path, None, listener)
         runs = {
-            job.name: os.path.relpath(source, path) for job, source in zip(jobs, olds, strict=True)
+            plan.name: os.path.relpath(state.path, path)
+            for plan, state in zip(plans, olds, strict=True)
         }
         create_sweep(path, overrides, jobs, rescored_from={"axes": list(axes), "runs": runs})
         return run_sweep(path, jobs, listener, in_turn)
 
 
-def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
+def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
     """The plan of a run under another judge, without its gate."""
-    state, stored = load_state(old), load_plan(old)
+    old, stored = state.path, stored_plan(state)
     if stored.parts["protocol"].plugin.cls.groups:
         name = stored.label("protocol")
         raise UserError(
@@ -85,7 +86,7 @@ def _plan(old: Path, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
             f"rescore: {', '.join(differ)} would differ from {old}; only how answers are judged "
             "can change: judge, extra_axes"
         )
-    if (state.started or {}).get("data") != data_of(open_domain(plan)):
+    if state.started.get("data") != data_of(open_domain(plan)):
         raise UserError(f"{old} was made of other data than the domain now has")
     known = plan.axes
     for name in axes:

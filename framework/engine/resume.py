@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from framework.config import load_plan
+from framework.config import stored_plan
 from framework.engine.compose import compose_plan, composer
 from framework.engine.job import Job, check_job, check_operational, run_job
 from framework.engine.listener import Listener
 from framework.engine.prepare import one_domain
 from framework.engine.protocols.rescore import RescoreSource
-from framework.engine.run import Outcome, begun_in
+from framework.engine.run import Outcome, check_same
 from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, load_jobs, run_sweep
 from framework.engine.work import in_turn
 from framework.errors import UserError
+from framework.store.directory import load_state
 
 
 def resume(
@@ -33,14 +34,14 @@ def resume(
             rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
             chosen = in_turn if launch is None or rescored else launch
             return run_sweep(path, jobs, listener, chosen)
-        stored = load_plan(path)
+        begun = load_state(path)
+        stored = stored_plan(begun)
         if compose_plan(stored.overrides).digest != stored.digest:
             raise UserError(f"resume={path}: the configuration files are not what they were")
         check_operational(stored, overrides)
         plan = compose_plan([*stored.overrides, *overrides])
-        begun = begun_in(plan, path)
+        check_same(plan, begun)
         sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
         # Of stored answers that are judged the reader's model is not needed, nor is there a gate.
-        judged = begun is not None and RescoreSource.read(begun.started) is not None
-        job = Job(plan=plan) if judged else check_job(plan)
+        job = Job(plan=plan) if RescoreSource.read(begun.started) else check_job(plan)
         return run_job(replace(job, begun=begun), path, sweep, listener)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.summary import summarize
-from framework.config import Plan, load_plan
+from framework.config import Plan, stored_plan
 from framework.contracts import REPORTED, Gate, GateOutcome
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
@@ -79,7 +79,7 @@ def execute(
     """
     begun = begun or begun_in(plan, directory)
     if begun is not None and begun.finished is not None:
-        repair_head(directory, begun)
+        repair_head(begun)
         return Outcome(directory=directory, summary=read_summary(directory))
     if begun is not None:
         origin = RescoreSource.read(begun.started)
@@ -167,7 +167,7 @@ def begin(
 
 def inherited_events(state: State | None) -> int:
     """How many of its protocol's events a run took over from the run that it was forked from."""
-    return int((((state and state.started) or {}).get("forked_from") or {}).get("events", 0))
+    return int(((state.started if state else {}).get("forked_from") or {}).get("events", 0))
 
 
 def judge_gate(
@@ -186,29 +186,33 @@ def judge_gate(
 
 
 def begun_in(plan: Plan, directory: Path) -> State | None:
-    """The state of `directory` where it is there: begun with this identity on the same data.
+    """The state of `directory`, None where it is not there; see `check_same`."""
+    return check_same(plan, load_state(directory)) if directory.exists() else None
 
-    Raises UserError where it was begun otherwise, or holds no run.
+
+def check_same(plan: Plan, state: State) -> State:
+    """The state of a run that must have been begun with this identity on the same data.
+
+    Raises UserError where it was not.
     """
-    if not directory.exists():
-        return None
-    state = load_state(directory)
-    started = state.started or {}
-    if plan.digest != started.get("identity") and not _reads_the_same(plan, directory):
-        raise UserError(f"{directory} holds a run of another configuration")
-    if differ := data_differ(started.get("data"), data_of(open_domain(plan))):
-        raise UserError(f"{directory} was begun on other data than the domain now has: {differ}")
+    if not reads_the_same(plan, state):
+        raise UserError(f"{state.path} holds a run of another configuration")
+    if differ := data_differ(state.started.get("data"), data_of(open_domain(plan))):
+        raise UserError(f"{state.path} was begun on other data than the domain now has: {differ}")
     return state
 
 
-def _reads_the_same(plan: Plan, directory: Path) -> bool:
-    """Whether a run differs from the plan in former names alone, so that its digest is another.
+def reads_the_same(plan: Plan, state: State) -> bool:
+    """Whether a run differs from the plan in nothing, or in former names alone.
 
-    Its configuration means the plan's today, and its manifest holds the prompts of today.
+    Then its digest is another, but its configuration means the plan's today, and its manifest holds
+    the prompts of today.
     """
-    asked = read_manifest(directory).get("prompts", {})
+    if plan.digest == state.started.get("identity"):
+        return True
+    asked = read_manifest(state.path).get("prompts", {})
     same_prompts = all(asked.get(name, own) == own for name, own in plan.prompt_digests.items())
-    return same_prompts and load_plan(directory).digest == plan.digest
+    return same_prompts and stored_plan(state).digest == plan.digest
 
 
 async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Listener) -> None:

@@ -24,7 +24,7 @@ from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import RUNS, Job, check_job, check_operational
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
-from framework.engine.run import Outcome, begun_in
+from framework.engine.run import Outcome, check_same, reads_the_same
 from framework.engine.work import SweepWork
 from framework.errors import DataError, UserError
 from framework.registry import nearest
@@ -33,9 +33,13 @@ from framework.store.atomic import replacing, write_json
 from framework.store.directory import (
     COMPARISON,
     SWEEP,
+    FinishedRun,
+    State,
     drafted,
+    load_finished,
     load_state,
     read_labels,
+    read_run,
     read_summary,
 )
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
@@ -46,12 +50,14 @@ from framework.text.canonical import digest
 class SweepOutcome:
     """What came of a sweep: its directory, the first job's plan, and the runs made now.
 
-    summary, loops : the content of sweep.json and of the loops' file; None where there is none.
+    finished : the runs that it has, as they were read. summary, loops : the content of sweep.json
+    and of the loops' file; None where there is none.
     """
 
     directory: Path
     plan: Plan
     runs: tuple[Outcome, ...]
+    finished: Sequence[FinishedRun]
     summary: Mapping[str, Any] | None
     loops: Mapping[str, Any] | None
 
@@ -111,11 +117,7 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
 
 
 def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launch) -> SweepOutcome:
-    """Run the jobs that are not finished and write the comparison.
-
-    Raises UserError where a job was begun on other data.
-    """
-    jobs = [replace(job, begun=begun_in(job.plan, path / job.name)) for job in jobs]
+    """Run the jobs that are not finished and write the comparison."""
     left = [job for job in jobs if not job.finished]
     finished = [job for job in jobs if job.finished]
     runs = [_read(path / job.name) for job in finished]
@@ -140,14 +142,22 @@ def _read(directory: Path) -> Outcome:
 
 def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> SweepOutcome:
     """Write what a sweep's finished jobs give: the one ending of every sweep, run or rescored."""
-    summary = compare_jobs(path, jobs)
+    known = {path / job.name: job.begun for job in jobs if job.finished}
+    states = finished_among([path / job.name for job in jobs], known)
+    finished = [read_run(state.path, state) for state in states]
+    summary = compare_jobs(finished, jobs)
     loops = _loops(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
         if loops is not None:
             write_json(path / LOOP, loops)
     return SweepOutcome(
-        directory=path, plan=jobs[0].plan, runs=tuple(runs), summary=summary, loops=loops
+        directory=path,
+        plan=jobs[0].plan,
+        runs=tuple(runs),
+        finished=finished,
+        summary=summary,
+        loops=loops,
     )
 
 
@@ -168,13 +178,14 @@ def _loops(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
     return loops_summary(found) if found else None
 
 
-def compare_jobs(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
-    """The content of sweep.json from the finished jobs; None when there is none."""
+def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[str, Any] | None:
+    """The content of sweep.json from the finished ones of some jobs; None when there is none."""
     baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     baseline = baselines.pop() if len(baselines) == 1 else None
     top = jobs[0].plan.top
     return _compared(
-        [path / job.name for job in jobs],
+        finished,
+        [job.name for job in jobs],
         baseline,
         judged_runs,
         smallest_effect=top.smallest_effect,
@@ -189,7 +200,7 @@ def problems_of(path: Path) -> list[str]:
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
 
-    def predicted(runs: Sequence[Path]) -> dict[str, Any] | None:
+    def predicted(runs: Sequence[FinishedRun]) -> dict[str, Any] | None:
         # By the register as it was: it has a chain of its own, and may have grown since.
         known = stored.get("prereg") or {"register": []}
         if known["register"] is None:
@@ -198,7 +209,8 @@ def problems_of(path: Path) -> list[str]:
 
     with tempfile.TemporaryDirectory() as scratch:
         expected = _compared(
-            _jobs_of(path),
+            [read_run(state.path, state) for state in finished_jobs(path)],
+            [job.name for job in _jobs_of(path)],
             stored.get("baseline"),
             predicted,
             smallest_effect=stored.get("smallest_effect"),
@@ -217,34 +229,31 @@ def problems_of(path: Path) -> list[str]:
 
 
 def _compared(
-    directories: Sequence[Path],
+    finished: Sequence[FinishedRun],
+    names: Sequence[str],
     baseline: str | None,
-    predicted: Callable[[Sequence[Path]], dict[str, Any] | None],
+    predicted: Callable[[Sequence[FinishedRun]], dict[str, Any] | None],
     *,
     smallest_effect: float | None,
     published_convention: str | None,
 ) -> dict[str, Any] | None:
-    states = [load_state(d) if d.is_dir() else None for d in directories]
-    finished = [
-        (d, state) for d, state in zip(directories, states, strict=True) if state and state.finished
-    ]
+    """Names : those of all jobs, finished or not."""
     if not finished:
         return None
+    done = [run.path.name for run in finished]
     summary = sweep_summary(
-        [read_summary(d) for d, _ in finished],
-        [state.rows for _, state in finished],
-        [d.name for d, _ in finished],
+        [run.summary for run in finished],
+        [run.rows for run in finished],
+        done,
         baseline=baseline,
         smallest_effect=smallest_effect,
         published_convention=published_convention,
     )
-    done = {d for d, _ in finished}
-    unfinished = [d.name for d in directories if d not in done]
     return {
         **summary,
-        "prereg": predicted([d for d, _ in finished]),
+        "prereg": predicted(finished),
         "baseline": baseline,
-        "unfinished": unfinished,
+        "unfinished": [name for name in names if name not in done],
     }
 
 
@@ -264,38 +273,70 @@ def write_sweep(path: Path, summary: dict[str, Any]) -> None:
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
     """The jobs of a sweep directory, with operational overrides added. Call inside `composer`.
 
-    Raises UserError when a job's configuration is not what it was or an override changes it.
+    Raises UserError when a job's configuration is not what it was or an override changes it, or
+    where a job was begun on other data.
     """
     stored = stored_sweep(path)
-    for known in stored["jobs"]:
-        plan = compose_plan(known["overrides"])
-        if plan.digest != known["identity"]:
-            raise UserError(f"resume={path}: the configuration of {known['name']} has changed")
+    begun = [load_state(job) if job.is_dir() else None for job in _jobs_of(path)]
+    plans = [compose_plan(known["overrides"]) for known in stored["jobs"]]
+    _check_unchanged(path, stored["jobs"], plans, begun)
+    for plan in plans:
         check_operational(plan, operational)
-    names = [known["name"] for known in stored["jobs"]]
     overrides = [[*known["overrides"], *operational] for known in stored["jobs"]]
+    names = [known["name"] for known in stored["jobs"]]
     if (origin := stored.get("rescored_from")) is None:
         jobs = plan_jobs(overrides)
     else:
-        jobs = [
-            Job(
-                plan=compose_plan(given),
-                origin=RescoreSource.of(
-                    Path(os.path.normpath(path / origin["runs"][name])),
-                    path / name,
-                    origin["axes"],
-                ),
-            )
-            for name, given in zip(names, overrides, strict=True)
-        ]
-    return [replace(job, stored_as=name) for job, name in zip(jobs, names, strict=True)]
+        jobs = []
+        for name, given in zip(names, overrides, strict=True):
+            plan = compose_plan(given)
+            old = load_finished(Path(os.path.normpath(path / origin["runs"][name])))
+            axes = origin["axes"] or plan.axes
+            jobs.append(Job(plan=plan, origin=RescoreSource.of(old, path / name, axes)))
+    return [
+        replace(job, stored_as=name, begun=state and check_same(job.plan, state))
+        for job, name, state in zip(jobs, names, begun, strict=True)
+    ]
+
+
+def _check_unchanged(
+    path: Path,
+    jobs: Sequence[Mapping[str, Any]],
+    plans: Sequence[Plan],
+    begun: Sequence[State | None],
+) -> None:
+    """Raise UserError where a job's plan is not what the sweep's was.
+
+    Of a sweep begun when settings had other names every digest is another one. What was begun tells
+    whether they mean the same; a job of which there is nothing yet goes by the others.
+    """
+    changed: list[str] = []
+    unbegun: list[str] = []
+    renamed: list[str] = []
+    for known, plan, state in zip(jobs, plans, begun, strict=True):
+        if plan.digest != known["identity"]:
+            same = state is not None and reads_the_same(plan, state)
+            (unbegun if state is None else renamed if same else changed).append(known["name"])
+    for name in changed or ([] if renamed else unbegun):
+        raise UserError(f"resume={path}: the configuration of {name} has changed")
+
+
+def finished_jobs(path: Path) -> list[State]:
+    """The finished jobs of a sweep directory, in its order; empty for any other directory."""
+    return finished_among(_jobs_of(path)) if (path / SWEEP_PLAN).is_file() else []
+
+
+def finished_among(
+    directories: Sequence[Path], known: Mapping[Path, State | None] | None = None
+) -> list[State]:
+    """The finished runs among directories, some of which may not be there or be read already."""
+    states = ((known or {}).get(path) or load_state(path) for path in directories if path.is_dir())
+    return [state for state in states if state.finished is not None]
 
 
 def job_directories(path: Path) -> list[Path]:
-    """The finished jobs of a sweep directory, in its order; empty for any other directory."""
-    if not (path / SWEEP_PLAN).is_file():
-        return []
-    return [job for job in _jobs_of(path) if job.is_dir() and load_state(job).finished is not None]
+    """The directories of a sweep's finished jobs; empty for any other directory."""
+    return [state.path for state in finished_jobs(path)]
 
 
 def all_directories(path: Path) -> list[Path]:

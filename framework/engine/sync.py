@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from framework.config import load_plan
+from framework.config import stored_plan
 from framework.contracts import Tracker
-from framework.engine.sweep import all_directories
+from framework.engine.sweep import all_directories, finished_among
 from framework.errors import UserError
-from framework.store.directory import SWEEP, SWEEP_PLAN, load_state
+from framework.store.directory import SWEEP, SWEEP_PLAN, State, load_finished
 
 NOWHERE: Final = "none"
 """The tracker that uploads nothing."""
@@ -25,27 +25,25 @@ def sync(path: Path) -> str:
     if (path / SWEEP_PLAN).is_file():
         return _sync_sweep(path)
     sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
-    if load_state(path).finished is None:
-        raise UserError(f"{path} is not finished; go on with it by resume={path}")
-    return _tracker(path, path).upload_run(path, sweep)
+    return _tracker(load_finished(path), path).upload_run(path, sweep)
 
 
 def _sync_sweep(sweep: Path) -> str:
     runs = all_directories(sweep)
-    finished = [p for p in runs if p.is_dir() and load_state(p).finished is not None]
+    finished = finished_among(runs)
     if not finished:
         raise UserError(f"{sweep} has no finished run yet; go on with it by resume={sweep}")
-    for path in finished:
-        _tracker(path, sweep).upload_run(path, sweep)
+    for state in finished:
+        _tracker(state, sweep).upload_run(state.path, sweep)
     count = f"{len(finished)} of {len(runs)} runs"
     if not (sweep / SWEEP).is_file():
         return f"{count}; the sweep itself is not finished: go on with it by resume={sweep}"
     return f"{count} and their sweep; {_tracker(finished[0], sweep).upload_sweep(sweep)}"
 
 
-def _tracker(run: Path, asked: Path) -> Tracker[Any]:
+def _tracker(run: State, asked: Path) -> Tracker[Any]:
     """The tracker of a run's configuration; `asked` is the directory that the user named."""
-    part = load_plan(run).parts["tracking"]
+    part = stored_plan(run).parts["tracking"]
     if part.plugin.name == NOWHERE:
         raise UserError(
             f"{asked} was run with tracking=none; resume={asked} tracking=mlflow uploads it"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,18 +26,19 @@ from framework.reporting.sections import (
 from framework.reporting.sections.provenance import provenance
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_text
-from framework.store.directory import FIGURES, HTML, MARKDOWN
+from framework.store.directory import FIGURES, HTML, MARKDOWN, FinishedRun
 
 _MOST_DRAWN: Final = 4
 """Settings that get figures: a sweep over many seeds would have hundreds."""
 
 
-def write_report(path: Path) -> Path:
+def write_report(path: Path, runs: Sequence[FinishedRun] = ()) -> Path:
     """Write the report of a finished run or sweep into its directory; return report.html.
 
+    runs : what was read of it already.
     The same rows give the same bytes. Raises UserError for a directory that holds nothing finished.
     """
-    evidence = load(path)
+    evidence = load(path, runs)
     writer = FigureWriter(path / FIGURES)
     made = page(evidence, writer)
     writer.remove_stale()

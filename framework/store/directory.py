@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -57,16 +58,47 @@ UNSEALED: Final = (JOB_LOG, "tracking.json", "report.*", "figures/*", "baseline/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What the journal tells of a run: a pure fold of its events.
+    """What the journal of a run tells: a pure fold of its events.
 
-    retry : the run ended because too many cases failed, and these are run again when it goes on.
+    started, finished : what the journal begins and ends with; finished is None before its end.
+    began : the time of its first event. retry : the run ended because too many cases failed, and
+    these are run again when it goes on.
     """
 
+    path: Path
+    started: Mapping[str, Any]
+    began: str = ""
     rows: tuple[Row, ...] = ()
     answers_end: int = 0
     retry: bool = False
-    started: Mapping[str, Any] | None = None
     finished: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedRun:
+    """A finished run, read once from its directory (`read_run`) and handed on."""
+
+    state: State
+    summary: Mapping[str, Any]
+
+    @property
+    def path(self) -> Path:
+        """Its directory."""
+        return self.state.path
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Its rows, those with an error among them."""
+        return self.state.rows
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        """The content of manifest.json. Raises DataError where it is damaged."""
+        try:
+            found: dict[str, Any] = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise DataError(self.path / MANIFEST, None, f"not JSON: {error}") from None
+        return found
 
 
 class RunDirectory:
@@ -108,7 +140,9 @@ class RunDirectory:
                 journal.append("run.started", dict(started))
                 for event in inherited:
                     journal.append(event.type, dict(event.payload))
-        return cls(path, Journal.open(path / JOURNAL, clock=clock), State(started=started))
+        return cls(
+            path, Journal.open(path / JOURNAL, clock=clock), State(path=path, started=started)
+        )
 
     @classmethod
     def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
@@ -120,7 +154,7 @@ class RunDirectory:
         Raises UserError when there is no run, it is finished, or another process writes it.
         """
         journal = Journal.open(path / JOURNAL)
-        state = load_state(path)
+        state = load_state(path)  # only now, as nobody else can write it any more
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
         rows = tuple(row for row in state.rows if row.key not in retried)
@@ -231,19 +265,15 @@ def drafted(path: Path) -> Iterator[Path]:
 
 def load_state(path: Path) -> State:
     """The state of a run, folded from its journal. Raises UserError where there is none."""
-    if not (path / JOURNAL).is_file():
-        raise UserError(f"{path} is not a run directory: it has no {JOURNAL}")
+    first = first_event(path)
     rows: list[Row] = []
     answers_end = 0
-    started: Mapping[str, Any] | None = None
     finished: Mapping[str, Any] | None = None
     retry = False
     for event in read(path / JOURNAL):
         if event.type == "case.finished":
             rows.append(from_plain(event.payload["row"]))
             answers_end = event.payload["answers_end"]
-        elif event.type == "run.started":
-            started = event.payload
         elif event.type == "run.stopped":
             retry = bool(event.payload.get("retry"))
         elif event.type == "run.resumed":
@@ -253,12 +283,41 @@ def load_state(path: Path) -> State:
         elif event.type == "run.finished":
             finished = {**event.payload, "hash": event.hash}
     return State(
+        path=path,
+        started=first.payload,
+        began=first.time,
         rows=tuple(rows),
         answers_end=answers_end,
         retry=retry,
-        started=started,
         finished=finished,
     )
+
+
+def first_event(path: Path) -> JournalEvent:
+    """What a run was begun with; of its journal nothing else is read. Raises UserError for none."""
+    if not (path / JOURNAL).is_file():
+        raise UserError(f"{path} is not a run directory: it has no {JOURNAL}")
+    first = next(iter(read(path / JOURNAL)), None)
+    if first is None or first.type != "run.started":
+        raise UserError(f"{path}: its journal does not begin with run.started")
+    return first
+
+
+def load_finished(path: Path) -> State:
+    """The state of a finished run. Raises UserError where there is none, or it is not finished."""
+    state = load_state(path)
+    if state.finished is None:
+        raise UserError(f"{path} is not finished; go on with it by resume={path}")
+    return state
+
+
+def read_run(path: Path, state: State | None = None) -> FinishedRun:
+    """A finished run; `state` is that of its journal, where it was read already.
+
+    Raises UserError where there is none.
+    """
+    summary = read_summary(path)
+    return FinishedRun(state=state or load_state(path), summary=summary)
 
 
 def data_differ(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:
@@ -273,10 +332,10 @@ def data_differ(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) 
     return "" if same else "data"
 
 
-def repair_head(path: Path, state: State) -> None:
+def repair_head(state: State) -> None:
     """Stamp the head hash of a run that was killed between its last event and the stamp."""
     if state.finished is not None:
-        stamp_head(path, state.finished["hash"])
+        stamp_head(state.path, state.finished["hash"])
 
 
 _FORMER_KINDS: Final = {

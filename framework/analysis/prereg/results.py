@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,14 @@ from typing import Any
 from framework.analysis import prereg
 from framework.analysis.summary import SETTING
 from framework.errors import DataError, UserError
-from framework.store import JOURNAL, read
-from framework.store.directory import load_state, read_summary
+from framework.store.directory import FinishedRun
 from framework.text.canonical import digest
 
 _UNKNOWN = "unregistered"
 
 
 def judged_runs(
-    directories: Sequence[Path], entries: Sequence[prereg.Lock] | None = None
+    runs: Sequence[FinishedRun], entries: Sequence[prereg.Lock] | None = None
 ) -> dict[str, Any] | None:
     """The judgement of finished runs on the pre-registration that they name; None for no name.
 
@@ -27,7 +26,7 @@ def judged_runs(
     damaged. `entries` of None reads it. Where it can't be judged on these runs, as without one of
     its arms, `verdicts` is empty and `flags` says why.
     """
-    named = [content for path in directories if (content := _named(path))]
+    named = [content for run in runs if (content := _named(run))]
     if not named:
         return None
     damage: list[str] = []
@@ -41,7 +40,7 @@ def judged_runs(
     plan = prereg.parse(entry.name if entry else _UNKNOWN, named[0])
     own = [entry for entry in entries if entry.name == plan.name]
     try:
-        found = prereg.judge(plan, measured_in(directories, plan), own)
+        found = prereg.judge(plan, measured_in(runs, plan), own)
     except UserError as error:
         why = f"can't be judged: {error}"
         if plan.base:  # its settings are measured by several sweeps, of which this is one
@@ -58,21 +57,17 @@ def judged_runs(
     }
 
 
-def measured_in(directories: Sequence[Path], plan: prereg.Preregistration) -> prereg.Measured:
+def measured_in(runs: Sequence[FinishedRun], plan: prereg.Preregistration) -> prereg.Measured:
     """The rows of finished runs, and what of each matters to a pre-registration.
 
     Raises UserError unless the runs differ in nothing but arm and budget, each pair once; where the
     plan has a base they may also differ in its keys, at each setting once, and in the number of
     cases: each hypothesis has its own, and the two sides of one must have the same cases.
     """
-    _check_settings(directories, tuple(plan.base))
-    rows: list[dict[str, Any]] = []
-    runs: list[prereg.RunInfo] = []
-    for path in directories:
-        own, info = _run(path)
-        rows += own
-        runs.append(info)
-    return prereg.Measured(rows=rows, runs=runs)
+    _check_settings(runs, tuple(plan.base))
+    return prereg.Measured(
+        rows=[row for run in runs for row in _rows(run)], runs=[_info(run) for run in runs]
+    )
 
 
 def as_plain(found: prereg.Judgement) -> dict[str, Any]:
@@ -81,19 +76,19 @@ def as_plain(found: prereg.Judgement) -> dict[str, Any]:
     return {**plain, "verdicts": list(plain["verdicts"]), "flags": list(plain["flags"])}
 
 
-def _named(path: Path) -> Mapping[str, Any] | None:
+def _named(run: FinishedRun) -> Mapping[str, Any] | None:
     """The content of the pre-registration that a run names."""
-    return (load_state(path).started or {}).get("config", {}).get("prereg") or None
+    return run.state.started.get("config", {}).get("prereg") or None
 
 
-def _check_settings(directories: Sequence[Path], keys: Sequence[str]) -> None:
+def _check_settings(runs: Sequence[FinishedRun], keys: Sequence[str]) -> None:
     first: dict[str, Any] | None = None
     seen: dict[tuple[str, ...], Path] = {}
     # A label names what was set: where that may differ, the option alone must not.
     free = {key.split(".")[0] for key in keys}
     compared = [key for key in SETTING if not (keys and key == "n_cases")]
-    for path in directories:
-        run = read_summary(path)["run"]
+    for finished in runs:
+        path, run = finished.path, finished.summary["run"]
         first = first or run
         differ = [
             key
@@ -102,7 +97,7 @@ def _check_settings(directories: Sequence[Path], keys: Sequence[str]) -> None:
         ]
         if differ:
             raise UserError(
-                f"{directories[0]} and {path} differ in {', '.join(differ)}: judge them apart"
+                f"{runs[0].path} and {path} differ in {', '.join(differ)}: judge them apart"
             )
         place = (run["arch"], run["budget"], *(str(run[key]) for key in sorted(free)))
         same = seen.setdefault(place, path)
@@ -114,28 +109,26 @@ def _option(label: object) -> str:
     return str(label).partition("(")[0]
 
 
-def _run(path: Path) -> tuple[list[dict[str, Any]], prereg.RunInfo]:
-    state, summary = load_state(path), read_summary(path)
-    first = next(iter(read(path / JOURNAL)))
-    started = state.started or {}
-    rows = [
-        {
+def _rows(run: FinishedRun) -> Iterator[dict[str, Any]]:
+    config = run.state.started.get("config", {})
+    for row in run.rows:
+        yield {
             "case_id": row.case_id,
             "arm": row.arm,
-            "budget": summary["run"]["budget"],
+            "budget": run.summary["run"]["budget"],
             "cluster": row.cluster or row.case_id,
             "axes": row.axes,
             "error": row.error,
-            "config": started.get("config", {}),
+            "config": config,
         }
-        for row in state.rows
-    ]
-    info = prereg.RunInfo(
-        name=path.name,
-        began=datetime.fromisoformat(first.time),
-        prereg=_named(path),
-        seed=summary["run"]["seed"],
-        data_digest=started.get("data", {}).get("digest"),
-        n_errors=sum(1 for row in state.rows if row.error),
+
+
+def _info(run: FinishedRun) -> prereg.RunInfo:
+    return prereg.RunInfo(
+        name=run.path.name,
+        began=datetime.fromisoformat(run.state.began),
+        prereg=_named(run),
+        seed=run.summary["run"]["seed"],
+        data_digest=run.state.started.get("data", {}).get("digest"),
+        n_errors=sum(1 for row in run.rows if row.error),
     )
-    return rows, info

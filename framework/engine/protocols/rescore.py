@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +25,7 @@ from framework.models.client import Ledger, track_usage
 from framework.pipeline.path import Pipeline
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
-from framework.store.directory import ANSWERS, load_state
+from framework.store.directory import ANSWERS, State, load_state
 
 Pair = tuple[Row, Mapping[str, Any]]
 
@@ -36,38 +36,37 @@ class RescoreSource:
 
     run : the old run's directory, from the new one's. identity, head : its identity's digest and
         the hash that its journal ends with. axes : the axis plugins that were scored anew.
+        state : the old run, where it was read already; no part of the record.
     """
 
     run: str
     identity: str
     head: str
     axes: tuple[str, ...]
+    state: State | None = None
 
     @classmethod
-    def of(cls, old: Path, new: Path, axes: Sequence[str]) -> RescoreSource:
-        """The origin of a run at `new` that judges the finished run `old` anew.
-
-        Raises UserError where `old` is unfinished.
-        """
-        state = load_state(old)
-        if state.started is None or state.finished is None:
-            raise UserError(f"{old} is not finished; go on with it by resume={old}")
+    def of(cls, old: State, new: Path, axes: Sequence[str]) -> RescoreSource:
+        """The origin of a run at `new` that judges the finished run `old` anew."""
+        assert old.finished is not None
         return cls(
-            run=os.path.relpath(old, new),
-            identity=state.started["identity"],
-            head=state.finished["hash"],
+            run=os.path.relpath(old.path, new),
+            identity=old.started["identity"],
+            head=old.finished["hash"],
             axes=tuple(axes),
+            state=old,
         )
 
     @classmethod
-    def read(cls, started: Mapping[str, Any] | None) -> RescoreSource | None:
+    def read(cls, started: Mapping[str, Any]) -> RescoreSource | None:
         """The origin that a run was begun with; None for a run of its own."""
-        stored = (started or {}).get("rescored_from")
+        stored = started.get("rescored_from")
         return None if stored is None else cls(**{**stored, "axes": tuple(stored["axes"])})
 
     def plain(self) -> dict[str, Any]:
         """As plain data."""
-        return {**asdict(self), "axes": list(self.axes)}
+        named = {"run": self.run, "identity": self.identity, "head": self.head}
+        return {**named, "axes": list(self.axes)}
 
 
 class NoModel(Model[NoSettings]):
@@ -93,7 +92,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         super().__init__(NoSettings())
         self.origin = origin
         path = Path(os.path.normpath(directory / origin.run))
-        state = load_state(path)
+        state = origin.state or load_state(path)
         if (state.finished or {}).get("hash") != origin.head:
             raise UserError(f"{path} is not the run that {directory} was rescored from")
         self._file = path / ANSWERS

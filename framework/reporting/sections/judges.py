@@ -45,7 +45,7 @@ def blocks(found: Sequence[Pair]) -> Iterator[Block]:
     agreed: list[Mapping[str, Any]] = []
     directions: list[Mapping[str, Any]] = []
     for pair in found:
-        sides = [judged_in_runs(name, [job.path for job in jobs]) for name, jobs in pair]
+        sides = [judged_in_runs(name, jobs) for name, jobs in pair]
         try:
             compared = compare_judges(sides, axes)
         except UserError as error:

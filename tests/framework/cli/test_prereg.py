@@ -11,6 +11,7 @@ import yaml
 from framework.analysis.prereg import parse, read_file
 from framework.analysis.prereg.results import judged_runs, measured_in
 from framework.errors import UserError
+from framework.store.directory import read_run
 from tests.launching import LOAN, framework, read_json, run
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"
@@ -191,7 +192,9 @@ def test_tampering_shows_in_the_sweep(
         if tampering == "late":
             assert framework(capsys, "prereg", "lock", str(conf)).status == 0
         (Path("s") / "sweep.json").unlink()
-        found = judged_runs([path.parent for path in sorted(Path("s").glob("*/summary.json"))])
+        found = judged_runs(
+            [read_run(path.parent) for path in sorted(Path("s").glob("*/summary.json"))]
+        )
     else:
         found = read_json(Path("s") / "sweep.json")["prereg"]
         assert f"FLAG {found['flags'][0]}" in done.out
@@ -289,7 +292,7 @@ def test_settings_of_one_base_may_have_their_own_number_of_cases(
     runs = []
     for name, n in (("bm25", 4), ("none", 3)):
         run(capsys, *LOAN, f"arch={name}", f"n_cases={n}", f"hydra.run.dir={name}")
-        runs.append(Path(name))
+        runs.append(read_run(Path(name)))
     assert len(measured_in(runs, with_base).rows) == 7
     with pytest.raises(UserError, match="differ in n_cases: judge them apart"):
         measured_in(runs, plan)

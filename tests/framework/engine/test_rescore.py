@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -181,3 +182,18 @@ def test_a_sweep_is_judged_anew(capsys: pytest.CaptureFixture[str], runs_dir: Pa
         (old / "comparison.csv").read_bytes().count(b"\n")
     )
     assert run(capsys, f"resume={new}").status == 0
+
+
+def test_a_rescored_sweep_cut_off_before_its_last_job_goes_on_with_every_axis(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    place = f"hydra.sweep.dir={runs_dir / 'sweep'}"
+    old = run(capsys, "-m", *SHORT, "arch=bm25,oracle", place).directory
+    new = framework(capsys, "rescore", str(old), "judge=llm").directory
+    whole = json.loads((new / "sweep.json").read_text())
+    shutil.rmtree(new / whole["jobs"][1]["directory"])
+    assert run(capsys, f"resume={new}").status == 0
+    again = json.loads((new / "sweep.json").read_text())
+    assert [job["axes"] for job in again["jobs"]] == [job["axes"] for job in whole["jobs"]]
+    origin = json.loads((new / whole["jobs"][1]["directory"] / "manifest.json").read_text())
+    assert len(origin["rescored_from"]["axes"]) > 1

@@ -17,8 +17,9 @@ from framework.engine.sweep import job_directories
 from framework.pipeline.path import Pipeline
 from framework.records import Row
 from framework.rows import measured, measured_digest
-from framework.store import read, verify_run
+from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.directory import ANSWERS, RunDirectory, load_state
+from framework.text.canonical import digest
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 
@@ -171,6 +172,64 @@ def test_a_sweep_keeps_the_names_that_its_jobs_had(
     assert run(capsys, "resume=s").status == 0
     assert sorted(path.name for path in Path("s").iterdir() if path.is_dir()) == ["old-0", "old-1"]
     assert read_json(Path("s/sweep.json"))["unfinished"] == []
+
+
+def made_older(sweep: Path, **changed: object) -> None:
+    """A sweep that was cut off, as a release left it that knew the model by its former name.
+
+    changed : keys of the configuration that the runs were begun with, and are otherwise now.
+    """
+    plan = read_json(sweep / "sweep_plan.json")
+    for job in plan["jobs"]:
+        directory = sweep / job["name"]
+        job["identity"] = digest(["older", job["name"]])
+        job["name"] += "-older"
+        if not directory.is_dir():
+            continue
+        began, *others = list(read(directory / JOURNAL))
+        config = {**began.payload["config"], **changed}
+        config["model"] = {**config["model"], "plugin": "extractive"}
+        (directory / JOURNAL).unlink()
+        with Journal.create(directory / JOURNAL) as journal:
+            identity = {"identity": job["identity"], "config": config}
+            journal.append("run.started", {**began.payload, **identity})
+            for event in others:
+                journal.append(event.type, dict(event.payload))
+        directory.rename(sweep / job["name"])
+    (sweep / "sweep_plan.json").write_text(json.dumps(plan), encoding="utf-8")
+
+
+def test_a_sweep_of_an_older_release_goes_on_where_only_names_have_changed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("-m", *LOAN, "arch=bm25,none", "n_cases=3")
+    run(capsys, *given, "hydra.sweep.dir=whole")
+    start_and_die(capsys, monkeypatch, 2, *given, "hydra.sweep.dir=cut")
+    shutil.copytree("cut", "other")
+    made_older(Path("cut"))
+    before = load_state(next(Path("cut").glob("*-older")))
+    assert len(before.rows) == 2
+    done = run(capsys, "resume=cut")
+    assert done.status == 0, done.err
+    jobs = job_directories(Path("cut"))
+    assert [job.name.endswith("-older") for job in jobs] == [True, True]
+    assert [job.name.split("-")[1] for job in jobs] == ["bm25", "none"]
+    for whole, cut in zip(job_directories(Path("whole")), jobs, strict=True):
+        assert measured(load_state(whole).rows) == measured(load_state(cut).rows)
+        assert verify_run(cut).ok
+    made_older(Path("other"), seed=8)
+    assert "has changed" in run(capsys, "resume=other").mistake
+
+
+def test_of_a_sweep_of_an_older_release_something_must_have_been_begun(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_and_die(
+        capsys, monkeypatch, 1, "-m", *LOAN, "arch=bm25,none", "n_cases=2", "hydra.sweep.dir=cut"
+    )
+    made_older(Path("cut"))
+    shutil.rmtree(next(Path("cut").glob("*-older")))
+    assert "has changed" in run(capsys, "resume=cut").mistake
 
 
 def test_a_sweep_killed_while_comparing(

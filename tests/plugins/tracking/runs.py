@@ -10,7 +10,7 @@ from framework.config import Plan
 from framework.contracts import Tracker
 from framework.engine.job import Job
 from framework.engine.run import execute
-from framework.engine.sweep import compare_jobs, write_sweep
+from framework.engine.sweep import finish_sweep
 from framework.store.directory import SWEEP_PLAN
 from tests.trivial import trivial_plan
 
@@ -49,10 +49,8 @@ def finished_sweep(sweep: Path, uri: str | None) -> list[Path]:
 
 def write_results(sweep: Path, plans: list[Plan]) -> None:
     """Write sweep.json and comparison.csv over what is finished of some plans."""
-    jobs = [Job(plan=p) for p in plans]
-    summary = compare_jobs(sweep, jobs)
+    summary = finish_sweep(sweep, [Job(plan=p) for p in plans], ()).summary
     assert summary is not None
-    write_sweep(sweep, summary)
 
 
 def tracker(plan: Plan) -> Tracker[Any]:
