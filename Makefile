@@ -80,6 +80,10 @@ coverage: setup ## simulate how often the printed intervals hold (ARGS="--into F
 gates: setup ## simulate what each gate of the loop lets through (ARGS="--loops N ...")
 	$(PY) -m benchmarks.studies.gates $(ARGS)
 
+.PHONY: attack
+attack: setup ## try every known shortcut; what it earns beside the best arm (ARGS="--cases N ...")
+	$(PY) -m benchmarks.attacks $(ARGS)
+
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 

@@ -85,7 +85,8 @@ class TaskCard:
 
     `query` is what an arm is asked with at recall. `verbs` gives the phrase by which a policy names
     each decision, ABSTAIN included (`DENY` -> `deny`). `amounts` gives, by decision, the public
-    formula of the amount. `notice` says what a notice must hold, empty where none is due.
+    formula of the amount. `notice` is the form of the notice, with placeholders such as
+    `{decision}`, or says what it must meet; empty where none is due.
     `operation` names the operation that answers it, and with it the form of the answer. `material`
     is what is handed over with the task, by name: a file to change, a schema, today's date.
     """

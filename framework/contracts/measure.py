@@ -53,6 +53,8 @@ class Axis(Configured[S]):
         no evidence about language models (validity.md section 1). `findings` is its former name.
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
+    precision : by column that copied text may raise, the column of the axis that shows what copying
+        costs, as precision does beside recall.
     amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
     uses_embedder : whether it measures similarity with the run's embedder, which is then a part of
         the run's identity whatever the arm, and books what it takes on the phase `measure`.
@@ -67,6 +69,7 @@ class Axis(Configured[S]):
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     model_free: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
+    precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
     uses_embedder: ClassVar[bool] = False

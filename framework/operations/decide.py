@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from framework.operations import _json
 from framework.operations._card import card_text
@@ -12,6 +13,8 @@ from framework.operations.answering import UNDETERMINED, AnsweringOperation
 from framework.operations.prompted import PromptedOperation
 from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
+
+_PLACEHOLDER: Final = re.compile(r"\{[a-z_]+(?::\w+)?\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,17 +75,11 @@ class Decide(
 
     def fill(self, request: DecideRequest) -> Mapping[str, str]:
         task = request.task
-        notice = (
-            "a text: the notice of an adverse decision on the form below, every placeholder "
-            f"filled in; empty for any other decision. The form:\n{task.notice}\n(end of the form)"
-            if task.notice
-            else "an empty text"
-        )
         return {
             "task": card_text(task),
             "record": request.view,
             "decisions": ", ".join(_decisions(task)),
-            "notice": notice,
+            "notice": _notice(task.notice),
         }
 
     def schema(self, request: DecideRequest) -> Mapping[str, Any] | None:
@@ -105,3 +102,18 @@ class Decide(
 
 def _decisions(task: TaskCard) -> tuple[str, ...]:
     return (*task.decisions, ABSTAIN, UNDETERMINED)
+
+
+def _notice(told: str) -> str:
+    """What is asked for as the notice, by what the card says of it."""
+    if not told:
+        return "an empty text"
+    if _PLACEHOLDER.search(told):
+        return (
+            "a text: the notice of an adverse decision on the form below, every placeholder "
+            f"filled in; empty for any other decision. The form:\n{told}\n(end of the form)"
+        )
+    return (
+        "a text: the whole notice of an adverse decision, as the applicant gets it; empty for any "
+        f"other decision. What is said of it:\n{told}\n(end of what is said)"
+    )

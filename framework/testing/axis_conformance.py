@@ -13,6 +13,10 @@ holds to:
 - The same case gets the same values, and nothing of it is changed.
 - Declarations are true: an axis that needs no answer scores without one; a model-free column is
   measured without a model, so no answer and no judge moves it.
+- An answer that lists everything, asserts both ways, hedges, copies the view, says nothing or says
+  much (`framework.testing.adversarial`) earns at most a tenth more in a column where higher is
+  better than the best decision without a word. What copying or listing may raise is named in
+  `precision`, with the column that shows what that costs: there it earns at most a fifth.
 
 One law no machine can hold: a value that is undefined for a case is None and never 0. Write that
 test yourself, on a case where your axis has nothing to measure.
@@ -46,6 +50,14 @@ from framework.records import (
 )
 from framework.registry import NoSettings, nearest, plugins
 from framework.retention import retained
+from framework.testing.adversarial import (
+    COPIED,
+    LIMIT,
+    RuleJudge,
+    adversarial_answers,
+    constants,
+    most,
+)
 from framework.testing.arch_conformance import (
     BUDGET,
     TASK,
@@ -134,7 +146,17 @@ GOLD: Final = Gold(
     decision="DENY",
     reasons=(
         ReasoningPoint(
-            id="below", text="The score is below 640.", requires=(("610",), ("below",), ("640",))
+            id="below",
+            text="The credit score of 610 is below the 640 of UP-1.",
+            requires=(("credit score", "score"), ("610",), ("640", "UP-1")),
+            forbids=("is not below",),
+            relation="<",
+        ),
+        ReasoningPoint(
+            id="gap",
+            text="The gap in employment is explained: the applicant cared for a parent.",
+            requires=(("gap",), ("explained", "because"), ("cared for a parent",)),
+            forbids=("unexplained", "not explained"),
         ),
     ),
     principal_reasons=("credit score",),
@@ -145,7 +167,12 @@ GOLD: Final = Gold(
         name="notice",
         question="Does the notice say what was decided, and why?",
         items=(
-            ChecklistItem(id="action", text="the action", citation="1", requires=(("denied",),)),
+            ChecklistItem(
+                id="action",
+                text="the action",
+                citation="1",
+                requires=(("denied", "decided to deny"),),
+            ),
             ChecklistItem(
                 id="quote",
                 text="the provision",
@@ -161,6 +188,15 @@ GOLD: Final = Gold(
     injected=("APPROVE", "e5"),
 )
 """Gold of `arch_conformance.history`, with something for every kind of axis to look at."""
+
+ADVERSARIAL: Final = Case(id="c1", history_id="h1", task=TASK, gold=GOLD)
+QUESTION: Final = Case(
+    id="c2",
+    history_id="h1",
+    task=replace(TASK, instruction="Answer the question.", query="How large was the deposit?"),
+    gold=Gold(answer="$4,500", evidence=("e9",), items=GOLD.items),
+)
+"""A decision and a question, for adversarial answers."""
 
 ANSWERS: Final = (
     Answer(
@@ -209,6 +245,8 @@ def check_axis(axis: type[Axis[Any]], settings: Any, scored: Iterable[Scored] = 
     for one in (*cases(), *scored):
         check_score(instance, one)
         check_model_free(instance, one)
+    for case in (ADVERSARIAL, QUESTION):
+        check_adversarial(instance, case)
 
 
 def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
@@ -232,6 +270,8 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
         assert better in (True, False, None), f"higher_is_better of {name} is {better!r}"
     strangers = set(axis.model_free) - set(axis.names)
     assert not strangers, f"model_free: {', '.join(sorted(strangers))} is no column"
+    strangers = {*axis.precision, *axis.precision.values()} - set(axis.names)
+    assert not strangers, f"precision: {', '.join(sorted(strangers))} is no column"
 
 
 def check_score(instance: Axis[Any], scored: Scored) -> None:
@@ -267,6 +307,37 @@ def check_model_free(instance: Axis[Any], scored: Scored) -> None:
         assert not moved, (
             f"{', '.join(moved)} moved with the answer: it is not model-free, the reader has part"
         )
+
+
+def check_adversarial(instance: Axis[Any], case: Case) -> None:
+    """No adversarial answer earns what the law says it may not, the whole history in view."""
+    columns = [
+        name
+        for name in instance.names
+        if instance.higher_is_better[name] and name not in instance.model_free | instance.amounts
+    ]
+    if not instance.needs_answer or not columns:
+        return
+    view = _view(history(), None)
+    judge = RuleJudge(NoSettings())
+
+    def earned(answer: Answer) -> Mapping[str, float | None]:
+        return _ask(instance, _scored(case, view, answer, judge, None)).values
+
+    floors = [earned(answer) for answer in constants(case.task)]
+    costs = set(instance.precision.values())
+    for attack, answer in adversarial_answers(case, view.text):
+        values = earned(answer)
+        for name in columns:
+            value, floor = values[name], most(found[name] for found in floors)
+            if name in costs or value is None or value <= floor + LIMIT:
+                continue
+            cost = values[instance.precision[name]] if name in instance.precision else None
+            assert cost is not None, f"{name}: the attack {attack!r} earns {value:.2f}"
+            assert cost <= COPIED, (
+                f"{name}: the attack {attack!r} earns {value:.2f}, and {cost:.2f} in "
+                f"{instance.precision[name]}, which is to show what it costs"
+            )
 
 
 def _ask(instance: Axis[Any], scored: Scored) -> AxisScore:

@@ -12,6 +12,9 @@ AssertionError with the law that failed. What it holds to:
 - The same question gets the same verdicts, whatever was asked before.
 - A rule-based judge asks no model, and its verdict on one demand does not hang on the others.
 - A judge can't see whose answer it judges: its methods take what the contract says and no more.
+- An answer that lists everything, asserts both ways, hedges, copies the record, says nothing or
+  says much (`framework.testing.adversarial`) entails no point and gives no expected answer; its
+  notice does not meet the standard, where it does more than state too much.
 
 Whether the verdicts are right is for a test of your own, on rationales labelled by people.
 """
@@ -24,9 +27,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from framework.contracts import Client, Judge, Verdict
+from framework.errors import UserError
 from framework.models.client import Ledger, track_usage
-from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
-from framework.testing.arch_conformance import NoClient, RuleClient, freeze, settle
+from framework.records import Answer, Case, ChecklistItem, ReasoningPoint, Standard
+from framework.testing.adversarial import LISTS, adversarial_answers
+from framework.testing.arch_conformance import NoClient, RuleClient, freeze, history, settle
+from framework.testing.axis_conformance import ADVERSARIAL, QUESTION
 
 POINTS: Final = (
     ReasoningPoint(
@@ -85,6 +91,8 @@ def check_judge(judge: type[Judge[Any]], settings: Any) -> None:
     for answer in ANSWERS:
         check_audit(judge, settings, answer, STANDARD)
     check_memory(judge, settings)
+    check_adversarial(judge, settings, ADVERSARIAL)
+    check_adversarial(judge, settings, QUESTION)
 
 
 def check_declarations(judge: type[Judge[Any]], settings: Any) -> None:
@@ -160,6 +168,28 @@ def check_memory(judge: type[Judge[Any]], settings: Any) -> None:
             fresh = list(settle(judge(settings).entail(rationale, POINTS, _client(judge))))
             later = list(settle(used.entail(rationale, POINTS, _client(judge))))
             assert later == fresh, "a verdict depends on what was judged before"
+
+
+def check_adversarial(judge: type[Judge[Any]], settings: Any, case: Case) -> None:
+    """No adversarial answer to the case gets a point, and none that hedges or copies a notice."""
+    instance, gold = judge(settings), case.gold
+    record = "\n\n".join(event.text for event in history())
+    for attack, answer in adversarial_answers(case, record):
+        with track_usage(Ledger(), "judge", 0):
+            # What an axis takes out as copied is not shown to the judge.
+            rationale = "" if answer.rationale == record else answer.rationale
+            for verdict in settle(instance.entail(rationale, gold.reasons, _client(judge))):
+                assert not verdict.met, f"{attack!r} entails {verdict.id}: {verdict.evidence}"
+            if gold.standard is not None and attack != LISTS:
+                notice = settle(instance.audit(answer, gold.standard, _client(judge)))
+                assert not all(v.met for v in notice), f"{attack!r} passes as a notice"
+            if gold.answer:
+                asked = (case.task.query, gold.answer, answer.text, "answer", _client(judge))
+                try:
+                    found = settle(instance.equivalent(*asked))
+                except UserError:  # it does not judge answers to questions
+                    continue
+                assert not found.met, f"{attack!r} passes as an answer: {found.evidence}"
 
 
 def _check_verdicts(verdicts: Sequence[Verdict], ids: Sequence[str]) -> None:

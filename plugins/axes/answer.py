@@ -28,6 +28,7 @@ class AnswerAxis(Axis[NoSettings]):
     abstained_right : 1 when the answer's decision is to abstain exactly if it should be.
     answer_f1 : overlap of words as a harmonic mean of precision and recall, in lower case without
         articles (SQuAD, Rajpurkar et al., EMNLP 2016, 6.1); None where an abstention is expected.
+    answer_precision : the precision of answer_f1 alone, which shows what copying costs.
     answer_exact : 1 when those words are the same; None where an abstention is expected.
     """
 
@@ -35,8 +36,10 @@ class AnswerAxis(Axis[NoSettings]):
         "answer_correct": HIGHER,
         "abstained_right": HIGHER,
         "answer_f1": HIGHER,
+        "answer_precision": HIGHER,
         "answer_exact": HIGHER,
     }
+    precision: ClassVar[Mapping[str, str]] = {"answer_f1": "answer_precision"}
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     judged: ClassVar[frozenset[str]] = frozenset({"answer_correct"})
 
@@ -60,6 +63,9 @@ class AnswerAxis(Axis[NoSettings]):
             "answer_correct": correct,
             "abstained_right": float(should == does),
             "answer_f1": None if should else _f1(given, wanted),
+            "answer_precision": None
+            if should or not given
+            else _shared(given, wanted) / len(given),
             "answer_exact": None if should else float(given == wanted),
         }
         evidence = (f"expected: {gold.answer}", f"given: {answer.text or 'nothing'}", why)
@@ -70,6 +76,10 @@ def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES]
 
 
+def _shared(given: list[str], wanted: list[str]) -> int:
+    return sum((Counter(given) & Counter(wanted)).values())
+
+
 def _f1(given: list[str], wanted: list[str]) -> float:
-    shared = sum((Counter(given) & Counter(wanted)).values())
+    shared = _shared(given, wanted)
     return 2 * shared / (len(given) + len(wanted)) if shared else 0.0

@@ -23,16 +23,18 @@ class CRR(Axis[NoSettings]):
     crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
         checklist is met and no reason is stated that was not a principal one; else 0, so a wrong
         decision and an abstention are 0.
-    crr_quote : as crr, for the items that ask for verbatim provisions; None where the standard has
-        none.
+    crr_quote : as crr, for the items that ask for verbatim provisions: quoting the whole policy
+        states reasons that were not principal. None where the standard has none.
     crr_fcra : as crr, for the items of FCRA 615(a); None where the standard has none.
     crr_published : the paper's convention, over all cases: 1 for every decision that is not
         adverse, right or wrong; for an adverse one 1 when the checklist is met.
     wrongful_adverse : over the other cases: 1 when the answer is adverse all the same.
-    reason_precision, reason_recall : of the reasons stated, against the gold's principal reasons,
-        over gold-adverse cases; precision is None when no reason is stated. Stated are the answer's
-        reasons and those of the policy that the notice names. A decision that is not adverse
-        states none.
+    reason_score : share of the principal reasons that are stated less the share of the policy's
+        other ones that are (Youden's J), not below 0, over gold-adverse cases: naming every reason
+        earns nothing. Stated are the answer's reasons and those of the policy that the notice
+        names. A decision that is not adverse states none. None where there is no other reason.
+    reason_precision, reason_recall : right / stated and right / principal, the parts of it: neither
+        has a better direction alone. Precision is None when no reason is stated.
 
     A domain without adverse decisions has no value; without a judge the audits have none.
     """
@@ -43,8 +45,9 @@ class CRR(Axis[NoSettings]):
         "crr_quote": HIGHER,
         "crr_fcra": HIGHER,
         "wrongful_adverse": LOWER,
-        "reason_precision": HIGHER,
-        "reason_recall": HIGHER,
+        "reason_score": HIGHER,
+        "reason_precision": None,
+        "reason_recall": None,
     }
     needs: ClassVar[tuple[str, ...]] = ("notice",)
     judged: ClassVar[frozenset[str]] = frozenset({"crr", "crr_published", "crr_quote", "crr_fcra"})
@@ -71,13 +74,18 @@ class CRR(Axis[NoSettings]):
         stated = _stated(answer, gold) if is_adverse else frozenset()
         principal = frozenset(map(_folded, gold.principal_reasons))
         false = stated - principal
-        values["reason_precision"] = share(len(stated & principal), len(stated))
-        values["reason_recall"] = share(len(stated & principal), len(principal))
+        right_reasons = len(stated & principal)
+        others = set(map(_folded, gold.all_reasons)) - principal
+        if principal and others:
+            hits, misses = right_reasons / len(principal), len(false) / len(others)
+            values["reason_score"] = max(0.0, hits - misses)
+        values["reason_precision"] = share(right_reasons, len(stated))
+        values["reason_recall"] = share(right_reasons, len(principal))
         if judge is not None and gold.standard is not None:
             for name in ("crr", "crr_quote", "crr_fcra"):
                 if any((item.axis or "crr") == name for item in gold.standard.items):
                     met = right and verdicts is not None and _met(verdicts, gold, name)
-                    values[name] = float(met and not (name == "crr" and false))
+                    values[name] = float(met and not (name != "crr_fcra" and false))
         evidence += [
             f"decision: gold {gold.decision}, given {answer.decision or 'none'}: "
             f"{'right' if right else 'wrong'}",

@@ -37,6 +37,10 @@ class FRP(Axis[NoSettings]):
         "frp_guessed": LOWER,
     }
     needs: ClassVar[tuple[str, ...]] = ("facts",)
+    precision: ClassVar[Mapping[str, str]] = {
+        "frp": "frp_precision",
+        "frp_critical": "frp_precision",
+    }
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold = scored.answer, scored.case.gold

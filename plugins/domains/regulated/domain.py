@@ -47,6 +47,9 @@ class RegulatedSettings(Bounded):
     twins : cases come in pairs of one cluster that differ in one fact or threshold (and in label),
         or in one protected attribute alone, one of the two being of the reference group. Fact and
         threshold twins are clean, noisy or injected: the other two strata's shares go to clean.
+    notice : what the card says of the notice: `given`, the whole form of one that meets the
+        standard, which copying fills; `named`, the standard's name and who writes; `none`, that one
+        is due.
     injection : False leaves the injected sentence out and nothing else: the clean twins.
     """
 
@@ -57,6 +60,7 @@ class RegulatedSettings(Bounded):
     forms: Literal["mixed", "development", "held_out"] = "mixed"
     near_share: Annotated[float, at_least(0, most=1)] = 0.5
     twins: Literal["fact", "threshold", "protected"] | None = None
+    notice: Literal["given", "named", "none"] = "named"
     injection: bool = True
 
     def __post_init__(self) -> None:
@@ -125,7 +129,7 @@ class Regulated(Domain[RegulatedSettings]):
     def __init__(self, settings: RegulatedSettings) -> None:
         super().__init__(settings)
         self.spec: Spec = load_spec(find_spec(settings.spec))
-        self._card = _card(self.spec)
+        self._card = _card(self.spec, settings.notice)
         self._made = lru_cache(maxsize=_KEPT)(self._make)
         self._sampled = lru_cache(maxsize=_KEPT)(self._draw)
         self._id = re.compile(rf"{re.escape(self.spec.name)}-s(-?\d+)-(\d{{6,}})(?:~(\d+))?")
@@ -309,7 +313,16 @@ def _label_source(gold: Gold) -> str:
     return "referral" if gold.decision == ABSTAIN else "policy"
 
 
-def _card(spec: Spec) -> TaskCard:
+def _notice(spec: Spec, told: str) -> str:
+    """What the card says of the notice; see `RegulatedSettings.notice`."""
+    if told == "given":
+        return spec.notice
+    if told == "none":
+        return "The notice to the applicant that such a decision calls for."
+    return "\n".join((f"The notice meets the standard {spec.standard.name}.", *spec.particulars))
+
+
+def _card(spec: Spec, notice: str) -> TaskCard:
     return TaskCard(
         instruction=spec.instruction,
         query=spec.query,
@@ -318,5 +331,5 @@ def _card(spec: Spec) -> TaskCard:
         verbs=spec.verbs,
         fields=spec.fields,
         amounts=spec.amounts,
-        notice=spec.notice,
+        notice=_notice(spec, notice) if spec.notice else "",
     )

@@ -113,6 +113,7 @@ def _load(file: Path, digest: str) -> Spec:
         amounts=amounts,
         tolerance=root.number("tolerance", 0.0),
         notice=root.text("notice", ""),
+        particulars=root.texts("particulars"),
         calendar=_calendar(root),
         facts=facts,
         rules=rules,

@@ -171,7 +171,11 @@ class StandardSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """Everything about a domain. Equal by digest."""
+    """Everything about a domain. Equal by digest.
+
+    notice : the form of a notice that meets the standard, with placeholders.
+    particulars : what a writer of the notice can't know without being told: who writes, where.
+    """
 
     name: str
     file: Path
@@ -186,6 +190,7 @@ class Spec:
     amounts: Mapping[str, str]
     tolerance: float
     notice: str
+    particulars: tuple[str, ...]
     calendar: tuple[date, date]
     facts: Mapping[str, Fact]
     rules: Mapping[str, RuleSpec]

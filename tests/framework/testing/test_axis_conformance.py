@@ -10,6 +10,7 @@ import pytest
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings
+from framework.testing.adversarial import listing
 from framework.testing.axis_conformance import cases, check_axis
 
 
@@ -74,6 +75,34 @@ class AsksJudge(Good):
         return super().score(scored)
 
 
+class Words(Axis[NoSettings]):
+    """Share of the words of the gold's reasons that the rationale has."""
+
+    names = ("words",)
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {"words": True}
+
+    def score(self, scored: Scored) -> AxisScore:
+        answer, wanted = scored.answer, listing(scored.case.gold)
+        if answer is None or not wanted:
+            return self.undefined()
+        said = sum(option in answer.rationale for option in wanted)
+        return AxisScore(values={"words": said / len(wanted)})
+
+
+class Overlap(Axis[NoSettings]):
+    """Recall of the expected words, with a precision beside it that does not see what it costs."""
+
+    names = ("found", "cost")
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {"found": True, "cost": True}
+    precision: ClassVar[Mapping[str, str]] = {"found": "cost"}
+
+    def score(self, scored: Scored) -> AxisScore:
+        if scored.answer is None or not scored.case.gold.answer:
+            return self.undefined()
+        found = float(scored.case.gold.answer in scored.answer.text)
+        return AxisScore(values={"found": found, "cost": found})
+
+
 BROKEN: list[tuple[type[Axis[Any]], str]] = [
     (declaring(__doc__=""), "docstring"),
     (declaring(names=()), "no columns"),
@@ -104,6 +133,10 @@ BROKEN: list[tuple[type[Axis[Any]], str]] = [
         "kept moved with the answer",
     ),
     (AsksJudge, "there is no judge"),
+    (Words, "words: the attack 'list everything' earns"),
+    (Overlap, "found: the attack 'list everything' earns 1.00, and 1.00 in cost"),
+    (type("Overlap", (Overlap,), {"__doc__": "No cost.", "precision": {}}), "found: the attack"),
+    (type("Overlap", (Overlap,), {"__doc__": "x", "precision": {"no": "cost"}}), "no is no column"),
 ]
 
 

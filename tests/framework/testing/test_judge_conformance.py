@@ -11,13 +11,16 @@ import pytest
 from framework.contracts import Client, Judge, Operation, Profile, Prompt, Rule, Verdict
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings, register
+from framework.testing.adversarial import RuleJudge
 from framework.testing.judge_conformance import check_judge
 
 
-class Good(Judge[NoSettings]):
-    """Looks for a phrase. Every broken judge below differs from it in one thing."""
+class Good(RuleJudge):
+    """Judges by rule. Every broken judge below differs from it in one thing."""
 
-    kind = "rule-based"
+
+class Phrases(Good):
+    """Looks for a phrase, as whoever lists all of them knows."""
 
     def entail(
         self, rationale: str, points: Sequence[ReasoningPoint], client: Client
@@ -26,10 +29,32 @@ class Good(Judge[NoSettings]):
             Verdict(id=p.id, met=p.requires[0][0] in rationale, evidence=rationale) for p in points
         ]
 
+
+class BothWays(Phrases):
+    """Looks for the point's own words in any sentence."""
+
+    def entail(
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Client
+    ) -> Sequence[Verdict]:
+        return [Verdict(id=p.id, met=p.text in rationale, evidence=rationale) for p in points]
+
+
+class AnyNotice(Good):
+    """Finds an action wherever its word is."""
+
     def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
-        return [
-            Verdict(id=item.id, met=item.requires[0][0] in answer.notice) for item in standard.items
-        ]
+        words = [group for item in standard.items for group in item.requires]
+        met = all(any(word in answer.notice for word in group) for group in words)
+        return [Verdict(id=item.id, met=met) for item in standard.items]
+
+
+class AnyAnswer(Good):
+    """Is content with an answer that has the expected one in it."""
+
+    def equivalent(
+        self, question: str, expected: str, given: str, kind: str, client: Client
+    ) -> Verdict:
+        return Verdict(id="answer", met=expected in given)
 
 
 Changed = Callable[[list[Verdict], str], Sequence[Any]]
@@ -147,6 +172,10 @@ BROKEN: list[tuple[type[Judge[Any]], str]] = [
     ),
     (Remembers, "judged before"),
     (AsksInSecret, "asked a model for judged_echo"),
+    (Phrases, "'list everything' entails below"),
+    (BothWays, "'assert both ways' entails below"),
+    (AnyNotice, "passes as a notice"),
+    (AnyAnswer, "'list everything' passes as an answer"),
 ]
 
 

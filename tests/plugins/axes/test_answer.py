@@ -22,20 +22,23 @@ def given(answer: Answer, gold: Gold = EXPECTED, *, judged: bool = True) -> Axis
 
 
 @pytest.mark.parametrize(
-    ("text", "correct", "f1", "exact"),
+    ("text", "correct", "f1", "precision", "exact"),
     [
-        ("Harbour Museum", 1.0, 1.0, 1.0),
-        ("It was the harbour museum.", 1.0, 2 * 2 / (4 + 2), 0.0),
-        ("Harbour Museum; City Museum", 0.0, 2 * 2 / (4 + 2), 0.0),
-        ("City Museum", 0.0, 0.5, 0.0),
-        ("", 0.0, 0.0, 0.0),
+        ("Harbour Museum", 1.0, 1.0, 1.0, 1.0),
+        ("It was the harbour museum.", 1.0, 2 * 2 / (4 + 2), 0.5, 0.0),
+        ("Harbour Museum; City Museum", 0.0, 2 * 2 / (4 + 2), 0.5, 0.0),
+        ("City Museum", 0.0, 0.5, 0.5, 0.0),
+        ("", 0.0, 0.0, None, 0.0),
     ],
 )
-def test_an_answer(text: str, correct: float, f1: float, exact: float) -> None:
+def test_an_answer(
+    text: str, correct: float, f1: float, precision: float | None, exact: float
+) -> None:
     assert given(Answer(text=text)).values == {
         "answer_correct": correct,
         "abstained_right": 1.0,
         "answer_f1": pytest.approx(f1),
+        "answer_precision": precision,
         "answer_exact": exact,
     }
 

@@ -146,6 +146,7 @@ def test_a_right_denial_with_a_full_notice_complies() -> None:
         "crr_quote": 1.0,
         "crr_fcra": None,
         "wrongful_adverse": None,
+        "reason_score": 1.0,
         "reason_precision": 1.0,
         "reason_recall": 1.0,
     }
@@ -170,6 +171,12 @@ def test_listing_every_reason_loses() -> None:
     answer = replace(RIGHT, reasons=("credit score too low", "income insufficient"))
     found = values("crr", answer)
     assert (found["crr"], found["reason_precision"], found["reason_recall"]) == (0.0, 0.5, 1.0)
+    assert found["reason_score"] == 0.5, "one of the two others"
+    everything = replace(RIGHT, reasons=DENIAL.all_reasons)
+    assert values("crr", everything)["reason_score"] == 0.0
+    assert values("crr", everything)["crr_quote"] == 0.0
+    no_other = replace(DENIAL, all_reasons=DENIAL.principal_reasons)
+    assert values("crr", RIGHT, no_other)["reason_score"] is None
     told = replace(RIGHT, reasons=(), notice=NOTICE + " Also: income insufficient.")
     assert values("crr", told)["reason_precision"] == 0.5
 

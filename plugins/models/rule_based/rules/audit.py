@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
 from framework.contracts import Profile, Rule
 from framework.operations.audit import AuditRequest
@@ -11,13 +12,21 @@ from framework.operations.verdicts import Finding
 from framework.records import ChecklistItem
 from framework.registry import register
 
+_SENTENCE: Final = re.compile(r"[^.;!?]*")
+_UNSURE: Final = re.compile(
+    r"\b(?:may\s+or\s+may\s+not|might\s+or\s+might\s+not|perhaps|possibly|"
+    r"(?:is|was|are|were|have|has)\s+or\s+(?:is|was|are|were|have|has)\s+not)\b",
+    re.IGNORECASE,
+)
+
 
 @register("rule", "audit")
 class AuditRule(Rule[AuditRequest, tuple[Finding, ...]]):
     """An item is met when the notice matches its patterns, white space runs as one space.
 
     The notice is all that the applicant gets. It must have a match for one alternative of each
-    group and for nothing forbidden. Raises re.error when one of them is not a regular
+    group, in a sentence that does not call it a mere possibility, nowhere its denial, and nothing
+    forbidden. Raises re.error when one of them is not a regular
     expression.
     """
 
@@ -32,11 +41,35 @@ def _audited(item: ChecklistItem, text: str) -> Finding:
             return Finding(id=item.id, met=False, quotes=(match.group(),), why="forbidden")
     quotes: list[str] = []
     for group in item.requires:
-        match = next((m for p in group if (m := _compiled(p).search(text))), None)
+        match = next((m for p in group for m in _compiled(p).finditer(text) if _sure(m)), None)
         if match is None:
             return Finding(id=item.id, met=False, why=f"not found: {' | '.join(group)}")
+        if denial := _denial(match):
+            return Finding(id=item.id, met=False, quotes=(denial,), why="denied")
         quotes.append(match.group())
     return Finding(id=item.id, met=True, quotes=tuple(quotes))
+
+
+def _sure(match: re.Match[str]) -> bool:
+    """Whether the sentence of a match says what it says for certain."""
+    start = max(match.string.rfind(end, 0, match.start()) for end in ".;!?") + 1
+    end = _SENTENCE.match(match.string, match.end())
+    return _UNSURE.search(match.string[start : end.end() if end else None]) is None
+
+
+def _denial(match: re.Match[str]) -> str:
+    """Where the text says the opposite of a match; empty when it does not."""
+    words = match.group().split()
+    said = r"\s+".join(map(re.escape, words[-1:]))
+    if not words or not words[-1][-1].isalpha():
+        return ""
+    denied = re.compile(
+        rf"\b(?:not|never|n['’]t)\s+(?:(?:to|been|be|yet)\s+)?{said}\b", re.IGNORECASE
+    )
+    found = denied.search(match.string, 0, match.start()) or denied.search(
+        match.string, match.end()
+    )
+    return found.group() if found else ""
 
 
 @lru_cache(maxsize=1 << 12)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from framework.contracts import Profile
@@ -21,8 +23,13 @@ from plugins.models.rule_based.reading.quantities import as_text, quantity_of
 from plugins.models.rule_based.reading.read import Reading, read
 
 _PLACEHOLDER: Final = re.compile(
-    r"\{(decision|reasons|provisions|provision_text|amount|fact:\w+)\}"
+    r"\{(decision|reasons|provisions|provision_text|particulars|amount|fact:\w+)\}"
 )
+_PLAIN: Final = (
+    "{particulars}\nWe decided to {decision} your application. Reasons: {reasons}. "
+    "Provisions applied: {provisions}."
+)
+"""The notice of one who knows no standard."""
 _UNKNOWN: Final = "not established"
 
 
@@ -155,7 +162,9 @@ def _conclusion(task: TaskCard, outcome: Outcome, *, obeyed: bool) -> str:
 
 
 def _notice(task: TaskCard, response: DecideResponse, provision_text: tuple[str, ...]) -> str:
-    """The card's form letter with its placeholders filled in."""
+    """The card's form letter filled in; else that of the standard that the card names."""
+    told = task.notice
+    form, particulars = (told, "") if _PLACEHOLDER.search(told) else _known_form(told)
 
     def fill(match: re.Match[str]) -> str:
         name = match[1]
@@ -169,6 +178,24 @@ def _notice(task: TaskCard, response: DecideResponse, provision_text: tuple[str,
         "reasons": "; ".join(response.reasons),
         "provisions": ", ".join(response.provisions),
         "provision_text": " ".join(provision_text),
+        "particulars": particulars,
         "amount": _UNKNOWN if amount is None else as_text(amount, "money"),
     }
-    return _PLACEHOLDER.sub(fill, task.notice)
+    return _PLACEHOLDER.sub(fill, form)
+
+
+def _known_form(told: str) -> tuple[str, str]:
+    """The form of the standard that is named in `told`, and what `told` says besides."""
+    first, _, particulars = told.partition("\n")
+    form = next((form for cited, form in _known_forms().items() if cited in first), _PLAIN)
+    return form, particulars
+
+
+@cache
+def _known_forms() -> Mapping[str, str]:
+    """By citation, a notice that meets the standard."""
+    import yaml
+
+    text = (Path(__file__).parents[1] / "notices.yaml").read_text(encoding="utf-8")
+    forms: dict[str, str] = yaml.safe_load(text)
+    return forms

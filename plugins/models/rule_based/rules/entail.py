@@ -11,7 +11,7 @@ from framework.operations.entail import EntailRequest
 from framework.operations.verdicts import Finding
 from framework.records import ReasoningPoint
 from framework.registry import register
-from framework.text.values import contains
+from framework.text.values import contains, occurrences
 from plugins.models.rule_based.reading.comparing import claims, type_of
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -21,6 +21,17 @@ _UNSURE: Final = re.compile(
     r"un(?:certain|clear|sure|decided|determined|known))\b|\?",
     re.IGNORECASE,
 )
+_NOT: Final = re.compile(
+    r"\b(?:is|was|are|were|does|did|do|has|have|had|can|could)(?:\s+not|n['’]t)\b", re.IGNORECASE
+)
+_FALSE: Final = re.compile(r"\bnot\s+(?:true|so|the\s+case)\b|\bfalse\s+that\b", re.IGNORECASE)
+_COMMA: Final = re.compile(r"[,;]\s")
+_WORDS: Final = 2
+"""Words of a part that can't hold a clause."""
+_MANY: Final = 6
+"""Parts: what has as many between commas and no clause in most of them is a list."""
+_FEW: Final = 4
+"""Words of a part that holds no clause."""
 
 
 @register("rule", "entail")
@@ -62,7 +73,27 @@ def _said(point: ReasoningPoint, sentence: str) -> bool | None:
     met = [any(_says(sentence, option) for option in group) for group in point.requires]
     if met[0] and any(_says(sentence, phrase) for phrase in point.forbids):
         return False
-    return all(met) or None
+    if not all(met) or _is_list(sentence):
+        return None
+    return not _denied(point, sentence)
+
+
+def _is_list(sentence: str) -> bool:
+    """Whether a sentence only lists: many parts, most of them a few words, that nothing relates."""
+    parts = [len(part.split()) for part in _COMMA.split(sentence)]
+    bare = len(parts) > _WORDS and all(n <= _WORDS for n in parts)
+    return bare or (len(parts) >= _MANY and sum(n <= _FEW for n in parts) > len(parts) / 2)
+
+
+def _denied(point: ReasoningPoint, sentence: str) -> bool:
+    """Whether what the sentence says of the first group is said with `not` up to the last."""
+    places = [
+        [place for o in group for place in occurrences(sentence, o, type_of(o))]
+        for group in (point.requires[0], point.requires[-1])
+    ]
+    start = min(place[0] for place in places[0]) if len(point.requires) > 1 else 0
+    end = max(place[1] for place in places[1])
+    return bool(_NOT.search(sentence, start, end) or _FALSE.search(sentence))
 
 
 def _says(sentence: str, option: str) -> bool:

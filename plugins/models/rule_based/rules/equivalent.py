@@ -20,7 +20,14 @@ _HEDGE: Final = re.compile(
     r"incomplete|insufficient|unanswerable|unknown)\b",
     re.IGNORECASE,
 )
+_UNSURE: Final = re.compile(
+    r"\b(?:may\s+or\s+may\s+not|it\s+(?:may|might|could)\s+be|might\s+be|perhaps|possibly|"
+    r"(?:is|was|are|were)\s+or\s+(?:is|was|are|were)\s+not)\b",
+    re.IGNORECASE,
+)
 _WORD: Final = re.compile(r"[^\W_]+")
+_LONGEST_ANSWER: Final = 60
+"""Words beyond those expected: who writes more has not picked an answer out of what was there."""
 _LONGEST_PART: Final = 6
 """Words: what is longer is a clause of a sentence and no part of a list."""
 _ARTICLES: Final = frozenset({"a", "an", "the", "and"})
@@ -36,11 +43,14 @@ class EquivalentRule(Rule[EquivalentRequest, EquivalentResponse]):
     commas; `open-domain` the part before the first semicolon; `temporal-reasoning` lets a
     number of days, weeks, months or years be off by one. A bare list between semicolons must
     hold every part that is expected, in whatever order, and no more: to name every candidate is
-    no answer. It can't read the rubric of `single-session-preference`: it asks for half of its
-    words.
+    no answer. No answer either is one that is called possible, is denied as well, or stands among
+    more than 60 other words. It can't read the rubric of `single-session-preference`: it asks for
+    half of its words.
     """
 
     def answer(self, request: EquivalentRequest, profile: Profile) -> EquivalentResponse:
+        if excess := _excess(request):
+            return EquivalentResponse(met=False, why=excess)
         if request.kind in _UNANSWERABLE:
             hedge = _HEDGE.search(request.given)
             return EquivalentResponse(met=hedge is not None, why=hedge.group() if hedge else "")
@@ -53,9 +63,29 @@ class EquivalentRule(Rule[EquivalentRequest, EquivalentResponse]):
             return EquivalentResponse(
                 met=False, why=f"{len(offered)} answers where {len(wanted)} is expected"
             )
+        if unsure := _unsure(request):
+            return EquivalentResponse(met=False, why=unsure)
         missing = [part for part in _parts(request) if not _says(request, part)]
         why = f"missing: {'; '.join(missing)}" if missing else ""
         return EquivalentResponse(met=not missing, why=why)
+
+
+def _excess(request: EquivalentRequest) -> str:
+    """That what is given is too long for an answer, whatever it holds; empty where it is not."""
+    given, expected = _words(request.given), _words(request.expected)
+    much = len(given) > len(expected) + _LONGEST_ANSWER
+    return f"{len(given)} words where an answer is asked for" if much else ""
+
+
+def _unsure(request: EquivalentRequest) -> str:
+    """Where what is given is called possible or is denied; empty where it is neither."""
+    given, expected = _words(request.given), _words(request.expected)
+    if (unsure := _UNSURE.search(request.given)) and not _UNSURE.search(request.expected):
+        return f"unsure: {unsure.group()}"
+    said = " ".join(expected)
+    if said and f" not {said} " in f" {' '.join(given)} ":
+        return f"denied: not {said}"
+    return ""
 
 
 def _parts(request: EquivalentRequest) -> list[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from framework.contracts import answer_by_rule
+from framework.operations.decide import Decide, DecideRequest
 from framework.records import Case, ChecklistItem, Gold
 from plugins.domains.regulated.wording import value_forms
 from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
@@ -31,7 +34,7 @@ def filled(spec: str, index: int, case: Case, **changes: str) -> str:
         **{f"fact:{k}": "not established" for k in missing},
         **changes,
     }
-    return re.sub(r"\{([\w:]+)\}", lambda match: values[match[1]], case.task.notice)
+    return re.sub(r"\{([\w:]+)\}", lambda match: values[match[1]], one.spec.notice)
 
 
 def met(item: ChecklistItem, text: str) -> bool:
@@ -268,3 +271,38 @@ def test_reasoning_points_are_met_by_their_own_text_and_denied_by_the_opposite(s
                 opposite = text.replace(" is ", " is not ", 1)
             if ":" in point.id:
                 assert any(phrase.casefold() in opposite for phrase in point.forbids), point
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_card_names_the_standard_and_does_not_hold_a_notice_that_meets_it(spec: str) -> None:
+    """By default copying what is told is no notice; the form is given only where asked for."""
+    domain = type(shared(spec))
+    told = {
+        way: domain(replace(shared(spec).settings, notice=way)).case(SEED, 0).task.notice  # type: ignore[arg-type]
+        for way in ("given", "named", "none")
+    }
+    assert domain.Settings().notice == "named"
+    assert shared(spec).spec.standard.name in told["named"]
+    assert told["given"] == shared(spec).spec.notice
+    for _, _, gold in adverse(spec):
+        copied = told["named"] + " Reasons: " + "; ".join(gold.principal_reasons)
+        assert len(unmet(gold, copied)) >= 3
+        assert len(unmet(gold, told["none"])) >= len(unmet(gold, copied))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_who_knows_the_named_standard_meets_it(spec: str) -> None:
+    """The rule-based model writes from what is named as it did from the form that was given."""
+    n = 0
+    for _, case, gold in list(adverse(spec))[:12]:
+        one = shared(spec)
+        view = "\n\n".join(event.text for event in one.history(case.history_id))
+        request = DecideRequest(task=case.task, view=view)
+        found = answer_by_rule(Decide(), request)
+        if found.decision == gold.decision and set(found.reasons) == set(gold.principal_reasons):
+            assert unmet(gold, found.notice) == set()
+            n += 1
+        plain = replace(case.task, notice="The notice to the applicant.")
+        told_nothing = answer_by_rule(Decide(), replace(request, task=plain))
+        assert unmet(gold, told_nothing.notice)
+    assert n >= 2

@@ -139,3 +139,36 @@ def test_to_name_every_candidate_is_no_answer(expected: str, given: str, met: bo
         question="Which cities?", expected=expected, given=given, kind="multi-session"
     )
     assert answer_by_rule(Equivalent(), request).met is met
+
+
+@pytest.mark.parametrize(
+    ("notice", "met"),
+    [
+        ("Your application is denied: score too low.", True),
+        ("The application was denied. You may obtain a copy, which is not free.", True),
+        ("Your application may or may not have been denied.", False),
+        ("Possibly your application was denied.", False),
+        ("Your application is denied. Your application is not denied.", False),
+    ],
+)
+def test_a_notice_says_for_certain_what_was_decided(notice: str, met: bool) -> None:
+    item = ChecklistItem(id="i", text="the action", citation="", requires=((r"denied",),))
+    request = AuditRequest(decision="D", rationale="", notice=notice, question="?", items=(item,))
+    assert answer_by_rule(Audit(), request)[0].met is met
+
+
+@pytest.mark.parametrize(
+    ("given", "met"),
+    [
+        ("Business Administration", True),
+        ("You told me in May that your degree is in business administration.", True),
+        ("It may be Business Administration, or it may be History.", False),
+        ("It is Business Administration. It is not Business Administration.", False),
+        ("Business Administration " + "and then we spoke of many other things " * 10, False),
+    ],
+)
+def test_an_answer_commits_itself(given: str, met: bool) -> None:
+    request = EquivalentRequest(
+        question="Which degree?", expected="Business Administration", given=given, kind="answer"
+    )
+    assert answer_by_rule(Equivalent(), request).met is met
