@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.attacks import Earned, kinds
 
-WIDTHS = (19, 18, 21, 6, 6, 7)
+WIDTHS = (19, 17, 20, 6, 6, 7)
 HEADER = ("domain", "shortcut", "figure", "earns", "best", "allowed")
 
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
         if name not in known:
             parser.error(f"--only {name}: no such kind; there are {', '.join(known)}")
         found = list(known[name].attempts(asked.cases, asked.seed))
-        print(f"\n{name}: {(known[name].__doc__ or '').strip()}\n")
+        print(f"\n{name}\n{(known[name].__doc__ or '').strip()}\n")
         print("\n".join(table(found)))
         broken += sum(not one.holds for one in found)
     if broken:

@@ -113,7 +113,7 @@ class Regulated(Domain[RegulatedSettings]):
         "revisions",
     )
     success_axis: ClassVar[str] = "eda"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",
         "p_ret",
