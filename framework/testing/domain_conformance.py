@@ -179,6 +179,7 @@ def check_events(events: Sequence[Event], history_id: str) -> None:
 def check_case(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
     """The task card is whole and gives nothing away; the gold is true of the history."""
     _check_card(domain, case)
+    _check_opaque(domain, case, events)
     _check_gold_refers(case, events)
     _check_gold_holds(domain, case, events)
 
@@ -287,6 +288,16 @@ def picture(domain: type[Domain[Any]], settings: Any, n: int) -> str:
     instance = domain(settings)
     cases = list(instance.cases(n, SEED))
     return digest([cases, [list(instance.history(case.history_id)) for case in cases]])
+
+
+def _check_opaque(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
+    """No event's id or metadata names a generated case, which could be generated again from it."""
+    if domain.provenance.source != "generated":
+        return
+    for event in events:
+        shown = (event.id, *event.metadata.values())
+        told = next((n for n in (case.id, case.history_id) for text in shown if n in text), None)
+        assert told is None, f"event {event.id} names the case {told}"
 
 
 def _check_card(domain: Domain[Any], case: Case) -> None:

@@ -291,7 +291,7 @@ class Regulated(Domain[RegulatedSettings]):
         return index // 2 if self.settings.twins else index
 
     def _identity(self, seed: int, index: int) -> str:
-        return f"{self.history_id(seed, index)}|{seed}/{self._base(index)}"
+        return f"{seed}/{self._base(index)}"
 
     def _parse(self, history_id: str) -> tuple[int, int, int]:
         """Seed, index and rendering, 0 for the case as it is sampled."""

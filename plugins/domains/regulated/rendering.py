@@ -74,12 +74,11 @@ class Writer:
         self._noisy = sampled.plan.stratum == "noisy"
 
     def id(self, name: str) -> str:
-        """The event's id: opaque, and the same whatever else is written.
+        """The event's id: it tells neither seed nor case, and is the same whatever else is written.
 
-        The identity is `history|key`: events of twins sort alike, though the histories differ.
+        The identity is that of a twin too, so that the events of both sort alike.
         """
-        history, _, key = self._identity.partition("|")
-        return f"{history}-{blake2b(f'{key}/{name}'.encode(), digest_size=5).hexdigest()}"
+        return f"ev-{blake2b(f'{self._identity}/{name}'.encode(), digest_size=5).hexdigest()}"
 
     def start(
         self,

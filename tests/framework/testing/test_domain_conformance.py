@@ -127,6 +127,14 @@ class Endless(Good):
         return super().cases(n, seed)
 
 
+class Named(Good):
+    """An event bears the history's id, from which whoever has the generator makes the case."""
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        yield from super().history(history_id)
+        yield Event(id=f"e-{history_id}", text="Of no note.", time="2026-01-03", kind="note")
+
+
 class OtherWhenAll(Good):
     """All cases are other cases than the first."""
 
@@ -268,6 +276,7 @@ BROKEN: list[tuple[type[Domain[Any]], str]] = [
     (HashesText, "another process makes other cases"),
     (with_event(lambda event: replace(event, id="e")), "two events of one id"),
     (with_event(lambda event: replace(event, text=" ")), "has no text"),
+    (Named, "names the case"),
     (with_event(lambda event: replace(event, time="January")), "no ISO 8601 date"),
     (with_event(lambda event: replace(event, edges=(("cites", "e9"),))), "e0 cites e9"),
     (with_card(query=""), "has no query"),
