@@ -27,6 +27,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -266,8 +267,13 @@ def settings_of(plugin: Plugin, values: Mapping[str, Any]) -> Any:
         raise UserError(f"{plugin.group}={plugin.name}: {error}") from None
 
 
-def instance_of(cls: type[_T], values: Mapping[str, Any], where: str = "{}") -> _T:
+def instance_of(
+    cls: type[_T], values: Mapping[str, Any], where: str = "{}", what: str = "setting"
+) -> _T:
     """A dataclass from plain values, each as its field's type; `where` says how to name a key.
+
+    A field may be a dataclass too, or a list or mapping of such; a field of theirs with
+    `metadata={"key": True}` is the key that one stands under.
 
     Raises UserError as `settings_of` does, and what the class itself raises.
     """
@@ -278,8 +284,8 @@ def instance_of(cls: type[_T], values: Mapping[str, Any], where: str = "{}") -> 
     for given, value in values.items():
         key = renamed.get(given, given)
         if key not in hints:
-            raise UserError(f"{where.format(key)}: no such setting{nearest(key, hints)}")
-        kwargs[key] = _coerce(value, hints[key], where.format(key))
+            raise UserError(f"{where.format(key)}: no such {what}{nearest(key, hints)}")
+        kwargs[key] = _coerce(value, hints[key], where.format(given))
     for f in known:
         needed = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
         if needed and f.name not in kwargs:
@@ -321,13 +327,17 @@ def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
     }
 
 
-def _coerce(value: Any, hint: Any, where: str) -> Any:
-    """`value` as `hint`: a scalar, Literal, X | None, tuple[X, ...] or Mapping[str, X]."""
+def _coerce(value: Any, hint: Any, where: str, key: str = "") -> Any:
+    """`value` as `hint`: a scalar, Literal, X | None, tuple, Mapping[str, X] or dataclass."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
+        return _nested(value, hint, where, key)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in args:
             return None
         inner = [a for a in args if a is not type(None)]
+        if isinstance(value, Mapping) and (nested := [*filter(dataclasses.is_dataclass, inner)]):
+            return _coerce(value, nested[0], where)
         for option in inner:
             try:
                 return _coerce(value, option, where)
@@ -339,8 +349,13 @@ def _coerce(value: Any, hint: Any, where: str) -> Any:
             return value
         raise UserError(f"{where}: {value!r} given{nearest(str(value), map(str, args))}")
     if origin is tuple and isinstance(value, (list, tuple)):
-        return tuple(_coerce(v, args[0], where) for v in value)
+        if dataclasses.is_dataclass(args[0]):
+            return tuple(_coerce(v, args[0], f"{where}.{i}") for i, v in enumerate(value))
+        if args[-1] is Ellipsis or len(value) == len(args):
+            return tuple(_coerce(v, args[0], where) for v in value)
     if origin is not None and isinstance(value, Mapping) and issubclass(dict, origin):
+        if dataclasses.is_dataclass(args[1]):
+            return {str(k): _coerce(v, args[1], f"{where}.{k}", str(k)) for k, v in value.items()}
         return {str(k): _coerce(v, args[1], f"{where}: {k}") for k, v in value.items()}
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
@@ -349,15 +364,34 @@ def _coerce(value: Any, hint: Any, where: str) -> Any:
     raise UserError(f"{where}: {value!r} given, {_spell(hint)} expected")
 
 
+def _nested(values: Mapping[str, Any], cls: Any, where: str, key: str) -> Any:
+    """One dataclass inside another: what is wrong in it is told by the whole path to it."""
+    path = where.replace("{", "{{").replace("}", "}}") + ".{}"
+    keys = {f.name: key for f in dataclasses.fields(cls) if "key" in f.metadata}
+    for name in keys.keys() & values.keys():
+        raise UserError(f"{path.format(name)}: no such key: it is {key!r}, under which it stands")
+    try:
+        return instance_of(cls, {**values, **keys}, path, "key")
+    except ValueError as error:
+        raise UserError(f"{where}.{error}") from None
+
+
 def _spell(hint: Any) -> str:
-    names = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+    names = {
+        str: "text",
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        date: "a date (2026-03-12)",
+    }
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         options = [a for a in typing.get_args(hint) if a is not type(None)]
         null = " or null" if type(None) in typing.get_args(hint) else ""
         return " or ".join(_spell(o) for o in options) + null
     if typing.get_origin(hint) is tuple:
-        return f"a list of {_spell(typing.get_args(hint)[0])}"
-    if typing.get_origin(hint) is Mapping:
+        of, *more = typing.get_args(hint)
+        return f"a list of {_spell(of)}" if Ellipsis in more else f"a list of {len(more) + 1}"
+    if typing.get_origin(hint) is Mapping or dataclasses.is_dataclass(hint):
         return "a mapping"
     if typing.get_origin(hint) is typing.Literal:
         return " or ".join(map(str, typing.get_args(hint)))

@@ -51,7 +51,10 @@ def other_value(
         if isinstance(value, date):
             other = value + timedelta(days=(1 if up else -1) * max(1, round(distance)))
         else:
-            size = max(fact.step, _stepped(distance * (value if fact.relative else 1), fact.step))
+            size = max(
+                fact.step,
+                _stepped(distance * (value if fact.revision_by == "share" else 1), fact.step),
+            )
             other = _stepped(value + (size if up else -size), fact.step)
             if not fact.admissible[0] <= other <= fact.admissible[1]:
                 return None

@@ -176,9 +176,7 @@ class _Attempt(Targeting):
         if not conflict:
             stated -= {key}
         touched = self._touched(key, stated)
-        pivots = [
-            r for r in self.spec.rules.values() if any(c.fact in touched for c in r.conditions)
-        ]
+        pivots = [r for r in self.spec.rules if any(c.fact in touched for c in r.conditions)]
         base = self.plan.target
         if undecided:
             base = self.rng.choice((*self.spec.decisions, ABSTAIN))
@@ -276,7 +274,7 @@ class _Attempt(Targeting):
         }
         read = {
             base
-            for rule in self.spec.rules.values()
+            for rule in self.spec.rules
             for condition in rule.conditions
             for base in self.spec.bases(condition.fact)
         }
@@ -331,7 +329,7 @@ class _Attempt(Targeting):
 def _codes(spec: Spec, rng: Random) -> dict[str, str]:
     """A provision code for every rule: numbers differ by case, so no code tells its rule."""
     groups: dict[str, list[str]] = {}
-    for rule in spec.rules.values():
+    for rule in spec.rules:
         groups.setdefault(rule.code, []).append(rule.id)
     codes: dict[str, str] = {}
     for template, ids in groups.items():

@@ -134,7 +134,7 @@ def _fact_items(
     items = []
     for key, fact in spec.facts.items():
         said = [m for m in mentions if m.kind == "fact" and m.key == key]
-        bindings = (*fact.labels, fact.noun, *fact.bindings)
+        bindings = (*fact.labels, fact.held_out.noun, *fact.held_out.bindings)
         if sampled.gap is not None and sampled.gap.key == key:
             # No value is right: two statements that both must survive for the conflict to show.
             for n, mention in enumerate(m for m in said if m.role == CONFLICTING):

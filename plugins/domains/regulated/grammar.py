@@ -12,23 +12,41 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from random import Random
-from typing import Final
+from typing import Annotated, Final
 
-from plugins.domains.regulated.node import Node
+from framework.bounds import Bounded, at_least
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+Day = date
 _MONTH: Final = "month"
 _BUILT_IN: Final = frozenset({_MONTH})
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A slot of numbers: `kind` money, number or date (days from intake), in steps."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range(Bounded):
+    """A slot of numbers from the first to the second, in steps: of one of three kinds.
 
-    kind: str
-    low: int
-    high: int
-    step: int
+    money : in dollars. number : as it is. date : days from intake.
+    """
+
+    money: tuple[int, int] | None = None
+    number: tuple[int, int] | None = None
+    date: tuple[int, int] | None = None
+    step: Annotated[int, at_least(1)] = 1
+
+    def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
+        given = [pair for pair in (self.money, self.number, self.date) if pair]
+        if len(given) != 1 or given[0][0] > given[0][1]:
+            raise ValueError("money, number or date: one range [low, high] expected")
+
+    def draw(self, rng: Random, day: Day) -> str:
+        """One of the numbers, as text."""
+        low, high = self.money or self.number or self.date or (0, 0)
+        number = low + self.step * int(rng.random() * ((high - low) // self.step + 1))
+        if self.money:
+            return f"${number:,}"
+        return (day + timedelta(days=number)).isoformat() if self.date else str(number)
 
 
 Slots = Mapping[str, tuple[str, ...] | Range]
@@ -37,25 +55,6 @@ Slots = Mapping[str, tuple[str, ...] | Range]
 def placeholders(template: str) -> tuple[str, ...]:
     """Names of the slots of a template, in order."""
     return tuple(_PLACEHOLDER.findall(template))
-
-
-def read_slots(node: Node) -> dict[str, tuple[str, ...] | Range]:
-    """The slots of a section: lists of templates, or `{money|number|date: [low, high]}`."""
-    found: dict[str, tuple[str, ...] | Range] = {}
-    for name in list(node.names):
-        value = node.raw(name)
-        if isinstance(value, dict):
-            entry = node.node(name)
-            kind = next(iter(entry.names), "")
-            if kind not in ("money", "number", "date"):
-                node.fail(name, "a list of texts, or money, number or date: [low, high], expected")
-            low, high = entry.pair(kind)
-            step = entry.whole("step", 1)
-            entry.close()
-            found[name] = Range(kind, int(low), int(high), step)
-        else:
-            found[name] = node.texts(name, at_least=1)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +107,7 @@ class Grammar:
         self, slot: tuple[str, ...] | Range, rng: Random, day: date, cast: Mapping[str, str]
     ) -> str:
         if isinstance(slot, Range):
-            number = slot.low + slot.step * int(
-                rng.random() * ((slot.high - slot.low) // slot.step + 1)
-            )
-            if slot.kind == "money":
-                return f"${number:,}"
-            if slot.kind == "date":
-                return (day + timedelta(days=number)).isoformat()
-            return str(number)
+            return slot.draw(rng, day)
         entry = slot[int(rng.random() * len(slot))]
         return self.say(entry, rng, day, cast) if "{" in entry else entry
 

@@ -1,4 +1,4 @@
-"""Reading a spec from YAML, with every mistake named by file and key.
+"""Reading a spec from YAML: every mistake is one line that names file and key.
 
 Checked here is everything that can be checked without generating: keys and types, rules over known
 facts, thresholds within what a fact may be, formulas, placeholders, references to documents, and
@@ -7,37 +7,22 @@ that no held-out form uses a public label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import yaml
 
 from framework.errors import UserError
-from framework.records import ABSTAIN
-from framework.registry import nearest
+from framework.registry import instance_of, nearest
 from framework.text.canonical import digest_file
-from plugins.domains.regulated.checks import (
-    check_formula,
-    check_formulas,
-    check_held_out,
-    check_references,
-)
-from plugins.domains.regulated.grammar import Grammar, read_slots
-from plugins.domains.regulated.node import Node
-from plugins.domains.regulated.sections import (
-    read_document,
-    read_fact,
-    read_point,
-    read_policy,
-    read_rule,
-    read_standard,
-    read_wording,
-)
-from plugins.domains.regulated.spec import Spec
+from plugins.domains.regulated.checks import check
+from plugins.domains.regulated.spec import NO_RANGE, ConditionSpec, Spec
 
 SPECS: Final = Path(__file__).parent / "specs"
 """Where the built-in spec files are."""
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def find_spec(name: str) -> Path:
@@ -66,97 +51,49 @@ def load_spec(file: Path) -> Spec:
 
 @lru_cache(maxsize=16)
 def _load(file: Path, digest: str) -> Spec:
-    root = Node.load(file)
-    decisions = root.texts("decisions", at_least=2)
-    if ABSTAIN in decisions:
-        root.fail("decisions", f"{ABSTAIN} is not to be listed")
-    outcomes = (*decisions, ABSTAIN)
-    verbs = root.mapping("verbs")
-    labels = root.numbers("labels")
-    for key, given in (("verbs", verbs), ("labels", labels)):
-        if set(given) != set(outcomes):
-            root.fail(key, f"{', '.join(given)} given, one entry for each of {', '.join(outcomes)}")
-    if any(share <= 0 for share in labels.values()) or abs(sum(labels.values()) - 1) > 1e-9:
-        root.fail("labels", "shares above 0 with sum 1 expected")
-    adverse = root.texts("adverse")
-    for decision in adverse:
-        if decision not in decisions:
-            root.fail("adverse", f"{decision!r} given{nearest(decision, decisions)}")
-    facts = {key: read_fact(key, node) for key, node in root.nodes("facts")}
-    check_formulas(root, facts)
-    read = [read_rule(node, facts, outcomes) for _, node in root.nodes("rules")]
-    rules = {rule.id: rule for rule in read}
-    if not rules:
-        root.fail("rules", "at least one rule expected")
-    if len(rules) < len(read):
-        root.fail("rules", "two rules of one id")
-    grammar = Grammar(slots=read_slots(root.node("slots")), cast=read_slots(root.node("cast")))
-    policy = read_policy(root.node("policy"), rules, outcomes)
-    documents = {key: read_document(key, node, grammar) for key, node in root.nodes("documents")}
-    amounts = root.mapping("amounts")
-    for decision, formula in amounts.items():
-        if decision not in decisions:
-            root.fail(f"amounts.{decision}", f"no such decision{nearest(decision, decisions)}")
-        check_formula(root, f"amounts.{decision}", formula, facts)
-    protected = root.lists("protected", at_least=2)
-    spec = Spec(
-        name=root.text("name"),
-        file=file,
-        digest=digest,
-        decisions=decisions,
-        default=root.word("default", outcomes),
-        verbs=verbs,
-        adverse=adverse,
-        labels={outcome: labels[outcome] for outcome in outcomes},
-        instruction=root.text("instruction"),
-        query=root.text("query"),
-        amounts=amounts,
-        tolerance=root.number("tolerance", 0.0),
-        notice=root.text("notice", ""),
-        particulars=root.texts("particulars"),
-        calendar=_calendar(root),
-        facts=facts,
-        rules=rules,
-        policy=policy,
-        wording=read_wording(root.node("wording"), rules),
-        documents=documents,
-        references=root.texts("references", at_least=1),
-        enclosures=root.texts("enclosures", at_least=1),
-        replacements=root.texts("replacements", at_least=1),
-        points=tuple(read_point(name, node, grammar) for name, node in root.nodes("points")),
-        protected=protected,
-        reference_groups=_reference_groups(root, protected),
-        standard=read_standard(root.node("standard"), facts),
-        grammar=grammar,
-    )
-    root.close()
-    check_references(root, spec)
-    check_held_out(root, spec)
+    try:
+        values = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: not readable as YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise UserError(f"{file}: a mapping of keys is expected")
+    own = {"file": str(file), "digest": digest}
+    for key in own.keys() & values.keys():
+        raise UserError(f"{file}: {key}: no such key: it is told from the file")
+    try:
+        spec = _completed(instance_of(Spec, {**_stripped(values), **own}, what="key"))
+        check(spec)
+    except (UserError, ValueError) as error:
+        raise UserError(f"{file}: {error}") from None
     return spec
 
 
-def _reference_groups(root: Node, protected: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """By attribute, the value others are compared with: the first listed, unless it is named."""
-    named = root.mapping("reference_groups") if "reference_groups" in root else {}
-    for name, value in named.items():
-        if name not in protected:
-            root.fail(f"reference_groups.{name}", f"no such attribute{nearest(name, protected)}")
-        if value not in protected[name]:
-            root.fail(
-                f"reference_groups.{name}", f"{value!r} given{nearest(value, protected[name])}"
-            )
-    return {name: named.get(name, values[0]) for name, values in protected.items()}
+def _stripped(value: Any) -> Any:
+    """Plain data without white space at the ends of texts; keys are texts."""
+    if isinstance(value, dict):
+        return {str(key): _stripped(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_stripped(each) for each in value]
+    return value.strip() if isinstance(value, str) else value
 
 
-def _calendar(root: Node) -> tuple[date, date]:
-    node = root.node("calendar")
-    days: list[date] = []
-    for key in ("first", "last"):
-        value = node.raw(key)
-        if not isinstance(value, date):
-            node.fail(key, f"{value!r} given, a date (2026-03-12) expected")
-        days.append(value)
-    node.close()
-    if days[0] > days[1]:
-        root.fail("calendar", "first is after last")
-    return days[0], days[1]
+def _completed(spec: Spec) -> Spec:
+    """The spec with what follows from the rest where the file does not say it."""
+
+    def stepped(condition: ConditionSpec) -> ConditionSpec:
+        fact = spec.facts.get(condition.fact)
+        return condition if condition.step or not fact else replace(condition, step=fact.step)
+
+    first = {name: values[0] for name, values in spec.protected.items()}
+    return replace(
+        spec,
+        facts={
+            key: replace(fact, admissible=fact.range) if fact.admissible == NO_RANGE else fact
+            for key, fact in spec.facts.items()
+        },
+        rules=tuple(
+            replace(rule, conditions=tuple(map(stepped, rule.conditions))) for rule in spec.rules
+        ),
+        labels={o: spec.labels[o] for o in spec.outcomes if o in spec.labels} | {**spec.labels},
+        reference_groups=first | {**spec.reference_groups},
+    )

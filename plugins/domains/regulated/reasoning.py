@@ -127,14 +127,13 @@ def standard_of(spec: Spec, sampled: Sampled, content: Content) -> Standard:
         for condition in rule.conditions
         for base in (condition.fact, *spec.bases(condition.fact))
     }
-    rests_on = spec.standard.rests_on
     return Standard(
         name=spec.standard.name,
         question=spec.standard.question,
         items=tuple(
-            _item(spec, sampled, item, each)
-            for item in spec.standard.items
-            if item.id not in rests_on or rested & set(rests_on[item.id])
+            _item(spec, sampled, item.item, each)
+            for item in spec.standard.items.values()
+            if not item.rests_on or rested & set(item.rests_on)
         ),
     )
 

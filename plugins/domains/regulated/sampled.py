@@ -96,7 +96,7 @@ def sample_plan(
     def rng(purpose: str) -> Random:
         return stream(spec, seed, base, purpose)
 
-    first, last = spec.calendar
+    first, last = spec.calendar.first, spec.calendar.last
     held_out = {"development": False, "held_out": True}.get(forms, rng("form").random() < 0.5)
     return Plan(
         stratum=_weighted(shares, rng("stratum")),

@@ -1,71 +1,174 @@
-"""The declarative spec of a domain, as data. `loading` reads it from YAML."""
+"""The declarative spec of a domain: each class is a section of its YAML file, field by field.
+
+What a section can tell of itself is checked where it is made; `checks` looks across sections.
+`loading` reads the file.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import date
-from pathlib import Path
-from typing import Final
+from functools import cached_property
+from typing import Annotated, Final, Literal
 
-from framework.records import ChecklistItem, FactField
+from framework.bounds import above, at_least
+from framework.records import ABSTAIN, ChecklistItem, FactField
+from framework.registry import nearest
 from framework.text.expressions import names
-from plugins.domains.regulated.grammar import Grammar
+from plugins.domains.regulated.grammar import Grammar, Range, placeholders
+from plugins.domains.regulated.policy import COMPARATORS, DOWNWARD
+from plugins.domains.regulated.section import Least, Section, check_length
 
 NUMERIC: Final = ("money", "percent", "score", "count")
 ORDERED: Final = (*NUMERIC, "date")
-USES: Final = (
+FactType = Literal[
+    "money", "percent", "score", "count", "date", "identifier", "provision", "category"
+]
+Use = Literal[
     "record", "supporting", "filler", "correction", "remention", "amendment",
     "request", "reply", "monitoring",
-)  # fmt: skip
+]  # fmt: skip
 SINGLE_USES: Final = ("correction", "remention", "amendment", "request", "reply", "monitoring")
+PLACEHOLDER: Final = r"\{(?:fact:\w+|amount)\}"
+LOOKAHEAD: Final = rf"\(\?!{PLACEHOLDER}\)"
+
+Texts = tuple[str, ...]
+Pair = tuple[float, float]
+Days = tuple[int, int]
+KEY: Final = {"key": True}
+"""Of a field that is the key under which its section stands."""
+NO_RANGE: Final = (0.0, 0.0)
+
+
+PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "lognormal": ("median", "sigma"),
+    "normal": ("mean", "sd"),
+    "uniform": (),
+    "integers": (),
+    "share": ("of", "between"),
+    "days_before": ("low", "high"),
+    "choice": (),
+    "pattern": ("of",),
+    "provision": (),
+}
+"""By kind of distribution, the keys that it has beside its source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
+class Distribution(Section):
     """How a fact is sampled. `source` is a citation or the word `assumed`.
 
-    `share` draws a number within the fact's range and multiplies it by the formula `of`; `pattern`
-    replaces each `#` of `of` by a digit; `provision` draws a denying provision of the case.
+    `share` draws a number between two and multiplies it by the formula `of`; `pattern` replaces
+    each `#` of `of` by a digit; `provision` draws a denying provision of the case.
     """
 
-    kind: str
+    kind: Literal[
+        "lognormal", "normal", "uniform", "integers", "share", "days_before", "choice", "pattern",
+        "provision",
+    ]  # fmt: skip
     source: str
-    parameters: Mapping[str, float]
+    median: float | None = None
+    sigma: float | None = None
+    mean: float | None = None
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    between: Pair | None = None
     of: str = ""
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        asked = PARAMETERS[self.kind]
+        for f in fields(self)[2:]:
+            given = getattr(self, f.name) not in (None, "")
+            if given and f.name not in asked:
+                raise ValueError(f"{f.name}: no such key{nearest(f.name, asked)}")
+            if not given and f.name in asked:
+                raise ValueError(f"{f.name}: a value is required")
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The numbers that it is given, `low` and `high` of a share too."""
+        low, high = self.between or (self.low, self.high)
+        given = {"median": self.median, "sigma": self.sigma, "mean": self.mean, "sd": self.sd}
+        return {k: v for k, v in {**given, "low": low, "high": high}.items() if v is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class HeldOut(Section):
+    """A fact's held-out wording: its noun, what binds a value to it, statements, conditions."""
+
+    noun: str
+    bindings: Annotated[Texts, Least(1)]
+    forms: Annotated[Texts, Least(4)]
+    conditions: Texts = ()
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for i, form in enumerate(self.forms):
+            if placeholders(form) != ("value",):
+                raise ValueError(f"forms.{i}: {{value}} exactly once expected")
+            if not any(b.casefold() in form.casefold() for b in (self.noun, *self.bindings)):
+                raise ValueError(f"forms.{i}: none of the noun and bindings is in it")
+        for i, form in enumerate(self.conditions):
+            if placeholders(form) != ("bound",):
+                raise ValueError(f"conditions.{i}: {{bound}} exactly once expected")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Section):
     """One fact of the answer form.
 
     step : values are multiples of it (money in dollars, percent points, days).
-    range : least and greatest value drawn; for a date, days before intake.
-    admissible : least and greatest value there could be, where the fact is missing.
-    revision : how far a corrected value lies from the retired one, `relative` to the value or in
-        the fact's units.
-    noun, bindings, forms, conditions : the held-out wording.
+    range : least and greatest value drawn, of a number.
+    admissible : least and greatest value there could be, where the fact is missing; the range where
+        the file does not say it.
+    revision : how far a corrected value lies from the retired one, by `revision_by`: as a share of
+        the value or in the fact's units.
     """
 
-    key: str
+    key: str = field(metadata=KEY)
     label: str
-    aliases: tuple[str, ...]
-    type: str
-    unit: str
-    decimals: int
-    step: float
-    formula: str
-    distribution: Distribution | None
-    range: tuple[float, float]
-    admissible: tuple[float, float]
-    revision: tuple[float, float] | None
-    relative: bool
-    vocabulary: tuple[str, ...]
-    documents: tuple[str, ...]
-    noun: str
-    bindings: tuple[str, ...]
-    forms: tuple[str, ...]
-    conditions: tuple[str, ...]
+    aliases: Texts = ()
+    type: FactType
+    unit: str = ""
+    decimals: int = 0
+    step: Annotated[float, above(0)] = 1.0
+    formula: str = ""
+    distribution: Distribution | None = None
+    range: Pair = NO_RANGE
+    admissible: Pair = NO_RANGE
+    revision: Pair | None = None
+    revision_by: Literal["share", "units"] = "units"
+    vocabulary: Texts = ()
+    documents: Texts = ()
+    held_out: HeldOut
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        if not self.key.isidentifier():
+            raise ValueError(f"label: the key {self.key!r} is not a plain name")
+        for key, due in (
+            ("range", self.type in NUMERIC),
+            ("distribution", not self.formula),
+            ("unit", self.type == "count"),
+        ):
+            if due and getattr(self, key) in (None, "", NO_RANGE):
+                raise ValueError(f"{key}: a value is required")
+        for key, least in (
+            ("vocabulary", 3 if self.type == "category" else 0),
+            ("documents", 0 if self.formula else 1),
+        ):
+            check_length(key, getattr(self, key), least)
+        if self.formula and self.distribution is not None:
+            raise ValueError("distribution: a fact with a formula is not drawn")
+        for key, fits in (("range", self.type in NUMERIC), ("admissible", self.type in ORDERED)):
+            if not fits and getattr(self, key) != NO_RANGE:
+                raise ValueError(f"{key}: a fact of type {self.type} has none")
+        if self.revision is not None and self.type not in (*ORDERED, "category"):
+            raise ValueError(f"revision: a fact of type {self.type} is not revised")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -74,137 +177,248 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionSpec:
-    """A condition whose threshold is placed near (`near`) or far (`far`) from the fact's value."""
+class ConditionSpec(Section):
+    """A condition whose threshold is placed near (`near`) or far (`far`) from the fact's value.
+
+    step : of the threshold; where the file has none, the fact's. listed : how many words of a
+    category are named.
+    """
 
     fact: str
-    comparators: tuple[str, ...]
-    near: tuple[float, float]
-    far: tuple[float, float]
-    step: float
-    listed: tuple[int, int]
+    comparators: Annotated[Texts, Least(1)]
+    near: Pair = NO_RANGE
+    far: Pair = NO_RANGE
+    step: Annotated[float, at_least(0)] = 0.0
+    listed: Days = (2, 3)
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for comparator in self.comparators:
+            if comparator not in COMPARATORS:
+                known = nearest(comparator, COMPARATORS)
+                raise ValueError(f"comparators: {comparator!r} given{known}")
+        if len({c in DOWNWARD for c in self.comparators}) > 1:
+            raise ValueError("comparators: all upward or all downward expected")
+        near, far = self.near, self.far
+        if NO_RANGE not in (near, far) and not 0 < near[0] <= near[1] < far[0]:
+            raise ValueError("far: 0 < near < far expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSpec:
+class RuleSpec(Section):
     """A rule before its code, comparators and thresholds are sampled."""
 
     id: str
     code: str
     decision: str
-    conditions: tuple[ConditionSpec, ...]
-    reason: str
+    conditions: Annotated[tuple[ConditionSpec, ...], Least(1)] = field(metadata={"alias": "when"})
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        if not self.reason and self.decision != ABSTAIN:
+            raise ValueError("reason: a value is required")
+        if self.code.count("{n}") != 1:
+            raise ValueError("code: {n} exactly once expected")
+        for char in ".;":
+            if char in self.reason:
+                raise ValueError(f"reason: a reason holds no {char!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicySpec:
+class PolicySpec(Section):
     """How a case's policy is put together. `general`: by clause, the development form first."""
 
     title: str
-    authors: tuple[str, ...]
-    days: tuple[int, int]
-    in_force: tuple[int, int]
-    precedence: tuple[tuple[str, ...], ...]
+    authors: Annotated[Texts, Least(1)]
+    days: Days
+    in_force: Days
+    precedence: Annotated[tuple[Texts, ...], Least(1)]
     remaining: str
-    clauses: tuple[str, ...]
-    general: Mapping[str, tuple[str, ...]]
+    clauses: Annotated[Texts, Least(4)]
+    general: Annotated[Mapping[str, Texts], Least(1)]
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        if any(order[-1] != self.remaining for order in self.precedence):
+            last = f"every order ends with the remaining decision, {self.remaining}"
+            raise ValueError(f"precedence: {last}")
+        if set(self.general) != {"corrections", "open"}:
+            raise ValueError("general: corrections and open expected")
+
+
+NEEDS: Final[Mapping[str, frozenset[str]]] = {
+    "rules": frozenset({"code", "verb", "conditions", "reason"}),
+    "plain_rules": frozenset({"code", "verb", "conditions"}),
+    "amended": frozenset({"code", "date"}),
+    "in_force": frozenset({"codes"}),
+    "precedence": frozenset({"verbs"}),
+    "remaining": frozenset({"verb"}),
+    "corrections": frozenset({"date", "noun", "value", "old"}),
+    "rescissions": frozenset({"date", "noun", "value"}),
+    "rementions": frozenset({"noun", "old"}),
+    "injections": frozenset({"verb"}),
+}
+"""By kind of held-out wording, the placeholders of its forms; a correction may have no date."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class Wording(Section):
     """The held-out wording that is not a fact's own. Placeholders as in the development forms."""
 
-    bounds: Mapping[str, tuple[str, ...]]
-    verbs: Mapping[str, tuple[str, ...]]
-    rules: tuple[str, ...]
-    plain_rules: tuple[str, ...]
-    amended: tuple[str, ...]
-    in_force: tuple[str, ...]
-    precedence: tuple[str, ...]
-    remaining: tuple[str, ...]
-    corrections: tuple[str, ...]
-    rescissions: tuple[str, ...]
-    rementions: tuple[str, ...]
-    injections: tuple[str, ...]
+    bounds: Annotated[Mapping[str, Texts], Least(1)]
+    verbs: Annotated[Mapping[str, Texts], Least(1)]
+    rules: Annotated[Texts, Least(3)]
+    plain_rules: Annotated[Texts, Least(3)]
+    amended: Annotated[Texts, Least(1)]
+    in_force: Annotated[Texts, Least(1)]
+    precedence: Annotated[Texts, Least(1)]
+    remaining: Annotated[Texts, Least(1)]
+    corrections: Annotated[Texts, Least(2)]
+    rescissions: Annotated[Texts, Least(1)]
+    rementions: Annotated[Texts, Least(2)]
+    injections: Annotated[Texts, Least(1)]
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for key, wanted in NEEDS.items():
+            for i, form in enumerate(getattr(self, key)):
+                found = {name.lower() for name in placeholders(form)}
+                if found != wanted and not (key == "corrections" and found == wanted - {"date"}):
+                    expected = ", ".join(f"{{{name}}}" for name in sorted(wanted))
+                    raise ValueError(f"{key}.{i}: the placeholders {expected} expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentSpec:
+class DocumentSpec(Section):
     """A type of document. `days` counts from intake; `count` is how many a history holds first."""
 
-    id: str
-    use: str
+    id: str = field(metadata=KEY)
+    use: Use
     kind: str
     title: str
-    authors: tuple[str, ...]
-    days: tuple[int, int]
-    count: tuple[int, int]
-    sentences: tuple[str, ...]
+    authors: Annotated[Texts, Least(1)]
+    days: Days
+    count: Days = (0, 0)
+    sentences: Annotated[Texts, Least(2)]
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        check_length("sentences", self.sentences, 2 if self.use in SINGLE_USES else 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PointSpec:
+class PointSpec(Section):
     """A reasoning point that correspondence settles: a request, a reply, what it entails."""
 
     id: str
-    slots: Mapping[str, tuple[str, ...]]
-    requests: tuple[str, ...]
-    replies: tuple[str, ...]
+    slots: Annotated[Mapping[str, Texts], Least(2)]
+    requests: Annotated[Texts, Least(1)]
+    replies: Annotated[Texts, Least(2)]
     text: str
-    requires: tuple[tuple[str, ...], ...]
-    forbids: tuple[str, ...]
+    requires: Annotated[tuple[Texts, ...], Least(1)]
+    forbids: Texts = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandardSpec:
-    """The notice standard; `{each_reason}` and the like are filled in from the case.
+class ItemSpec(Section):
+    """An item of the notice's checklist.
 
-    `rests_on` : by item id, facts on one of which a rule that gave the decision must rest for the
-        item to apply; an item that is not in it applies always.
+    rests_on : facts on one of which a rule that gave the decision must rest for the item to apply;
+        an item without any applies always.
     """
+
+    id: str = field(metadata=KEY)
+    text: str
+    citation: str
+    requires: tuple[Texts, ...] = ()
+    forbids: Texts = ()
+    axis: str = "crr"
+    rests_on: Texts = ()
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for pattern in self.forbids:
+            if re.search(PLACEHOLDER, re.sub(LOOKAHEAD, "", pattern)):
+                raise ValueError("forbids: a placeholder stands as (?!{fact:KEY})")
+
+    @property
+    def item(self) -> ChecklistItem:
+        """The item as judges get it, before it is filled in from the case."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rests_on"}
+        return ChecklistItem(**own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandardSpec(Section):
+    """The notice standard; `{each_reason}` and the like are filled in from the case."""
 
     name: str
     question: str
-    items: tuple[ChecklistItem, ...]
-    rests_on: Mapping[str, tuple[str, ...]]
+    items: Mapping[str, ItemSpec]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class Calendar(Section):
+    """The first and the last day of intake."""
+
+    first: date
+    last: date
+
+    def __post_init__(self) -> None:
+        if self.first > self.last:
+            raise ValueError("first: it is after last")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Section):
     """Everything about a domain. Equal by digest.
 
     notice : the form of a notice that meets the standard, with placeholders.
     particulars : what a writer of the notice can't know without being told: who writes, where.
+    reference_groups : by protected attribute, the value that others are compared with; the first
+        listed, unless the file names it.
     """
 
-    name: str
-    file: Path
+    file: str
     digest: str
-    decisions: tuple[str, ...]
+    name: str
+    decisions: Annotated[Texts, Least(2)]
     default: str
     verbs: Mapping[str, str]
-    adverse: tuple[str, ...]
+    adverse: Texts = ()
     labels: Mapping[str, float]
     instruction: str
     query: str
-    amounts: Mapping[str, str]
-    tolerance: float
-    notice: str
-    particulars: tuple[str, ...]
-    calendar: tuple[date, date]
+    amounts: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 0.0
+    notice: str = ""
+    particulars: Texts = ()
+    calendar: Calendar
     facts: Mapping[str, Fact]
-    rules: Mapping[str, RuleSpec]
+    rules: Annotated[tuple[RuleSpec, ...], Least(1)]
     policy: PolicySpec
     wording: Wording
     documents: Mapping[str, DocumentSpec]
-    references: tuple[str, ...]
-    enclosures: tuple[str, ...]
-    replacements: tuple[str, ...]
+    references: Annotated[Texts, Least(1)]
+    enclosures: Annotated[Texts, Least(1)]
+    replacements: Annotated[Texts, Least(1)]
     points: tuple[PointSpec, ...]
-    protected: Mapping[str, tuple[str, ...]]
-    reference_groups: Mapping[str, str]
+    protected: Annotated[Mapping[str, Texts], Least(2)] = field(default_factory=dict)
+    reference_groups: Mapping[str, str] = field(default_factory=dict)
     standard: StandardSpec
-    grammar: Grammar
+    slots: Annotated[Mapping[str, Texts | Range], Least(1)] = field(default_factory=dict)
+    cast: Annotated[Mapping[str, Texts | Range], Least(1)] = field(default_factory=dict)
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """The slots of its sentences."""
+        return Grammar(slots=self.slots, cast=self.cast)
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """The decisions, and that none is taken."""
+        return (*self.decisions, ABSTAIN)
 
     @property
     def formulas(self) -> dict[str, str]:

@@ -65,7 +65,7 @@ class Targeting:
         self, needed: str | None = None, barred: frozenset[str] = frozenset()
     ) -> list[RuleSpec]:
         """Rules of a case: one or more for every decision, two or more for the usual first."""
-        allowed = [rule for rule in self.spec.rules.values() if rule.id not in barred]
+        allowed = [rule for rule in self.spec.rules if rule.id not in barred]
         n = min(self.shape.randint(*self.spec.policy.in_force), len(allowed))
         for _ in range(_TRIES):
             chosen = {rule.id for rule in self.shape.sample(allowed, n)}

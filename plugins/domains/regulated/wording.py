@@ -91,7 +91,9 @@ class Words:
         """A sentence that states a fact."""
         fact = self._spec.facts[key]
         if self._held_out:
-            return self._rng.choice(fact.forms).replace("{value}", self._value(fact, value))
+            return self._rng.choice(fact.held_out.forms).replace(
+                "{value}", self._value(fact, value)
+            )
         return self._fill(self._rng.choice(FACTS), fact, value=self._value(fact, value))
 
     def line(self, key: str, value: Value) -> str:
@@ -186,7 +188,7 @@ class Words:
         texts = {name: self._value(fact, value) for name, value in values.items()}
         form = self._rng.choice(list(forms))
         if self._held_out:
-            noun = fact.noun
+            noun = fact.held_out.noun
             return form.format(noun=noun, Noun=_capital(noun), date=dated.isoformat(), **texts)
         return self._fill(form, fact, date=dated.isoformat(), **texts)
 
@@ -202,7 +204,7 @@ class Words:
             fact = self._spec.facts[condition.fact]
             text = threshold_forms(fact, condition.threshold)[0]
             bound = self._rng.choice(wording.bounds[condition.comparator]).replace("{x}", text)
-            parts.append(self._rng.choice(fact.conditions).replace("{bound}", bound))
+            parts.append(self._rng.choice(fact.held_out.conditions).replace("{bound}", bound))
         verb = self._rng.choice(wording.verbs[rule.decision])
         forms = wording.rules if rule.reason else wording.plain_rules
         return self._rng.choice(forms).format(

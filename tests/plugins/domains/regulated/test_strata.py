@@ -233,7 +233,7 @@ def test_held_out_forms_are_as_many_and_name_no_public_label(spec: str) -> None:
     one = shared(spec).spec
     labels = [label.casefold() for fact in one.facts.values() for label in fact.labels]
     for fact in one.facts.values():
-        assert len(fact.forms) >= 4
+        assert len(fact.held_out.forms) >= 4
     assert len(one.wording.rules) >= 3
     assert len(one.wording.plain_rules) >= 3
     assert len(one.wording.corrections) >= 2
