@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import string
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,16 @@ from framework.errors import DataError
 from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
 from framework.text.tokens import count_tokens
-from plugins.domains.data_file import check_sha256, read_file
+from plugins.domains.data_file import (
+    BadRecordError,
+    check_sha256,
+    kind_of,
+    list_in,
+    parse_json,
+    read_file,
+    read_questions,
+    text_in,
+)
 
 POOL: Final = "pool"
 """The one history of `corpus=pooled`."""
@@ -177,35 +185,14 @@ def normalise_answer(text: str) -> str:
 
 def _parse(path: str, data: bytes) -> tuple[dict[str, Event], dict[str, _Question]]:
     """Events by id and questions by id, both in file order. Raises DataError naming the record."""
-    try:
-        records = json.loads(data)
-    except json.JSONDecodeError as error:
-        raise DataError(path, error.lineno, f"not JSON: {error.msg}") from None
-    except UnicodeDecodeError:
-        raise DataError(path, None, "not JSON: not UTF-8 text") from None
-    except RecursionError:
-        raise DataError(path, None, "not the published JSON: nested too deeply") from None
+    records = parse_json(path, data)
     if not isinstance(records, list):
-        raise DataError(path, None, f"a list of questions expected, {_kind(records)} found")
+        raise DataError(path, None, f"a list of questions expected, {kind_of(records)} found")
     if not records:
         raise DataError(path, None, "no questions")
     passages = _Passages()
-    questions: dict[str, _Question] = {}
-    for number, record in enumerate(records, start=1):
-        named = record.get("_id") if isinstance(record, dict) else None
-        try:
-            question = _question(record, passages)
-            if question.id in questions:
-                raise _BadRecordError("a second question with this _id")
-        except _BadRecordError as error:
-            where = f"question {number}" + (f" (_id {named!r})" if named else "")
-            raise DataError(path, None, f"{where}: {error}") from None
-        questions[question.id] = question
+    questions = read_questions(path, records, "_id", lambda record: _question(record, passages))
     return passages.events, questions
-
-
-class _BadRecordError(Exception):
-    """What is wrong with one record."""
 
 
 class _Passages:
@@ -235,16 +222,14 @@ class _Passages:
         return event_id
 
 
-def _question(record: Any, passages: _Passages) -> _Question:
-    """One record of the published schema. Raises _BadRecordError."""
-    if not isinstance(record, dict):
-        raise _BadRecordError(f"an object expected, {_kind(record)} found")
+def _question(record: Mapping[str, Any], passages: _Passages) -> _Question:
+    """One record of the published schema. Raises BadRecordError."""
     context: dict[str, None] = {}
     by_title: dict[str, tuple[str, list[str]]] = {}
     ambiguous: set[str] = set()
     for title, sentences in _pairs(record, "context", str, list):
         if not title.strip() or not all(isinstance(s, str) for s in sentences):
-            raise _BadRecordError("context: a title and sentences in text expected")
+            raise BadRecordError("context: a title and sentences in text expected")
         event_id = passages.id_of(title, "".join(sentences).strip())
         context[event_id] = None
         if by_title.setdefault(title, (event_id, sentences))[0] != event_id:
@@ -253,12 +238,12 @@ def _question(record: Any, passages: _Passages) -> _Question:
     complete = True
     for title, index in _pairs(record, "supporting_facts", str, int):
         if title not in by_title:
-            raise _BadRecordError(
+            raise BadRecordError(
                 f"supporting passage {title!r} is not in the context (in the fullwiki files it may "
                 "be missing; the train and distractor files hold it)"
             )
         if title in ambiguous:
-            raise _BadRecordError(f"supporting passage {title!r}: two texts under this title")
+            raise BadRecordError(f"supporting passage {title!r}: two texts under this title")
         event_id, sentences = by_title[title]
         sentence = sentences[index].strip() if 0 <= index < len(sentences) else ""
         found = facts.setdefault(event_id, {})
@@ -267,11 +252,11 @@ def _question(record: Any, passages: _Passages) -> _Question:
         else:
             complete = False  # the published prepro.py passes over such an annotation too
     return _Question(
-        id=_text(record, "_id"),
-        text=_text(record, "question"),
-        answer=_text(record, "answer"),
-        type=_text(record, "type", "all"),
-        level=_text(record, "level", "unknown"),
+        id=text_in(record, "_id"),
+        text=text_in(record, "question"),
+        answer=text_in(record, "answer"),
+        type=text_in(record, "type", "all"),
+        level=text_in(record, "level", "unknown"),
         context=tuple(context),
         facts={event_id: tuple(found.items()) for event_id, found in facts.items()},
         complete=complete,
@@ -280,36 +265,11 @@ def _question(record: Any, passages: _Passages) -> _Question:
 
 def _pairs(record: Mapping[str, Any], key: str, first: type, second: type) -> list[tuple[Any, Any]]:
     """The pairs of a list of two-element lists, types checked; at least one."""
-    value = record.get(key)
-    if not isinstance(value, list) or not value:
-        raise _BadRecordError(f"{key}: a list of pairs expected, {_kind(value)} found")
+    value = list_in(record, key, "a list of pairs")
+    if not value:
+        raise BadRecordError(f"{key}: a list of pairs expected, an empty list found")
     for pair in value:
         if not (isinstance(pair, list) and [type(x) for x in pair] == [first, second]):
             names = {str: "title", int: "sentence number", list: "sentences"}
-            raise _BadRecordError(f"{key}: each a pair [{names[first]}, {names[second]}] expected")
+            raise BadRecordError(f"{key}: each a pair [{names[first]}, {names[second]}] expected")
     return [(a, b) for a, b in value]
-
-
-def _text(record: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    value = record.get(key, default)
-    if not isinstance(value, str):
-        raise _BadRecordError(f"{key}: text expected, {_kind(value)} found")
-    if not value.strip():
-        raise _BadRecordError(f"{key}: empty")
-    return value
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    empty = "an empty" if value in ("", [], {}) else "a"
-    return f"{empty} {_NAMES.get(type(value), type(value).__name__)}"
-
-
-_NAMES: Final[Mapping[type, str]] = {
-    dict: "JSON object",
-    str: "text",
-    bool: "true or false",
-    int: "number",
-    float: "number",
-}
