@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from framework.contracts.configured import Configured, S
-from framework.records import ABSTAIN, FIRST_VERSION, Answer, Case, Event, FactField, Gold
+from framework.records import ABSTAIN, FIRST_VERSION, Answer, Case, Event, FactField, Gold, GoldItem
 from framework.registry import plugins
 
 REPORTED: Final = 1_000
@@ -189,6 +189,14 @@ class Domain(Configured[S]):
         section 2).
         """
         return None
+
+    def states(self, case: Case, item: GoldItem, sentence: str) -> bool:
+        """Whether a sentence of a view says what a passage of the gold says, in other words.
+
+        Asked of passages without anchors and without an intact span in the view. None does by
+        default; a domain that knows what its passages mean compares meanings.
+        """
+        return False
 
     def suffices(self, case: Case, retained: frozenset[str]) -> bool:
         """The domain's rule of sufficiency: whether these gold items give the gold decision.

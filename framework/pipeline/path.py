@@ -216,7 +216,7 @@ class Pipeline:
                 response = await self._read(case.task, view)
         answered = time.perf_counter()
         clean = await self._control(case, job, ledger, k) if answer else None
-        kept = retained(case.gold, view)
+        kept = retained(case.gold, view, partial(self.domain.states, case))
         with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
             measured = await self.score(case, view, response, kept, clean)
         row = replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,7 +13,9 @@ from framework.retention.staleness import stated_as_current, stated_as_fact
 from framework.text.values import contains, find_values, occurrences
 
 
-def retained(gold: Gold, view: MemoryView) -> dict[str, bool]:
+def retained(
+    gold: Gold, view: MemoryView, states: Callable[[GoldItem, str], bool] | None = None
+) -> dict[str, bool]:
     """For every gold item's id, whether the view holds it; in the order of `gold.items`.
 
     An item is held when the view has
@@ -21,6 +23,7 @@ def retained(gold: Gold, view: MemoryView) -> dict[str, bool]:
     - one of its spans intact: verbatim within one view item, with no word or number running on; or
     - all its anchors as typed values, stated as current, in one sentence or line that also has one
       of its bindings or its key as words; or
+    - for a passage without anchors, a sentence that `states` it (`Domain.states`); or
     - everything that it is derived from (see `closure`).
     """
     # No span holds the separator, so a match never runs from one view item into the next.
@@ -34,6 +37,10 @@ def retained(gold: Gold, view: MemoryView) -> dict[str, bool]:
             names = _Names.of((*item.bindings, item.key))
             if names.may_be_in(folded) and _stated(item, names.statements(texts)):
                 held.add(item.id)
+    prose = [i for i in gold.items if i.id not in held and i.kind == "passage" and not i.anchors]
+    if prose and states is not None:
+        said = [statement.text for item in view.items for statement in _statements(item.text)]
+        held |= {item.id for item in prose if any(states(item, text) for text in said)}
     known = closure(gold.items, held)
     return {item.id: item.id in known for item in gold.items}
 

@@ -30,6 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -357,9 +358,13 @@ def _check_gold_refers(case: Case, events: Sequence[Event]) -> None:
 def _check_gold_holds(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
     gold, where = case.gold, f"case {case.id}"
     view = pack([Item(id=event.id, text=event.text) for event in events], None, "whole")
-    kept = retained(gold, view)
+    kept = retained(gold, view, partial(domain.states, case))
     lost = [item.id for item in gold.items if (item.spans or item.anchors) and not kept[item.id]]
     assert not lost, f"{where}: the whole history does not hold {', '.join(lost)}"
+    if gold.items:
+        assert domain.sufficient(case, kept), f"{where}: the whole history does not suffice"
+        empty = retained(gold, pack([], 0, "whole"), partial(domain.states, case))
+        assert not domain.sufficient(case, empty), f"{where}: an empty view suffices"
     right = Answer(decision=gold.decision, amount=gold.amount, text=gold.answer, edit=gold.answer)
     # Where an edit is executed the gold may be without a reference edit to try.
     if gold.answer or not gold.invariant:

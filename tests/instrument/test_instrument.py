@@ -66,8 +66,8 @@ def test_the_oracle_holds_every_fact_where_the_budget_allows_it(domain: str) -> 
 def test_the_reader_decides_clean_cases_in_the_forms_it_was_written_for(
     domain: str, arm: str
 ) -> None:
-    budget = "budget=moderate" if arm == "arch=oracle" else "budget=tight"
-    found = tagged(rows(f"domain={domain}", arm, budget), stratum="clean", form="development")
+    budget = ["budget=moderate"] if arm == "arch=oracle" else []  # full_context has none
+    found = tagged(rows(f"domain={domain}", arm, *budget), stratum="clean", form="development")
     assert len(found) >= 20
     assert mean(found, "eda") >= 0.98
 
@@ -93,6 +93,7 @@ def test_most_cases_are_feasible_at_the_tight_budget(domain: str) -> None:
     assert mean(oracle, "p_ret") >= 0.95, f"{limit} tokens; gold needs {sorted(sizes)[CASES // 2]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_noisy_reader_is_worse_and_a_blind_one_no_better(domain: str) -> None:
     schema = tagged(rows(f"domain={domain}", "arch=full_context"), form="development")

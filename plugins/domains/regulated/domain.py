@@ -11,8 +11,9 @@ from typing import Annotated, ClassVar, Final, Literal
 from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, ProtectedGroups, Provenance
 from framework.errors import UserError
-from framework.records import ABSTAIN, Case, Event, FactField, Gold, TaskCard
+from framework.records import ABSTAIN, Case, Event, FactField, Gold, GoldItem, TaskCard
 from framework.registry import register
+from plugins.domains.regulated.clauses import Clauses
 from plugins.domains.regulated.documents import Content, write
 from plugins.domains.regulated.generate import draw
 from plugins.domains.regulated.gold import amount_follows, decide_from, make_gold
@@ -132,6 +133,7 @@ class Regulated(Domain[RegulatedSettings]):
         self._card = _card(self.spec, settings.notice)
         self._made = lru_cache(maxsize=_KEPT)(self._make)
         self._sampled = lru_cache(maxsize=_KEPT)(self._draw)
+        self._clauses = lru_cache(maxsize=_KEPT)(self._clauses_of)
         self._id = re.compile(rf"{re.escape(self.spec.name)}-s(-?\d+)-(\d{{6,}})(?:~(\d+))?")
 
     @property
@@ -240,6 +242,19 @@ class Regulated(Domain[RegulatedSettings]):
         """See `framework.contracts.Domain`: from the gold items alone, none of the text."""
         made = self._made(*self._parse(case.history_id))
         return decide_from(self.spec, made.sampled, made.gold, retained)
+
+    def states(self, case: Case, item: GoldItem, sentence: str) -> bool:
+        """See `framework.contracts.Domain`: the standing clauses of the case's policy."""
+        seed, index, _ = self._parse(case.history_id)
+        return self._clauses(seed, index).states(item.key, sentence)
+
+    def _clauses_of(self, seed: int, index: int) -> Clauses:
+        spec = self.spec
+        verbs = {
+            decision: (verb, *spec.wording.verbs.get(decision, ()))
+            for decision, verb in spec.verbs.items()
+        }
+        return Clauses(self.sampled(seed, index).policy, verbs)
 
     def suffices(self, case: Case, retained: frozenset[str]) -> bool:
         """Whether policy and facts in `retained` give the gold decision, and its amount if any."""

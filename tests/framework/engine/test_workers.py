@@ -57,6 +57,7 @@ def _without_times(value: object) -> object:
     return {key: _without_times(inner) for key, inner in kept.items()}
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     found = []
     launchers = [f"hydra.launcher.workers={n}" for n in (1, 2, 8)]

@@ -179,6 +179,7 @@ def test_one_cap_holds_for_the_reader_and_the_judge(capsys: pytest.CaptureFixtur
     assert summary["errors"]["n"] == 0
 
 
+@pytest.mark.slow
 def test_a_cap_met_by_a_gates_baseline_ends_the_sweep(capsys: pytest.CaptureFixture[str]) -> None:
     gated = ("gate=noninferiority", "gate.baseline=bm25", "gate.axes=[eda]")
     sweep = ("-m", "arch=last_mention,random_context", "n_cases=4", "model.max_tokens=600")

@@ -38,6 +38,7 @@ def jobs(directory: Path) -> dict[str, Path]:
     return {path.name.split("-")[1]: path for path in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_sweep_decides_as_the_rules_do_is_paid_once_and_replays_without_the_server(
     provider: str, capsys: pytest.CaptureFixture[str]

@@ -99,6 +99,7 @@ def test_kills_lose_at_most_what_was_under_way(faulty: bool) -> None:
     check_kills(faulty, KILLS, n=300)
 
 
+@pytest.mark.slow
 def test_a_kill_loses_at_most_what_was_under_way() -> None:
     check_kills(faulty=False, kills=1, n=60, delay_s=0.3)
 

@@ -89,6 +89,7 @@ def agreements(
     }
 
 
+@pytest.mark.slow
 def test_a_steady_judge_agrees_with_itself_under_paraphrase_and_swapped_order(
     judging: Judging, served: ModelServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_steady_judge_agrees_with_itself_under_paraphrase_and_swapped_order(
     assert served.counts.calls > 0
 
 
+@pytest.mark.slow
 def test_a_judge_that_changes_its_mind_with_the_wording_is_found_out(
     judging: Judging, served: ModelServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
