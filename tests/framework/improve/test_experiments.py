@@ -13,7 +13,7 @@ from framework.engine.run import execute
 FOLDER = CONF / "experiment" / "improve"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "improve.md"
-JOBS = {"paper": 5, "seeds": 20, "controls": 40, "loan": 5, "sql": 20}
+JOBS = {"paper": 5, "seeds": 20, "confirmation": 40, "controls": 40, "loan": 5, "sql": 20}
 SMALL = (
     *(f"protocol.{split}=12" for split in ("optimize", "confirm", "test")),
     *("protocol.pool=40", "protocol.max_candidates=2", "tracking=none"),
