@@ -223,6 +223,7 @@ def axes_of_rows(
 ) -> dict[str, dict[str, Any]]:
     """Mean, interval, n and method by axis, repeats and draws averaged within their case.
 
+    A case weighs the share of its trials and repeats that define the axis (`_weights`).
     Beside the axes stand ratios of two of them (`Axis.ratios`) and what being right costs
     (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
@@ -237,7 +238,9 @@ def axes_of_rows(
         for axis in sorted({name for row in rows for name in row.axes})
     }
     clusters = [means.clusters[case] for case in cases]
-    intervals = mean_intervals(columns, clusters, seed=seed, amounts=amounts())
+    intervals = mean_intervals(
+        columns, clusters, seed=seed, amounts=amounts(), weights=_weights(rows, cases)
+    )
     noise = _noise(rows, columns)
     entries: dict[str, dict[str, Any]] = {
         axis: {
@@ -264,6 +267,27 @@ def axes_of_rows(
                 "noise_sd": None,
             }
     return entries | economy(rows, sharing(rows) if shared is None else shared, seed)
+
+
+def _weights(rows: Sequence[Row], cases: Sequence[str]) -> dict[str, list[float]]:
+    """By axis, the share of each case's trials and repeats that define it, where shares differ.
+
+    So P(success) = P_ret kappa + (1 - P_ret) leak also holds of what is printed of several trials,
+    in some of which a case's view was sufficient. Of one share everywhere nothing is weighed.
+    """
+    asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    defined: dict[str, dict[str, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        asked[row.case_id].add((row.trial, row.repeat))
+        for axis, value in row.axes.items():
+            if value is not None:
+                defined[axis][row.case_id].add((row.trial, row.repeat))
+    weights = {}
+    for axis, found in defined.items():
+        shares = {case: len(found[case]) / len(asked[case]) for case in cases if case in found}
+        if len(set(shares.values())) > 1:
+            weights[axis] = [shares.get(case, 0.0) for case in cases]
+    return weights
 
 
 def _noise(rows: Sequence[Row], axes: Iterable[str]) -> dict[str, float | None]:

@@ -1,8 +1,8 @@
 """Limits of a paired mean difference that gates and claims of equivalence may rest on.
 
 They hold at the levels they are used at, which intervals of what was drawn do not: over 12 clusters
-BCa limits err in 2.4% of samples where Holm's level is .075%, and where one cluster in eight loses
-what the others gain, so do t, studentised bootstrap and sign flips (docs/decisions/0014).
+BCa limits err in 1 to 3% of samples at a level of .075%, and where one cluster in eight loses what
+the others gain, so do t, studentised and wild cluster bootstrap (docs/decisions/0014).
 """
 
 from __future__ import annotations

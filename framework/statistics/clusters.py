@@ -21,7 +21,8 @@ class Units:
 
     Attributes:
         sums: shape (units,), a unit's values added up.
-        sizes: shape (units,), its cases; all 1 where every case stands alone.
+        sizes: shape (units,), its cases; all 1 where every case stands alone. A case weighs less
+            where only some of its rows define the axis.
     """
 
     sums: FloatArray
@@ -31,6 +32,11 @@ class Units:
     def clustered(self) -> bool:
         """Whether some unit holds several cases."""
         return bool(np.any(self.sizes > 1))
+
+    @property
+    def alike(self) -> bool:
+        """Whether every unit is one whole case."""
+        return bool(np.all(self.sizes == 1))
 
     @property
     def effective(self) -> float:
@@ -62,18 +68,24 @@ class Units:
         return len(self.sums) - int(counts.max(initial=0))
 
 
-def units_of(values: FloatArray, clusters: Sequence[str | None] | None) -> Units:
+def units_of(
+    values: FloatArray,
+    clusters: Sequence[str | None] | None,
+    weights: FloatArray | None = None,
+) -> Units:
     """Sum n values within their clusters, in order of first appearance.
 
     Args:
         values: shape (n,), one a case.
         clusters: n labels; ``None`` for a case that stands alone.
+        weights: shape (n,), above 0 and at most 1; ``None``: every case weighs 1.
 
     Raises:
         ValueError: not one label a case.
     """
+    weights = np.ones(len(values)) if weights is None else weights
     if clusters is None:
-        return Units(values, np.ones(len(values)))
+        return Units(values * weights, weights)
     if len(clusters) != len(values):
         raise ValueError(f"{len(clusters)} cluster labels for {len(values)} values")
     number: dict[tuple[str, int], int] = {}
@@ -86,9 +98,9 @@ def units_of(values: FloatArray, clusters: Sequence[str | None] | None) -> Units
         count=len(clusters),
     )
     if len(number) == len(values):
-        return Units(values, np.ones(len(values)))
-    sums = np.bincount(member, weights=values).astype(np.float64)
-    return Units(sums, np.bincount(member).astype(np.float64))
+        return Units(values * weights, weights)
+    sums = np.bincount(member, weights=values * weights).astype(np.float64)
+    return Units(sums, np.bincount(member, weights=weights).astype(np.float64))
 
 
 def cluster_robust(units: Units) -> tuple[float, float]:

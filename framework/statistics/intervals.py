@@ -126,12 +126,12 @@ def without_bootstrap(units: Units, level: float, *, share: bool, lowest: float)
     if units.too_few:
         return None, None, units.too_few
     alike = units.differing == 0
-    few = units.differing < MIN_UNITS and (lowest < 0 or not units.clustered)
+    few = units.differing < MIN_UNITS and (lowest < 0 or units.alike)
     if share and (alike or few):
         return *bounded_limits(units, level, lowest=lowest), "bounded mean"
     if alike:
         return None, None, f"no interval: {'one case' if size == 1 else 'all values equal'}"
-    if not units.clustered:
+    if units.alike:
         return None
     return effective_wilson(units, level) if share and lowest == 0 else t_limits(units, level)
 
@@ -144,14 +144,14 @@ def within(limits: Limits, lowest: float) -> Limits:
     return max(low, lowest), min(high, 1.0), f"{method}, cut at the end of the scale"
 
 
-def interval_of(units: Units, limits: Limits) -> Interval:
-    """Return the interval of the mean over cases."""
+def interval_of(units: Units, limits: Limits, n: int | None = None) -> Interval:
+    """Return the interval of the mean over cases; n where they do not all weigh 1."""
     low, high, method = limits
     return Interval(
         mean=units.mean if len(units.sums) else None,
         low=low,
         high=high,
-        n=int(units.sizes.sum()),
+        n=int(units.sizes.sum()) if n is None else n,
         n_clusters=len(units.sums) if units.clustered else None,
         method=f"{method} over clusters" if units.clustered and low is not None else method,
     )
@@ -183,6 +183,7 @@ def mean_intervals(
     *,
     seed: int,
     amounts: Collection[str] = (),
+    weights: Mapping[str, Sequence[float]] | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> dict[str, Interval]:
@@ -195,8 +196,8 @@ def mean_intervals(
     - Clusters that count as fewer than 10 (`Units.effective`): no interval is claimed.
     - Fewer than 10 cases that are not as the others, or clusters all alike: a bootstrap would claim
       near certainty. In [0, 1] `bounded_limits`; for amounts none where all are alike.
-    - Clusters: Wilson's limits of the effective sample for shares, t limits for amounts, both with
-      the CR2 variance.
+    - Clusters, or cases that weigh differently: Wilson's limits of the effective sample for shares,
+      t limits for amounts, both with the CR2 variance.
     - Otherwise a BCa bootstrap of the cases; percentile limits where BCa is undefined, and the
       method says so.
 
@@ -207,6 +208,8 @@ def mean_intervals(
         seed: of the run.
         amounts: axes that are amounts (tokens, dollars, seconds), not proportions, even when their
             values happen to lie in [0, 1].
+        weights: for some axes what each case weighs, at most 1 and above 0 where the axis is
+            defined: the share of its rows that define it. Else every case weighs 1.
         resamples: of the bootstrap.
         level: coverage.
 
@@ -218,15 +221,17 @@ def mean_intervals(
     for name, raw in axes.items():
         values = as_values(raw)
         share = name not in amounts and is_share(values)
-        units = _canonical_units(values, clusters)
-        if share and len(units.sums) and not units.clustered and is_binary(units.sums):
+        given = (weights or {}).get(name)
+        units = _canonical_units(values, clusters, None if given is None else np.array(given))
+        n = int(np.count_nonzero(~np.isnan(values)))
+        if share and n and units.alike and is_binary(units.sums):
             limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums), level)
         else:
             limits = without_bootstrap(units, level, share=share, lowest=0.0)
         if limits is None:
             waiting.setdefault(len(units.sums), []).append((name, units, share))
         else:
-            result[name] = interval_of(units, limits)
+            result[name] = interval_of(units, limits, n)
     for size, group in waiting.items():
         columns = [units.sums for _, units, _ in group]
         # Many units are drawn column by column, which is less work where values repeat.
@@ -264,14 +269,16 @@ def is_share(values: FloatArray) -> bool:
     return bool(np.all((defined >= 0) & (defined <= 1)))
 
 
-def _canonical_units(values: FloatArray, clusters: Sequence[str | None] | None) -> Units:
+def _canonical_units(
+    values: FloatArray, clusters: Sequence[str | None] | None, weights: FloatArray | None
+) -> Units:
     """Drop undefined cases and join clusters, in an order that the input's order can't move."""
     if clusters is not None and len(clusters) != len(values):
         raise ValueError(f"{len(clusters)} cluster labels for {len(values)} values")
     order = np.argsort(values, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(values))]
     labels = None if clusters is None else [clusters[i] for i in order]
-    units = units_of(values[order], labels)
+    units = units_of(values[order], labels, None if weights is None else weights[order])
     order = np.lexsort((units.sizes, units.sums))
     return Units(units.sums[order], units.sizes[order])
 

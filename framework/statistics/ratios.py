@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framework.statistics.bootstrap import LARGE, RESAMPLES, bootstrap_means, unit_sums
-from framework.statistics.clusters import MIN_UNITS, FloatArray
+from framework.statistics.clusters import MIN_UNITS, FloatArray, units_of
 from framework.statistics.intervals import as_values, bootstrap_limits
 from framework.statistics.seeding import generator
 
@@ -45,7 +45,8 @@ def ratio_of_means(
     """Return mean(numerator) / mean(denominator) over the same cases, covariance included.
 
     Var(R) = Var(num - R den) / (n mean(den)^2), Student's t limits with n - 1 degrees of freedom.
-    Cases where either is undefined do not count. Below 10 units no limits are claimed.
+    Cases where either is undefined do not count. Below 10 units, or clusters that count as 10, no
+    limits are claimed.
     Source: Cochran, Sampling Techniques (1977), section 6.3; Depth, section 7 and example (i).
 
     Args:
@@ -59,8 +60,8 @@ def ratio_of_means(
     """
     from scipy.special import stdtrit
 
-    (top, bottom), _ = _units([numerator, denominator], clusters)
-    found = _point(top, bottom)
+    (top, bottom), _, too_few = _units([numerator, denominator], clusters)
+    found = _point(top, bottom, too_few)
     if found.se is None or found.value is None:
         return found
     half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.se
@@ -82,8 +83,8 @@ def bootstrap_ratios(
     over (tokens per success for successes per token) has its limits turned over. BCa limits, with
     the acceleration of the ratio's linearisation; percentile limits where they are undefined. From
     2,000 units on the two agree with the delta method, which is then taken. Cases where anything is
-    undefined do not count. No limits are claimed below 10 units, nor where some unit's denominator
-    is 0: a resample of such units has no ratio.
+    undefined do not count. No limits are claimed below 10 units, or clusters that count as 10, nor
+    where some unit's denominator is 0: a resample of such units has no ratio.
     Source: Efron and Tibshirani (1993), sections 10.3 and 14.3; Depth 5.3 and example (i).
 
     Args:
@@ -97,9 +98,10 @@ def bootstrap_ratios(
     Raises:
         ValueError: different lengths, or an infinite value.
     """
-    (top, *bottoms), clustered = _units([numerator, *denominators.values()], clusters)
-    found = dict(zip(denominators, (_point(top, bottom) for bottom in bottoms), strict=True))
-    if len(top) >= LARGE:
+    (top, *bottoms), clustered, too_few = _units([numerator, *denominators.values()], clusters)
+    points = (_point(top, bottom, too_few) for bottom in bottoms)
+    found = dict(zip(denominators, points, strict=True))
+    if len(top) >= LARGE and not too_few:
         return {
             name: ratio_of_means(top, bottom, level=level)
             for name, bottom in zip(denominators, bottoms, strict=True)
@@ -166,15 +168,15 @@ def ratio_difference(
     """
     columns = [numerator_a, denominator_a, numerator_b, denominator_b]
     n = int(np.count_nonzero(_defined([as_values(column) for column in columns])))
-    units, clustered = _units(columns, clusters)
+    units, clustered, too_few = _units(columns, clusters)
     top_a, bottom_a, top_b, bottom_b = units
-    a, b = _point(top_a, bottom_a), _point(top_b, bottom_b)
+    a, b = _point(top_a, bottom_a, too_few), _point(top_b, bottom_b, too_few)
     delta = None if a.value is None or b.value is None else a.value - b.value
     low = high = None
     linear = None if delta is None else _linear(top_a, bottom_a) - _linear(top_b, bottom_b)
     if delta is None or linear is None:
         method = a.method if a.value is None else b.method
-    elif a.n < MIN_UNITS:
+    elif a.n < MIN_UNITS or too_few:
         method = a.method
     elif np.ptp(linear) <= 1e-12 * float(np.max(np.abs(linear), initial=1e-300)):
         method = "no interval: all differences are equal"
@@ -206,8 +208,10 @@ def _defined(columns: Sequence[FloatArray]) -> npt.NDArray[np.bool_]:
 def _units(
     columns: Sequence[npt.ArrayLike | Sequence[float | None]],
     clusters: Sequence[str | None] | None,
-) -> tuple[list[FloatArray], bool]:
+) -> tuple[list[FloatArray], bool, str]:
     """Columns over the cases where all are defined, summed in clusters; and whether any was.
+
+    Third, why they are too few for limits, by `Units.too_few`; empty where they are not.
 
     Sums, since the ratio is one of totals: a cluster's denominator is never below 0 then.
     """
@@ -217,10 +221,11 @@ def _units(
     sums = [unit_sums(column[kept], labels) for column in values]
     # In an order that the input's order can't move: draws are by place.
     order = np.lexsort(sums)
-    return [units[order] for units in sums], len(order) < int(kept.sum())
+    whole = units_of(np.ones(int(kept.sum())), labels)
+    return [units[order] for units in sums], whole.clustered, whole.too_few
 
 
-def _point(top: FloatArray, bottom: FloatArray) -> Ratio:
+def _point(top: FloatArray, bottom: FloatArray, too_few: str) -> Ratio:
     """The ratio with its delta-method error and no limits; the reason where there can be none."""
     n = len(top)
     if n == 0:
@@ -229,7 +234,9 @@ def _point(top: FloatArray, bottom: FloatArray) -> Ratio:
         return Ratio(value=None, n=n, method="undefined: the denominator is 0")
     value = float(top.mean() / bottom.mean())
     if n < MIN_UNITS:
-        return Ratio(value=value, n=n, method=f"no interval: {n} units, fewer than {MIN_UNITS}")
+        too_few = f"no interval: {n} units, fewer than {MIN_UNITS}"
+    if too_few:
+        return Ratio(value=value, n=n, method=too_few)
     residuals = top - value * bottom
     if np.max(np.abs(residuals)) <= 1e-12 * max(float(np.max(np.abs(top))), 1e-300):
         reason = "no interval: numerator and denominator are proportional"

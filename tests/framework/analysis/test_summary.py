@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -47,6 +48,33 @@ def test_repeats_and_draws_are_averaged_within_their_case() -> None:
     assert found["mean"] == pytest.approx((0.25 + 1.0) / 2)
     assert found["n"] == 2
     assert summary(rows)["run"]["n_cases"] == 2
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_success_splits_exactly_also_over_trials_and_repeats(clustered: bool) -> None:
+    """Over trials one view of a case suffices and the next does not: each counts as it came."""
+    draws = random.Random(1)
+    rows = []
+    for i, trial, repeat in itertools.product(range(40), range(3), range(2)):
+        kept = draws.random() < i / 40
+        right = float(draws.random() < (0.9 if kept else 0.2))
+        axes = {"p_ret": float(kept), "kappa": None, "leak": None, "success": right}
+        axes["kappa" if kept else "leak"] = right
+        cluster = f"k{i // 2}" if clustered else ""
+        rows.append(row(f"c{i:02}", None, trial=trial, repeat=repeat, axes=axes, cluster=cluster))
+    found = {axis: entry["mean"] for axis, entry in summary(rows)["axes"].items()}
+    p_ret = found["p_ret"]
+    assert found["success"] == pytest.approx(
+        p_ret * found["kappa"] + (1 - p_ret) * found["leak"], abs=1e-12
+    )
+    kappa = summary(rows)["axes"]["kappa"]
+    assert kappa["ci_low"] < kappa["mean"] < kappa["ci_high"]
+    assert kappa["n"] == len({r.case_id for r in rows if r.axes["kappa"] is not None})
+
+
+def test_an_axis_of_a_last_turn_weighs_cases_alike_however_many_turns_they_have() -> None:
+    rows = [row("a", None, turn=i) for i in range(4)] + [row("a", 1.0, turn=4), row("b", 0.0)]
+    assert summary(rows)["axes"]["right"]["mean"] == 0.5
 
 
 def test_an_undefined_value_is_no_zero() -> None:

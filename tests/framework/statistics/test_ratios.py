@@ -179,8 +179,23 @@ def test_with_clusters_of_any_size_it_is_the_ratio_of_totals(
 def test_a_cluster_without_cost_has_a_denominator_of_0_and_no_less() -> None:
     """A large cluster whose cases cost nothing: its part of the cost is 0 and never below."""
     right = [1.0, 0.0] * 12
-    tokens = [0.0] * 12 + [100.0] * 12
-    labels = ["large"] * 12 + [f"c{i}" for i in range(12)]
+    tokens = [0.0] * 4 + [100.0] * 20
+    labels = ["large"] * 4 + [f"c{i}" for i in range(20)]
     found = bootstrap_ratios(right, {"": tokens}, labels, seed=1)[""]
-    assert found.value == pytest.approx(12 / 1200)
+    assert found.value == pytest.approx(12 / 2000)
     assert found.method == "no interval: a denominator is 0"
+
+
+def test_clusters_of_unequal_size_count_by_what_they_weigh() -> None:
+    """Fourteen clusters of which one holds most cases are worth fewer than ten."""
+    rng = np.random.default_rng(0)
+    top, bottom = rng.random(100), rng.uniform(0.5, 1.5, 100)
+    clusters = [*["big"] * 74, *(f"c{i // 2}" for i in range(26))]
+    for found in (
+        ratio_of_means(top, bottom, clusters),
+        bootstrap_ratios(top, {"x": bottom}, clusters, seed=0)["x"],
+    ):
+        assert (found.low, found.n) == (None, 14)
+        assert found.method == "no interval: 14 clusters of unequal size, worth 1.8, fewer than 10"
+    paired = ratio_difference(top, bottom, bottom, bottom, clusters, seed=0)
+    assert paired.low is None
