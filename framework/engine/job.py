@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
-    """The plans that a job's gate compares with: the baseline, and `arch=none` beneath it."""
+    """What a job's gate compares with: the baseline (a plan or a run), and `arch=none` beneath."""
 
-    baseline: Plan | Path | None = None
+    baseline: Plan | State | None = None
     floor: Plan | None = None
 
     @property
@@ -92,9 +92,9 @@ def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
         return Baselines()
     path = Path(gate.baseline)
     if (path / MANIFEST).is_file():
-        _check_comparable(plan, path)
+        against = _check_comparable(plan, path)
         _check_axes(plan, gate)
-        return Baselines(baseline=path)
+        return Baselines(baseline=against)
     known = options("arch")
     if gate.baseline not in known:
         raise UserError(
@@ -151,17 +151,17 @@ def _again(path: Path) -> str:
 
 
 def _run(job: Job, directory: Path, sweep: Path | None, listener: Listener) -> Outcome:
-    found: list[Path | None] = []
+    found: list[Path | State | None] = []
     for against in () if job.finished else (job.baselines.baseline, job.baselines.floor):
-        if isinstance(against, Plan):
-            if against.rows_digest == job.plan.rows_digest:
-                against = directory
-            else:
-                outcome = _find_or_run(against, directory.parent, sweep, listener)
-                if outcome.stopped:
-                    return replace(outcome, directory=directory)
-                against = outcome.directory
-        found.append(against)
+        if not isinstance(against, Plan):
+            found.append(against)
+        elif against.rows_digest == job.plan.rows_digest:
+            found.append(directory)
+        else:
+            run = _find_or_run(against, directory.parent, sweep, listener)
+            if isinstance(run, Outcome) and run.stopped:
+                return replace(run, directory=directory)
+            found.append(run.directory if isinstance(run, Outcome) else run)
     baseline, floor = found or (None, None)
     outcome = execute(
         job.plan,
@@ -193,7 +193,9 @@ def _with_arch(plan: Plan, arch: str) -> Plan:
     return compose_plan([*kept, f"arch={arch}", "gate.baseline=null"])
 
 
-def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, listener: Listener) -> Outcome:
+def _find_or_run(
+    plan: Plan, parent: Path, sweep: Path | None, listener: Listener
+) -> Outcome | State:
     """A run of these rows beside the others, made by this very code; else run it now.
 
     One that is unfinished is gone on with where nobody else is writing it.
@@ -210,7 +212,7 @@ def _find_or_run(plan: Plan, parent: Path, sweep: Path | None, listener: Listene
         except UserError:  # damaged: not a run to compare with
             continue
         if state.finished is not None:
-            return Outcome(directory=found, summary=None)
+            return state
         if manifest_["identity"] == plan.digest and not RunDirectory.is_held(found):
             directory = found
     outcome = execute(plan, directory, listener=listener)
@@ -244,7 +246,7 @@ def _check_axes(plan: Plan, gate: Gate[Any]) -> None:
             )
 
 
-def _check_comparable(plan: Plan, path: Path) -> None:
+def _check_comparable(plan: Plan, path: Path) -> State:
     state = load_state(path)
     if state.finished is None:
         raise UserError(f"gate.baseline={path}: not finished; go on with it by resume={path}")
@@ -256,3 +258,4 @@ def _check_comparable(plan: Plan, path: Path) -> None:
         differ = [data] if data else []
     if differ:
         raise UserError(f"gate.baseline={path}: it differs in {', '.join(differ)}")
+    return state

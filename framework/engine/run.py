@@ -64,8 +64,8 @@ def execute(
     *,
     prepared: Prepared | None = None,
     begun: State | None = None,
-    baseline: Path | None = None,
-    baseline_none: Path | None = None,
+    baseline: Path | State | None = None,
+    baseline_none: Path | State | None = None,
     origin: RescoreSource | None = None,
     listener: Listener | None = None,
     clock: Clock = utc_now,
@@ -171,14 +171,20 @@ def inherited_events(state: State | None) -> int:
 
 
 def judge_gate(
-    gate: Gate[Any], run: RunDirectory, seed: int, baseline: Path | None, floor: Path | None
+    gate: Gate[Any],
+    run: RunDirectory,
+    seed: int,
+    baseline: Path | State | None,
+    floor: Path | State | None,
 ) -> GateOutcome:
     """The gate's outcome on the rows of a run; no verdict without a baseline."""
     if baseline is None and gate.baseline is not None:
         return GateOutcome(name=gate.name, passed=None, reason="this run is the baseline")
 
-    def rows_of(path: Path) -> Sequence[Row]:
-        return list(run.rows) if path == run.path else load_state(path).rows
+    def rows_of(place: Path | State) -> Sequence[Row]:
+        if isinstance(place, State):
+            return place.rows
+        return list(run.rows) if place == run.path else load_state(place).rows
 
     against = rows_of(baseline) if baseline is not None else ()
     beneath = rows_of(floor) if floor is not None else None
