@@ -38,7 +38,7 @@ class Idea:
 class Population:
     """What ideas are drawn from, with replacement, and the accuracy of the bare pipeline.
 
-    noise : share of the cases that come out otherwise when the pipeline is measured again.
+    noise : share of the cases that come out otherwise in other words.
     """
 
     name: str

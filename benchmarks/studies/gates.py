@@ -55,8 +55,9 @@ class Rule:
 
     gate : settings of the plugin. fresh : every look has CONFIRM cases of its own. spends : looks
     at the same cases share alpha. confirm : cases a look. least, patience : the plateau rule;
-    without patience there is none. calibrated : each loop measures its noise on its CONFIRM, and
-    asks for more net flips where it is large, as the real one does.
+    without patience there is none. other_words : each loop measures its noise on its CONFIRM in
+    other words and asks for more net flips where it is large, as loops did before the corrections;
+    in the same words, as both sides of an analysis are asked, the readers measured here have none.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Rule:
     confirm: int = 100
     least: int = 0
     patience: int | None = None
-    calibrated: bool = False
+    other_words: bool = False
 
 
 _POINT: Final = {"rule": "point"}
@@ -78,12 +79,20 @@ RULES: Final = (
     Rule(name="point, 0 (published)", gate=_POINT),
     Rule(name="point, .02", gate=_POINT_02),
     Rule(name="point, .02, fresh", gate=_POINT_02, fresh=True),
-    Rule(name="point, .02, fresh, plateau of 2 flips", gate=_POINT_02, **_PLATEAU),
-    Rule(name="point, .02, fresh, plateau", gate=_POINT_02, calibrated=True, **_PLATEAU),
+    Rule(name="point, .02, fresh, plateau", gate=_POINT_02, **_PLATEAU),
+    Rule(
+        name="point, .02, fresh, plateau, noise of other words (before)",
+        gate=_POINT_02,
+        other_words=True,
+        **_PLATEAU,
+    ),
     Rule(name="bound, 0, no spending", spends=False),
     Rule(name="bound, 0, spending"),
     Rule(name="bound, 0, fresh", fresh=True),
-    Rule(name="bound, 0, fresh, plateau (default)", calibrated=True, **_PLATEAU),
+    Rule(name="bound, 0, fresh, plateau (default)", **_PLATEAU),
+    Rule(
+        name="bound, 0, fresh, plateau, noise of other words (before)", other_words=True, **_PLATEAU
+    ),
     Rule(name="bound, .02, fresh", gate={"threshold": 0.02}, fresh=True),
     Rule(name="bound, 0, fresh, 400 a look", fresh=True, confirm=400),
     Rule(name="bound, .02, fresh, 400 a look", gate={"threshold": 0.02}, fresh=True, confirm=400),
@@ -146,7 +155,7 @@ class _Loops:
         self.claimed = np.zeros(loops)
         self.promoted = np.zeros(loops, dtype=np.int64)
         self.false = np.zeros(loops, dtype=np.int64)
-        noise = rng.binomial(rule.confirm, population.noise if rule.calibrated else 0.0, loops)
+        noise = rng.binomial(rule.confirm, population.noise if rule.other_words else 0.0, loops)
         self.plateaus = [
             Plateau(least=least_net_flips(int(n), rule.least), patience=rule.patience)
             for n in noise

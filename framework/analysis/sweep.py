@@ -175,7 +175,7 @@ def compare_runs(
         baseline=baseline if any(baseline in names for names in arms.values()) else None,
         axes=[axis for axis in chosen if axis in measured],
         lower_is_better=[a for a in measured if meta.get(a, {}).get("higher_is_better") is False],
-        undirected=[a for a in measured if a in meta and meta[a]["higher_is_better"] is None],
+        undirected=[a for a in measured if meta.get(a, {}).get("higher_is_better") is None],
         amounts=amounts(),
         smallest_effect={
             a: smallest_effect for a in measured if a not in amounts() and _is_share(flat, a)

@@ -57,11 +57,11 @@ def test_the_plateau_rule_ends_a_loop_that_gains_nothing() -> None:
     assert all(f.gain == pytest.approx(0) and f.regret == pytest.approx(0) for f in last)
 
 
-def test_the_plateau_rule_is_calibrated_to_the_noise_that_each_loop_measures() -> None:
+def test_noise_of_other_words_refuses_what_truly_gains() -> None:
     gains = Idea(name="gains", share=1, fix=0.3, hurt=0.0)  # about 6 of 100 cases, none lost
     loud = Population(name="loud", accuracy=0.8, ideas=(gains,), noise=0.4)
     quiet = Population(name="quiet", accuracy=0.8, ideas=(gains,), noise=0.0)
-    rule = Rule(name="a", gate=POINT, fresh=True, least=2, patience=30, calibrated=True)
+    rule = Rule(name="a", gate=POINT, fresh=True, least=2, patience=30, other_words=True)
     fixed = Rule(name="b", gate=POINT, fresh=True, least=2, patience=30)
     heard, unheard = (
         [f.promotions for f in simulate(50, 0, population, [rule, fixed]) if f.looks == 20]

@@ -119,6 +119,13 @@ def test_where_lower_is_better_the_lower_arm_wins() -> None:
     assert row["conclusion"] == "b better"
 
 
+def test_an_axis_without_a_better_direction_has_no_winner() -> None:
+    """`leak` tells luck from use: more of it is neither better nor worse."""
+    found = combine(job("x", {"leak": ALL}), job("y", {"leak": NONE}))
+    (row,) = found["comparisons"]
+    assert (row["conclusion"], row["delta"]) == ("differs", 1.0)
+
+
 @pytest.mark.parametrize(
     "other",
     [{"budget": "loose"}, {"reader": "verified"}, {"model": "m"}, {"seed": 8}, {"domain": "d"},
