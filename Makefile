@@ -121,9 +121,6 @@ server: setup ## a shared MLflow server: DATABASE=postgresql+psycopg://... ARTIF
 		$(BIN)/mlflow server --host "$(HOST)" --port "$(PORT)" --backend-store-uri "$(DATABASE)" \
 		--artifacts-destination "$(ARTIFACTS)" --serve-artifacts $(SERVER_ARGS)
 
-.PHONY: readme-table
-readme-table: setup ## measure the README table anew: the sweep of every arm (minutes)
-	$(PY) run.py +experiment=readme tracking=none run_name=readme-table-$$(date +%Y%m%d-%H%M%S) | tee .readme-sweep
-	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --budget tight --into README.md
-	$(PY) -m framework table "$$(sed -n "s/^sweep: //p" .readme-sweep)" --into docs/results/loan.md
-	rm .readme-sweep
+.PHONY: results
+results: setup ## write the docs' tables again, by docs/results/manifest.yaml (ARGS="NAME | --list")
+	$(PY) -m benchmarks.results $(ARGS)

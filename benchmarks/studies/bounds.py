@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -232,7 +231,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.into is None:
         print(text)
     else:
-        put_between_markers(Path(args.into), text)
+        put_between_markers(args.into, text)
     return 0
 
 

@@ -12,7 +12,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -367,7 +366,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.into is None:
         print(text)
     else:
-        put_between_markers(Path(args.into), text)
+        put_between_markers(args.into, text)
     return 0
 
 

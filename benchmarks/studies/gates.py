@@ -343,7 +343,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.into is None:
         print(text)
     else:
-        put_between_markers(Path(args.into), text)
+        put_between_markers(args.into, text)
     if args.figure:
         directory = Path(args.figure)
         directory.mkdir(parents=True, exist_ok=True)

@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser("table", help="a sweep's result table in Markdown")
     add.add_argument("sweep", metavar="SWEEP")
     add.add_argument("--budget", help="only this budget")
-    add.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    add.add_argument("--into", metavar="FILE[#NAME]", help="put it between the file's markers")
     add.set_defaults(command="runs:table")
 
     add = commands.add_parser(

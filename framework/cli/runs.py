@@ -128,21 +128,29 @@ def table(args: argparse.Namespace) -> int:
     import json
 
     from framework.analysis.evidence import of_sweep
+    from framework.analysis.loops import read_loop
     from framework.reporting.markdown import blocks_markdown, put_between_markers
+    from framework.reporting.sections.loop_tables import pooled_of
     from framework.reporting.sections.overview import main_tables
     from framework.store.directory import SWEEP
 
     path = Path(args.sweep) / SWEEP
     if not path.is_file():
         raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
-    tables = list(main_tables(of_sweep(json.loads(path.read_text(encoding="utf-8"))), args.budget))
+    loops = read_loop(path.parent)
+    if loops is not None:
+        tables = [pooled_of(found, arm) for arm, found in loops["arms"].items()]
+    else:
+        tables = list(
+            main_tables(of_sweep(json.loads(path.read_text(encoding="utf-8"))), args.budget)
+        )
     if not tables:
         raise UserError(f"no budget {args.budget!r} in the sweep")
     text = blocks_markdown(tables, brief=True)
     if args.into is None:
         print(text)
     else:
-        put_between_markers(Path(args.into), text)
+        put_between_markers(args.into, text)
     return 0
 
 

@@ -21,8 +21,8 @@ from framework.reporting.blocks import (
     Text,
 )
 
-BEGIN: Final = "<!-- result table: begin -->"
-END: Final = "<!-- result table: end -->"
+_BEGIN: Final = "<!-- result table{}: begin -->"
+_END: Final = "<!-- result table{}: end -->"
 _SPECIAL: Final = re.compile(r"([\\`*\[\]<>|])")
 
 
@@ -79,10 +79,32 @@ def _plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def put_between_markers(path: Path, text: str) -> None:
-    """Replace what stands between the table markers of a file. Raises UserError without them."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise UserError(f"{path} has no lines {BEGIN} and {END}")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+def put_between_markers(place: str, text: str) -> None:
+    """Replace what stands between the table markers of a file.
+
+    place : a path, or PATH#NAME where a file has several tables, whose markers bear their names.
+    Raises UserError without markers.
+    """
+    path, name = _place(place)
+    before, _, after = _between(path, name)
+    whole = f"{before}{_BEGIN.format(name)}\n\n{text}\n\n{_END.format(name)}{after}"
+    path.write_text(whole, encoding="utf-8")
+
+
+def between_markers(place: str) -> str:
+    """What stands there; see `put_between_markers`."""
+    return _between(*_place(place))[1].strip()
+
+
+def _place(place: str) -> tuple[Path, str]:
+    path, _, name = place.partition("#")
+    return Path(path), f" {name}" if name else ""
+
+
+def _between(path: Path, name: str) -> tuple[str, str, str]:
+    begin, end = _BEGIN.format(name), _END.format(name)
+    before, first, rest = path.read_text(encoding="utf-8").partition(begin)
+    text, last, after = rest.partition(end)
+    if not first or not last:
+        raise UserError(f"{path} has no lines {begin} and {end}")
+    return before, text, after

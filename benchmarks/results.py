@@ -1,0 +1,120 @@
+"""Write the tables of the docs again, by their manifest; resumable.
+
+    make results [ARGS="NAME ... | --sample COMMIT | --list"]
+
+`docs/results/manifest.yaml` says of each table what makes it. An entry whose sweep was cut off goes
+on where it was. `--sample COMMIT` runs one arm of each entry that allows it, the arm drawn by the
+commit's hash, and compares its rows with those that stand in the docs: status 1 where one differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from framework.engine.compose import compose_raw, composer, grid
+from framework.errors import UserError
+from framework.reporting.markdown import between_markers
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+MANIFEST: Final = ROOT / "docs" / "results" / "manifest.yaml"
+RUNS: Final = Path("runs") / "results"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make what is asked for. The status."""
+    parser = argparse.ArgumentParser(
+        prog="make results", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="entries; all without one")
+    parser.add_argument("--list", action="store_true", help="print the entries and what they cost")
+    parser.add_argument("--sample", metavar="COMMIT", help="run one arm an entry and compare")
+    args = parser.parse_args(arguments)
+    entries = {entry["name"]: entry for entry in yaml.safe_load(MANIFEST.read_text())}
+    unknown = set(args.names) - entries.keys()
+    if unknown:
+        parser.error(f"no entry {', '.join(sorted(unknown))}; there are {', '.join(entries)}")
+    chosen = [entries[name] for name in args.names or entries]
+    if args.list:
+        for entry in chosen:
+            made = "before the corrections" if entry["commit"] == "before" else entry["commit"]
+            print(f"{entry['name']:<12} {entry['minutes']:>4} min of CPU, made at {made}")
+        return 0
+    if args.sample:
+        found = [differing(entry, args.sample) for entry in chosen if entry["sample"]]
+        return int(any(found))
+    for entry in chosen:
+        make(entry)
+    return 0
+
+
+def make(entry: dict[str, Any]) -> None:
+    """Run an entry, or go on with it, and write its tables. Raises UserError where it fails."""
+    if "command" in entry:
+        call("-m", *entry["command"])
+        return
+    directory = RUNS / entry["name"]
+    if directory.exists():
+        call("run.py", f"resume={directory}")
+    else:
+        call("run.py", *entry["sweep"], f"hydra.sweep.dir={directory}")
+    for place, more in entry["tables"].items():
+        call("-m", "framework", "table", str(directory), *more, "--into", place)
+
+
+def differing(entry: dict[str, Any], commit: str) -> list[str]:
+    """Rows of one drawn arm that the docs do not hold as they are; each is printed."""
+    with composer():
+        arms = sorted(arms_of(entry["sweep"]))
+    drawn = arms[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % len(arms)]
+    directory = RUNS / f"sample-{commit[:8]}-{entry['name']}-{drawn}"
+    if not directory.exists():
+        call("run.py", *entry["sweep"], f"arch={drawn}", f"hydra.sweep.dir={directory}")
+    missing = []
+    for place, more in entry["tables"].items():
+        made = call("-m", "framework", "table", str(directory), *more)
+        stated = rows(between_markers(place))
+        missing += [f"{place}: {row}" for row in rows(made) if row not in stated]
+    print(f"{entry['name']}: {drawn}: {len(missing)} rows differ")
+    for row in missing:
+        print(f"  now {row}")
+    return missing
+
+
+def arms_of(overrides: Sequence[str]) -> set[str]:
+    """The arms of a sweep."""
+    given = [word for word in overrides if word != "-m"]
+    jobs = grid(given, compose_raw(given))
+    return {word.partition("=")[2] for job in jobs for word in job if word.startswith("arch=")}
+
+
+def rows(table: str) -> list[str]:
+    """The lines of Markdown tables, without their headings."""
+    lines = [line.strip() for line in table.splitlines()]
+    return [
+        line
+        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+        if line.startswith("|") and not line.startswith("| ---") and not after.startswith("| ---")
+    ]
+
+
+def call(*words: str) -> str:
+    """Run Python with these words and give what it prints. Raises UserError where it fails."""
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, text=True, stdout=subprocess.PIPE)
+    if done.returncode:
+        raise UserError(f"{' '.join(words)} ended with status {done.returncode}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except UserError as error:
+        sys.exit(f"make results: {error}")
