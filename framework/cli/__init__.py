@@ -13,8 +13,6 @@ from collections.abc import Sequence
 
 from framework.errors import UserError
 
-__all__ = ["main"]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""

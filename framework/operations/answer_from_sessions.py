@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.operations.answering import AnsweringOperation
-from framework.operations.prompted import PromptedOperation
+from framework.operations.prompted import PromptedAnswering
 from framework.records import ABSTAIN, Answer, TaskCard
 from framework.registry import register
 
@@ -38,10 +37,7 @@ class AnswerFromSessionsResponse:
 
 
 @register("operation", "answer_from_sessions")
-class AnswerFromSessions(
-    PromptedOperation[AnswerFromSessionsRequest, AnswerFromSessionsResponse],
-    AnsweringOperation[AnswerFromSessionsRequest, AnswerFromSessionsResponse],
-):
+class AnswerFromSessions(PromptedAnswering[AnswerFromSessionsRequest, AnswerFromSessionsResponse]):
     """Answer a question from dated turns of several sessions, as the instruction says."""
 
     response = AnswerFromSessionsResponse

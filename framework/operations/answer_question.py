@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations.answering import AnsweringOperation
-from framework.operations.prompted import PromptedOperation
+from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
 
@@ -28,10 +27,7 @@ class AnswerQuestionResponse:
 
 
 @register("operation", "answer_question")
-class AnswerQuestion(
-    PromptedOperation[AnswerQuestionRequest, AnswerQuestionResponse],
-    AnsweringOperation[AnswerQuestionRequest, AnswerQuestionResponse],
-):
+class AnswerQuestion(PromptedAnswering[AnswerQuestionRequest, AnswerQuestionResponse]):
     """Answer a question from a view in the fewest words, with the sentence it rests on."""
 
     response = AnswerQuestionResponse

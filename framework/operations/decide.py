@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from framework.operations import _json
 from framework.operations._card import card_text
-from framework.operations.answering import UNDETERMINED, AnsweringOperation
-from framework.operations.prompted import PromptedOperation
+from framework.operations.answering import UNDETERMINED
+from framework.operations.prompted import PromptedAnswering
 from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
 
@@ -49,10 +49,7 @@ class DecideResponse:
 
 
 @register("operation", "decide")
-class Decide(
-    PromptedOperation[DecideRequest, DecideResponse],
-    AnsweringOperation[DecideRequest, DecideResponse],
-):
+class Decide(PromptedAnswering[DecideRequest, DecideResponse]):
     """Decide a case from a view under the card's rules."""
 
     response = DecideResponse

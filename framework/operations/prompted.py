@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from framework.contracts import Operation, Prompt, Req, Res
 from framework.errors import DataError, UserError
 from framework.operations._json import read_as
+from framework.operations.answering import AnsweringOperation
 from framework.registry import nearest, plugins
 from framework.text.canonical import digest
 
@@ -115,6 +116,10 @@ class PromptedOperation(Operation[Req, Res]):
         if name not in rules:
             raise ValueError(f"{self.name}: no rule {name!r}{nearest(name, rules)}")
         return rules[name]
+
+
+class PromptedAnswering(PromptedOperation[Req, Res], AnsweringOperation[Req, Res]):
+    """An operation that answers a task from a view, and whose prompt and schema are files."""
 
 
 @lru_cache(maxsize=256)

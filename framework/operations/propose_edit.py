@@ -17,8 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from framework.operations import _json
-from framework.operations.answering import AnsweringOperation
-from framework.operations.prompted import PromptedOperation
+from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
 from framework.text.canonical import canonical_json
@@ -54,10 +53,7 @@ class ProposeEditResponse:
 
 
 @register("operation", "propose_edit")
-class ProposeEdit(
-    PromptedOperation[ProposeEditRequest, ProposeEditResponse],
-    AnsweringOperation[ProposeEditRequest, ProposeEditResponse],
-):
+class ProposeEdit(PromptedAnswering[ProposeEditRequest, ProposeEditResponse]):
     """Fill in a ticket's change plan under the decisions on record (Depth 5.2, 8)."""
 
     response = ProposeEditResponse

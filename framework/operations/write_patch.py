@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from framework.operations.answering import AnsweringOperation
-from framework.operations.prompted import PromptedOperation
+from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
 from framework.text.hunks import Hunk, apply, as_edit
@@ -31,10 +30,7 @@ class WritePatchResponse:
 
 
 @register("operation", "write_patch")
-class WritePatch(
-    PromptedOperation[WritePatchRequest, WritePatchResponse],
-    AnsweringOperation[WritePatchRequest, WritePatchResponse],
-):
+class WritePatch(PromptedAnswering[WritePatchRequest, WritePatchResponse]):
     """Change files by search and replace, following what the record says."""
 
     response = WritePatchResponse

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from framework.operations.answering import AnsweringOperation
-from framework.operations.prompted import PromptedOperation
+from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
 
@@ -36,10 +35,7 @@ class WriteSQLResponse:
 
 
 @register("operation", "write_sql")
-class WriteSQL(
-    PromptedOperation[WriteSQLRequest, WriteSQLResponse],
-    AnsweringOperation[WriteSQLRequest, WriteSQLResponse],
-):
+class WriteSQL(PromptedAnswering[WriteSQLRequest, WriteSQLResponse]):
     """Write one query for sqlite that answers a question."""
 
     response = WriteSQLResponse

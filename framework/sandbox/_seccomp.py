@@ -14,8 +14,6 @@ import struct
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["NUMBERS", "program"]
-
 _SAME_EVERYWHERE: Final = {
     "mount_setattr": 442,
     "clone3": 435,

@@ -22,8 +22,6 @@ from framework.errors import UserError
 from framework.records import EMPTY
 from framework.sandbox import _seccomp
 
-__all__ = ["Limits", "Sandbox", "SandboxResult", "available", "require"]
-
 _LAUNCHER: Final = Path(__file__).with_name("_launcher.py")
 _GRACE_SECONDS: Final = 10.0
 

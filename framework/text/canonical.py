@@ -21,19 +21,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "MAX_DEPTH",
-    "CanonicalError",
-    "canonical_bytes",
-    "canonical_json",
-    "digest",
-    "digest_bytes",
-    "digest_entry",
-    "digest_file",
-    "digest_tree",
-    "files_below",
-]
-
 MAX_DEPTH = 200
 """Deepest nesting of lists and objects with a canonical form; also ends a value inside itself."""
 

@@ -15,8 +15,6 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["MAX_LENGTH", "evaluate", "names"]
-
 MAX_LENGTH: Final = 500
 """Longest formula, in characters."""
 

@@ -11,8 +11,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["sentence_ends", "sentences"]
-
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9$])|\s*\n\s*")
 # What may precede a full stop that does not end a sentence: a provision's code at its start, a
 # title or another usual abbreviation.

@@ -20,17 +20,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-__all__ = [
-    "TYPES",
-    "Value",
-    "canonical",
-    "contains",
-    "find_values",
-    "occurrences",
-    "parse_value",
-    "same_value",
-]
-
 TYPES: Final = frozenset(
     {"money", "percent", "date", "score", "count", "identifier", "provision", "category"}
 )
@@ -58,18 +47,8 @@ class Value:
 
 
 _MONTHS: Final = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september"),
+    *("october", "november", "december"),
 )
 _UNIT_NAMES: Final = """
     account application case claim collection condition course day delinquency dependent dose

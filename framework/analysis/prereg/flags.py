@@ -11,8 +11,6 @@ from framework.store.hypotheses import Hypothesis, Preregistration, parse
 from framework.store.register import Lock
 from framework.text.canonical import digest
 
-__all__ = ["RunInfo", "flags"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:

@@ -15,8 +15,6 @@ from framework.statistics.paired import Comparison, compare
 from framework.store.hypotheses import Hypothesis, Preregistration
 from framework.store.register import Lock
 
-__all__ = ["Judgement", "Measured", "Verdict", "judge"]
-
 Outcome = Literal["supported", "rejected", "reversed", "underpowered"]
 _POINT_TOLERANCE: Final = 1e-9
 
