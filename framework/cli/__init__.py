@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add = commands.add_parser("export", help="a run's journal in another system's format")
     add.add_argument("run", metavar="RUN")
-    add.add_argument("--to", required=True, choices=["activegraph"], help="the system")
+    add.add_argument("--to", required=True, metavar="SYSTEM", help="`list exporter` shows them")
     add.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
     add.set_defaults(command="export:export")
 

@@ -51,23 +51,11 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def signed(value: float | None) -> str:
-    """`+0.034`, or a dash where there is none."""
-    return "-" if value is None else f"{value:+.3f}"
-
-
 def p_value(value: float | None) -> str:
     """`.0063`, `<.0001`, or a dash where there is none."""
     if value is None:
         return "-"
     return "<.0001" if value < 1e-4 else f"{value:.4f}".lstrip("0") or "0"
-
-
-def interval(entry: Mapping[str, Any]) -> str:
-    """`[.750, .902]`, or a dash where none is claimed."""
-    if entry["ci_low"] is None:
-        return "-"
-    return f"[{', '.join(limits(entry['ci_low'], entry['ci_high']))}]"
 
 
 def limits(low: float, high: float, digits: int = 3, sign: str = "") -> tuple[str, str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.text.hunks import Hunk, apply, as_edit, hunks_between, hunks_of
+from framework.text.hunks import Hunk, apply, as_edit, hunks_of
+from plugins.models.rule_based.patching.between import hunks_between
 
 FILES = {"a.py": "x = 1\ny = 2\nx = 1\n", "b.py": "z = 3\n"}
 

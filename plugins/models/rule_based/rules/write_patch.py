@@ -9,9 +9,9 @@ from typing import Final
 from framework.contracts import Profile, Rule
 from framework.operations.write_patch import WritePatchRequest, WritePatchResponse
 from framework.registry import register
-from framework.text.hunks import hunks_between
 from framework.text.sentences import sentences
 from plugins.models.rule_based.noise import is_missed
+from plugins.models.rule_based.patching.between import hunks_between
 from plugins.models.rule_based.patching.choosing import commented, in_record
 from plugins.models.rule_based.patching.edits import edited
 from plugins.models.rule_based.patching.rules import CodeRule

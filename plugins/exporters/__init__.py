@@ -1,0 +1,1 @@
+"""Journals in the formats of other systems."""
