@@ -1,3 +1,1 @@
 """From rows to numbers: summaries, comparisons, cost, and pre-registered verdicts."""
-
-from __future__ import annotations

@@ -15,5 +15,3 @@ the order in which a loop comes to them:
     events      the loop's journal: written, resumed, replayed
     settings    what a loop may do
 """
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """What stands between the pipeline and a model: the bound client and the ledger."""
-
-from __future__ import annotations

@@ -77,10 +77,10 @@ class LLM(Served[S], Model[S]):
             usage = replace(usage, repairs=repairs)
             answer, usage = await self.answer(operation.name, body, sample, usage)
             try:
-                response = _parsed(operation, answer, request)
+                response = self._parsed(operation, answer, request)
                 return Reply(response=response, text=answer.text, usage=usage)
             except ValueError as error:
-                problem = self._problem(answer, error)
+                problem = str(error)
             body = _asked_again(body, answer.text, problem)
         raise UnreadableError(
             f"{operation.name}: unreadable after a repair: {problem}",
@@ -115,14 +115,10 @@ class LLM(Served[S], Model[S]):
         )
         return Reply(response=response, text=text, usage=usage)
 
-    def _problem(self, answer: Response, error: ValueError) -> str:
-        return _CUT.format(n=self.settings.max_tokens) if answer.stop == "length" else str(error)
-
-
-def _parsed(operation: Operation[Req, Res], answer: Response, request: Req) -> Res:
-    if answer.stop == "length":
-        raise ValueError("cut off")
-    return operation.parse(answer.text, request)
+    def _parsed(self, operation: Operation[Req, Res], answer: Response, request: Req) -> Res:
+        if answer.stop == "length":
+            raise ValueError(_CUT.format(n=self.settings.max_tokens))
+        return operation.parse(answer.text, request)
 
 
 def _asked_again(body: dict[str, Any], text: str, problem: str) -> dict[str, Any]:

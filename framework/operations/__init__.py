@@ -1,3 +1,1 @@
 """Typed questions to a model, one file each: request, response, prompt, schema, parse."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """The one path from a history to a row; its files stand in the order of its steps."""
-
-from __future__ import annotations

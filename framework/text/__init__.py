@@ -1,3 +1,1 @@
 """Text and plain values: canonical bytes, tokens, sentences, expressions."""
-
-from __future__ import annotations

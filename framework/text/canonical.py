@@ -99,28 +99,14 @@ def digest_entry(path: Path) -> str:
     return digest_file(path)
 
 
-def digest_tree(paths: Iterable[str | os.PathLike[str]]) -> str:
-    """Return one digest of files and directories: of their names and contents together.
+def digest_tree(top: Path) -> str:
+    """Return one digest of the names and contents of all files below a directory.
 
-    It depends neither on the order of `paths` nor on where they lie, nor on times and permissions.
-    A given file is named by its last component; one below a given directory by the directory's last
-    component and the path from there. ``__pycache__`` directories are left out.
-
-    Raises FileNotFoundError for a missing path, ValueError for two files of one name and for a
-    special file (see `digest_entry`).
+    It depends neither on where the directory lies, nor on times and permissions. ``__pycache__``
+    directories are left out. Raises ValueError for a special file (see `digest_entry`).
     """
-    found: dict[str, str] = {}
-    for path in paths:
-        top = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would rename a given link
-        if top.is_dir():
-            files = files_below(top, prefix=f"{top.name}/", skip=frozenset({"__pycache__"}))
-        else:
-            files = iter([(top.name, top.resolve())])
-        for name, file in files:
-            if name in found:
-                raise ValueError(f"two files named {name!r} among the paths to digest")
-            found[name] = digest_entry(file)
-    return digest(found)
+    files = files_below(top, prefix=f"{top.name}/", skip=frozenset({"__pycache__"}))
+    return digest({name: digest_entry(file) for name, file in files})
 
 
 def files_below(

@@ -47,7 +47,6 @@ def by_budget(
     each: Callable[[Axes, Job, Mark], str],
     labels: tuple[str, str],
     *,
-    width: float = 2.9,
     height: float = 3.2,
     hollow: bool = False,
     sharex: bool = False,
@@ -57,7 +56,7 @@ def by_budget(
     each : draws a job with the mark of its arm, and says it. labels : of the two axes.
     """
     look, budgets = marks(group.arms), group.budgets
-    inches = max(5.0, 1.0 + width * len(budgets))
+    inches = max(5.0, 1.0 + 2.9 * len(budgets))
     size = (inches, height + legend_height(inches, group.arms))
     said = []
     with canvas(*size, 1, len(budgets), sharey=True, sharex=sharex) as (figure, panels):

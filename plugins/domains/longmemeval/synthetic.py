@@ -132,7 +132,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
 
     def digest(self) -> str:
         """Digest of the generator's own files: they are what the cases are made from."""
-        return digest_tree([Path(generate.__file__).parent])
+        return digest_tree(Path(generate.__file__).parent)
 
     def success(self, answer: Answer, gold: Gold) -> bool:
         return is_success(answer, gold)
