@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.analysis.evidence import Evidence, Group, Job
@@ -20,6 +20,7 @@ from framework.reporting.blocks import (
 )
 from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
+from framework.reporting.tables import Column, each, table
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
@@ -35,11 +36,6 @@ LABELS = (
 def title(evidence: Evidence) -> str:
     """The title of the page."""
     return f"{'Sweep' if evidence.is_sweep else 'Run'} {evidence.path.resolve().name}"
-
-
-def titled(text: str, group: Group) -> str:
-    """A heading, and what tells this group from others where there are several."""
-    return f"{text} ({group.differs})" if group.differs else text
 
 
 def beginning(evidence: Evidence) -> Iterator[Block]:
@@ -103,24 +99,21 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
     run, rooms = group.run, [job.summary["fairness"] for job in jobs]
     tokens = next((room.get("budget_tokens") for room in rooms if not unbudgeted(room)), None)
     asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
-    rows: list[Sequence[Cell | str]] = [
+    return table(
+        anchor,
+        f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
+        f"{run['n_cases']} cases{'' if run['protocol'] == 'retrieve' else asked}"
+        f"{', ' + group.differs if group.differs else ''}",
+        {
+            "arm": "arm",
+            **each(axes, entry_cell),
+            "view tokens": ("room", lambda room: count(room.get("mean_view_tokens"))),
+            "declared inputs": ("room", declared_inputs),
+        },
         [
-            job.arm,
-            *(entry_cell(job.summary["axes"].get(axis)) for axis in axes),
-            count(room.get("mean_view_tokens")),
-            declared_inputs(room),
-        ]
-        for job, room in zip(jobs, rooms, strict=True)
-    ]
-    return Table(
-        anchor=anchor,
-        caption=(
-            f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
-            f"{run['n_cases']} cases{'' if run['protocol'] == 'retrieve' else asked}"
-            f"{', ' + group.differs if group.differs else ''}"
-        ),
-        columns=["arm", *axes, "view tokens", "declared inputs"],
-        rows=rows,
+            {**job.summary["axes"], "arm": job.arm, "room": room}
+            for job, room in zip(jobs, rooms, strict=True)
+        ],
     )
 
 
@@ -131,32 +124,36 @@ def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
     rest = {axis: entry for axis, entry in axes.items() if axis not in headline}
     noisy = int(run.get("repeats", 1)) > 1
     shown = [*headline, *(axis for axis, entry in rest.items() if entry["n"])]
-    rows: list[Sequence[Cell | str]] = []
-    for axis in shown if whole else headline:
-        entry = axes[axis]
-        mean = entry_cell(entry)
-        limits = Cell(text=mean.under or NOTHING, tone="" if mean.under else "quiet")
-        cells: list[Cell | str] = [axis, Cell(text=mean.text, value=mean.value), limits]
-        cells += [_noise(entry)] if noisy else []
-        rows.append(
-            [*cells, count(entry["n"]), *([entry["method"]] if whole else []), entry["kind"]]
-        )
-    return Table(
-        anchor=anchor,
-        caption=f"{job.arm}, budget {job.budget}, {run['n_cases']} cases"
+    columns: dict[str, Column] = {
+        "axis": "axis",
+        "mean": _mean,
+        "95% interval": _limits,
+        **({"noise": ("noise_sd", _noise)} if noisy else {}),
+        "n": ("n", count),
+        **({"method": "method"} if whole else {}),
+        "kind": "kind",
+    }
+    return table(
+        anchor,
+        f"{job.arm}, budget {job.budget}, {run['n_cases']} cases"
         f"{f' ({job.path.name})' if job.path.name else ''}{nowhere(rest) if whole else ''}",
-        columns=[
-            *("axis", "mean", "95% interval", *(["noise"] if noisy else []), "n"),
-            *(["method"] if whole else []),
-            "kind",
-        ],
-        rows=rows,
+        columns,
+        [{"axis": axis, **axes[axis]} for axis in (shown if whole else headline)],
     )
 
 
-def _noise(entry: Mapping[str, Any]) -> Cell:
+def _mean(entry: Mapping[str, Any]) -> Cell:
+    mean = entry_cell(entry)
+    return Cell(text=mean.text, value=mean.value)
+
+
+def _limits(entry: Mapping[str, Any]) -> Cell:
+    under = entry_cell(entry).under
+    return Cell(text=under or NOTHING, tone="" if under else "quiet")
+
+
+def _noise(sd: float | None) -> Cell:
     """Two standard deviations of the mean over repeats, the cases as they are."""
-    sd = entry.get("noise_sd")
     return UNDEFINED if sd is None else Cell(text=f"±{2 * sd:.3f}", value=2 * sd)
 
 
