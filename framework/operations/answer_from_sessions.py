@@ -6,22 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
 from framework.records import ABSTAIN, Answer, TaskCard
 from framework.registry import register
 
 QUESTION_DATE: Final = "question_date"
 """Key of `TaskCard.material` under which the day of the question stands."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerFromSessionsRequest:
-    """The question, the day on which it is asked, how to answer, and the text of the view."""
-
-    question: str
-    question_date: str
-    instruction: str
-    view: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +28,11 @@ class AnswerFromSessionsResponse:
 
 
 @register("operation", "answer_from_sessions")
-class AnswerFromSessions(PromptedAnswering[AnswerFromSessionsRequest, AnswerFromSessionsResponse]):
+class AnswerFromSessions(PromptedAnswering[AnswerFromSessionsResponse]):
     """Answer a question from dated turns of several sessions, as the instruction says."""
 
     response = AnswerFromSessionsResponse
     slots = frozenset({"instruction", "record", "question", "question_date"})
-
-    def request_of(self, task: TaskCard, view: str) -> AnswerFromSessionsRequest:
-        return AnswerFromSessionsRequest(
-            question=task.query,
-            question_date=task.material.get(QUESTION_DATE, ""),
-            instruction=task.instruction,
-            view=view,
-        )
 
     def answer_of(self, response: AnswerFromSessionsResponse, task: TaskCard) -> Answer:
         return Answer(
@@ -58,10 +41,10 @@ class AnswerFromSessions(PromptedAnswering[AnswerFromSessionsRequest, AnswerFrom
             rationale=" ".join(response.evidence),
         )
 
-    def fill(self, request: AnswerFromSessionsRequest) -> Mapping[str, str]:
+    def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         return {
-            "instruction": request.instruction,
+            "instruction": request.task.instruction,
             "record": request.view,
-            "question": request.question,
-            "question_date": request.question_date or "not told",
+            "question": request.task.query,
+            "question_date": request.task.material.get(QUESTION_DATE) or "not told",
         }

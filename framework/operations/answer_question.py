@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerQuestionRequest:
-    """The question and the text of the view, which is all that the answer may rest on."""
-
-    question: str
-    view: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,17 +20,14 @@ class AnswerQuestionResponse:
 
 
 @register("operation", "answer_question")
-class AnswerQuestion(PromptedAnswering[AnswerQuestionRequest, AnswerQuestionResponse]):
+class AnswerQuestion(PromptedAnswering[AnswerQuestionResponse]):
     """Answer a question from a view in the fewest words, with the sentence it rests on."""
 
     response = AnswerQuestionResponse
     slots = frozenset({"record", "question"})
 
-    def request_of(self, task: TaskCard, view: str) -> AnswerQuestionRequest:
-        return AnswerQuestionRequest(question=task.query, view=view)
-
     def answer_of(self, response: AnswerQuestionResponse, task: TaskCard) -> Answer:
         return Answer(text=response.answer, rationale=response.evidence)
 
-    def fill(self, request: AnswerQuestionRequest) -> Mapping[str, str]:
-        return {"record": request.view, "question": request.question}
+    def fill(self, request: AnswerRequest) -> Mapping[str, str]:
+        return {"record": request.view, "question": request.task.query}

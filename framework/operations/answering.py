@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Final
 
-from framework.contracts import Operation, Req, Res
+from framework.contracts import Operation, Res
 from framework.errors import UserError
 from framework.records import Answer, TaskCard
 from framework.registry import find, nearest, plugins
@@ -14,15 +15,19 @@ UNDETERMINED: Final = "UNDETERMINED"
 """The decision of an answer whose view settles none: neither a decision nor a referral."""
 
 
-class AnsweringOperation(Operation[Req, Res]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRequest:
+    """The public task and the text of the view: all that an answer may rest on."""
+
+    task: TaskCard
+    view: str
+
+
+class AnsweringOperation(Operation[AnswerRequest, Res]):
     """An operation whose response is an answer to a task: a decision, a text, an edit, a query.
 
     A task card names it (`TaskCard.operation`), so that the same readers serve every domain.
     """
-
-    @abstractmethod
-    def request_of(self, task: TaskCard, view: str) -> Req:
-        """The request: the task and the text of the view, nothing else."""
 
     @abstractmethod
     def answer_of(self, response: Res, task: TaskCard) -> Answer:
@@ -32,7 +37,7 @@ class AnsweringOperation(Operation[Req, Res]):
         """
 
 
-def answering(task: TaskCard) -> AnsweringOperation[Any, Any]:
+def answering(task: TaskCard) -> AnsweringOperation[Any]:
     """The operation that the card names. Raises UserError when there is no such one."""
     cls = find("operation", task.operation).cls
     if not issubclass(cls, AnsweringOperation):

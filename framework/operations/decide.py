@@ -9,20 +9,12 @@ from typing import Any, Final
 
 from framework.operations import _json
 from framework.operations._card import card_text
-from framework.operations.answering import UNDETERMINED
+from framework.operations.answering import UNDETERMINED, AnswerRequest
 from framework.operations.prompted import PromptedAnswering
 from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
 
 _PLACEHOLDER: Final = re.compile(r"\{[a-z_]+(?::\w+)?\}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecideRequest:
-    """The task card and the text of the view, which is all that the decision may rest on."""
-
-    task: TaskCard
-    view: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +41,11 @@ class DecideResponse:
 
 
 @register("operation", "decide")
-class Decide(PromptedAnswering[DecideRequest, DecideResponse]):
+class Decide(PromptedAnswering[DecideResponse]):
     """Decide a case from a view under the card's rules."""
 
     response = DecideResponse
     slots = frozenset({"task", "record", "decisions", "notice"})
-
-    def request_of(self, task: TaskCard, view: str) -> DecideRequest:
-        return DecideRequest(task=task, view=view)
 
     def answer_of(self, response: DecideResponse, task: TaskCard) -> Answer:
         return Answer(
@@ -70,7 +59,7 @@ class Decide(PromptedAnswering[DecideRequest, DecideResponse]):
             provisions=response.provisions,
         )
 
-    def fill(self, request: DecideRequest) -> Mapping[str, str]:
+    def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         task = request.task
         return {
             "task": card_text(task),
@@ -79,14 +68,14 @@ class Decide(PromptedAnswering[DecideRequest, DecideResponse]):
             "notice": _notice(task.notice),
         }
 
-    def schema(self, request: DecideRequest) -> Mapping[str, Any] | None:
+    def schema(self, request: AnswerRequest) -> Mapping[str, Any] | None:
         schema: Any = super().schema(request)
         schema["properties"]["decision"]["enum"] = list(_decisions(request.task))
         keys = [field.key for field in request.task.fields]
         schema["properties"]["facts"].update(_json.nullable_texts(keys))
         return dict(schema)
 
-    def parse(self, text: str, request: DecideRequest) -> DecideResponse:
+    def parse(self, text: str, request: AnswerRequest) -> DecideResponse:
         found = super().parse(text, request)
         if found.decision not in _decisions(request.task):
             raise ValueError(f"decision {found.decision!r} is not one of the card")

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from framework.contracts import Operation, Prompt, Req, Res
 from framework.errors import DataError, UserError
 from framework.operations._json import read_as
-from framework.operations.answering import AnsweringOperation
+from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.registry import nearest, plugins
 from framework.text.canonical import digest
 
@@ -118,7 +118,7 @@ class PromptedOperation(Operation[Req, Res]):
         return rules[name]
 
 
-class PromptedAnswering(PromptedOperation[Req, Res], AnsweringOperation[Req, Res]):
+class PromptedAnswering(PromptedOperation[AnswerRequest, Res], AnsweringOperation[Res]):
     """An operation that answers a task from a view, and whose prompt and schema are files."""
 
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from framework.operations import _json
+from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
@@ -33,16 +34,6 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProposeEditRequest:
-    """What the edit may rest on: the public task and the text of the view."""
-
-    instruction: str
-    ticket: str
-    material: Mapping[str, str]
-    view: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposeEditResponse:
     """The edit, the names of the decisions it follows, why, and how likely it is compliant."""
 
@@ -53,17 +44,12 @@ class ProposeEditResponse:
 
 
 @register("operation", "propose_edit")
-class ProposeEdit(PromptedAnswering[ProposeEditRequest, ProposeEditResponse]):
+class ProposeEdit(PromptedAnswering[ProposeEditResponse]):
     """Fill in a ticket's change plan under the decisions on record (Depth 5.2, 8)."""
 
     response = ProposeEditResponse
     slots = frozenset({"record", "instruction", "ticket", "material"})
     shared = frozenset({"record"})
-
-    def request_of(self, task: TaskCard, view: str) -> ProposeEditRequest:
-        return ProposeEditRequest(
-            instruction=task.instruction, ticket=task.query, material=task.material, view=view
-        )
 
     def answer_of(self, response: ProposeEditResponse, task: TaskCard) -> Answer:
         return Answer(
@@ -73,16 +59,18 @@ class ProposeEdit(PromptedAnswering[ProposeEditRequest, ProposeEditResponse]):
             confidence=response.confidence,
         )
 
-    def fill(self, request: ProposeEditRequest) -> Mapping[str, str]:
-        parts = [f"{name.replace('_', ' ')}:\n{text}" for name, text in request.material.items()]
+    def fill(self, request: AnswerRequest) -> Mapping[str, str]:
+        parts = [
+            f"{name.replace('_', ' ')}:\n{text}" for name, text in request.task.material.items()
+        ]
         return {
             "record": request.view,
-            "instruction": request.instruction,
-            "ticket": request.ticket,
+            "instruction": request.task.instruction,
+            "ticket": request.task.query,
             "material": "\n\n".join(parts),
         }
 
-    def parse(self, text: str, request: ProposeEditRequest) -> ProposeEditResponse:
+    def parse(self, text: str, request: AnswerRequest) -> ProposeEditResponse:
         found = super().parse(text, request)
         _json.check_probability(found.confidence)
         return found

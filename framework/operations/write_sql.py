@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
@@ -18,16 +19,6 @@ _FENCE: Final = re.compile(r"^\s*```(?:sql)?\s*|\s*```\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteSQLRequest:
-    """The question, the schema, how to answer, and the notes that the view holds."""
-
-    question: str
-    schema: str
-    instruction: str
-    view: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteSQLResponse:
     """One query; empty where none could be written."""
 
@@ -35,31 +26,23 @@ class WriteSQLResponse:
 
 
 @register("operation", "write_sql")
-class WriteSQL(PromptedAnswering[WriteSQLRequest, WriteSQLResponse]):
+class WriteSQL(PromptedAnswering[WriteSQLResponse]):
     """Write one query for sqlite that answers a question."""
 
     response = WriteSQLResponse
     slots = frozenset({"instruction", "schema", "record", "question"})
 
-    def request_of(self, task: TaskCard, view: str) -> WriteSQLRequest:
-        return WriteSQLRequest(
-            question=task.query,
-            schema=task.material.get(SCHEMA, ""),
-            instruction=task.instruction,
-            view=view,
-        )
-
     def answer_of(self, response: WriteSQLResponse, task: TaskCard) -> Answer:
         return Answer(text=response.sql)
 
-    def fill(self, request: WriteSQLRequest) -> Mapping[str, str]:
+    def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         return {
-            "instruction": request.instruction,
-            "schema": request.schema,
+            "instruction": request.task.instruction,
+            "schema": request.task.material.get(SCHEMA, ""),
             "record": request.view,
-            "question": request.question,
+            "question": request.task.query,
         }
 
-    def parse(self, text: str, request: WriteSQLRequest) -> WriteSQLResponse:
+    def parse(self, text: str, request: AnswerRequest) -> WriteSQLResponse:
         sql = _FENCE.sub("", super().parse(text, request).sql).strip()
         return WriteSQLResponse(sql=sql.removesuffix(";").strip())

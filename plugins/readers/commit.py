@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from framework.contracts import Client, Reader
-from framework.operations.answering import UNDETERMINED, answering
+from framework.operations.answering import UNDETERMINED, AnswerRequest, answering
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 
@@ -20,7 +20,7 @@ class Commit(Reader[NoSettings]):
 
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
         operation = answering(task)
-        response = await client.ask(operation, operation.request_of(task, view.text))
+        response = await client.ask(operation, AnswerRequest(task=task, view=view.text))
         answer = operation.answer_of(response, task)
         if answer.decision != UNDETERMINED:
             return answer

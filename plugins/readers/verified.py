@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from framework.contracts import Client, Reader
-from framework.operations.answering import UNDETERMINED, answering
+from framework.operations.answering import UNDETERMINED, AnswerRequest, answering
 from framework.operations.check_completeness import (
     CheckCompleteness,
     CompletenessRequest,
@@ -52,7 +52,7 @@ class Verified(Reader[VerifiedSettings]):
                 decision=ABSTAIN, rationale=f"The record is incomplete: {'; '.join(check.gaps)}."
             )
         operation = answering(task)
-        response = await client.ask(operation, operation.request_of(task, view.text))
+        response = await client.ask(operation, AnswerRequest(task=task, view=view.text))
         answer = operation.answer_of(response, task)
         if answer.decision == UNDETERMINED:
             return replace(answer, decision=ABSTAIN, notice="", amount=None)

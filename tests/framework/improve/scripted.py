@@ -28,7 +28,7 @@ from framework.contracts import (
 )
 from framework.engine.run import execute
 from framework.improve.splits import split
-from framework.operations.answering import AnsweringOperation
+from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.records import Answer, Case, Event, Gold, Row, TaskCard
 from framework.registry import register
 from framework.store import JournalEvent
@@ -94,34 +94,31 @@ class ScriptDomain(Domain[ScriptSettings]):
 
 
 @register("operation", "script")
-class ScriptOperation(AnsweringOperation[TaskCard, str]):
+class ScriptOperation(AnsweringOperation[str]):
     """YES or NO, by rule."""
 
     name: ClassVar[str] = "script"
 
-    def prompt(self, request: TaskCard) -> Prompt:
-        return Prompt(system="", user=f"{request.instruction}\n{request.query}")
+    def prompt(self, request: AnswerRequest) -> Prompt:
+        return Prompt(system="", user=f"{request.task.instruction}\n{request.task.query}")
 
-    def parse(self, text: str, request: TaskCard) -> str:
+    def parse(self, text: str, request: AnswerRequest) -> str:
         return text
 
     def render(self, response: str) -> str:
         return response
-
-    def request_of(self, task: TaskCard, view: str) -> TaskCard:
-        return task
 
     def answer_of(self, response: str, task: TaskCard) -> Answer:
         return Answer(decision=response)
 
 
 @register("rule", "script")
-class ScriptRule(Rule[TaskCard, str]):
+class ScriptRule(Rule[AnswerRequest, str]):
     """YES in the states that the card names, else NO."""
 
-    def answer(self, request: TaskCard, profile: Profile) -> str:
-        state = request.instruction.split()[-1]
-        return "YES" if state in request.material["right"].split() else "NO"
+    def answer(self, request: AnswerRequest, profile: Profile) -> str:
+        state = request.task.instruction.split()[-1]
+        return "YES" if state in request.task.material["right"].split() else "NO"
 
 
 @register("target", "script")

@@ -4,7 +4,7 @@ import pytest
 
 from framework.errors import UserError
 from framework.operations.answer_question import AnswerQuestion
-from framework.operations.answering import answering
+from framework.operations.answering import AnswerRequest, answering
 from framework.operations.decide import Decide
 from framework.records import TaskCard
 
@@ -17,9 +17,10 @@ def test_the_card_names_the_operation_that_answers_it() -> None:
 
 def test_a_question_is_answered_from_the_view() -> None:
     card = TaskCard(instruction="i", query="In what year did the mill close?", operation="x")
-    operation = AnswerQuestion()
-    request = operation.request_of(card, "The mill closed in 1931.")
-    assert (request.question, request.view) == (card.query, "The mill closed in 1931.")
+    request = AnswerRequest(task=card, view="The mill closed in 1931.")
+    prompt = AnswerQuestion().prompt(request).user
+    assert card.query in prompt
+    assert request.view in prompt
 
 
 @pytest.mark.parametrize("name", ["decided", "summarize"])

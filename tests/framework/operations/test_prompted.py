@@ -12,9 +12,10 @@ import pytest
 
 from framework.contracts import Assignment, Operation, answer_by_rule
 from framework.errors import UserError
-from framework.operations.answer_question import AnswerQuestion, AnswerQuestionRequest
+from framework.operations.answer_question import AnswerQuestion
+from framework.operations.answering import AnswerRequest
 from framework.operations.author_candidate import AuthorCandidate
-from framework.operations.decide import Decide, DecideRequest
+from framework.operations.decide import Decide
 from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
 from framework.operations.project import Project, ProjectRequest
@@ -28,7 +29,9 @@ from framework.records import TaskCard
 from framework.registry import plugins
 from tests.plugins.models.rule_based.cards import LOAN
 
-ASK = AnswerQuestionRequest(question="Who wrote {it}?", view="Ada {wrote} it. {record}")
+ASK = AnswerRequest(
+    task=TaskCard(instruction="", query="Who wrote {it}?"), view="Ada {wrote} it. {record}"
+)
 OURS = [p.cls for p in plugins("operation") if p.cls.__module__.startswith("framework.")]
 
 
@@ -76,7 +79,7 @@ def test_schemas_are_strict(cls: type[PromptedOperation[Any, Any]]) -> None:
 
 
 def test_schemas_that_hang_on_the_request_are_strict() -> None:
-    decide: Any = Decide().schema(DecideRequest(task=LOAN, view="v"))
+    decide: Any = Decide().schema(AnswerRequest(task=LOAN, view="v"))
     strict(decide)
     assert decide["properties"]["decision"]["enum"] == [
         "APPROVE",
@@ -104,7 +107,7 @@ def test_schemas_that_hang_on_the_request_are_strict() -> None:
 
 
 def test_an_unknown_fact_may_be_null() -> None:
-    request = DecideRequest(task=LOAN, view="v")
+    request = AnswerRequest(task=LOAN, view="v")
     answer = json.loads(Decide().render(answer_by_rule(Decide(), request)))
     answer["facts"] = {field.key: None for field in LOAN.fields} | {"score": "610"}
     assert Decide().parse(json.dumps(answer), request).facts == {"score": "610"}
@@ -134,7 +137,7 @@ def test_a_set_replaces_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path / "answer_question", user="{{Q}} {question}\n{record}\n")
     bound = PromptSet(str(tmp_path)).bind(AnswerQuestion())
     prompt = bound.prompt(ASK)
-    assert prompt.user == f"{{Q}} {ASK.question}\n{ASK.view}"
+    assert prompt.user == f"{{Q}} {ASK.task.query}\n{ASK.view}"
     assert prompt.system == AnswerQuestion().prompt(ASK).system
     assert bound.schema(ASK) == AnswerQuestion().schema(ASK)
     assert AnswerQuestion().prompt(ASK).user != prompt.user, "the operation itself is unchanged"

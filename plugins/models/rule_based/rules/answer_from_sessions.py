@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from framework.contracts import Profile
-from framework.operations.answer_from_sessions import (
-    AnswerFromSessionsRequest,
-    AnswerFromSessionsResponse,
-)
+from framework.operations.answer_from_sessions import QUESTION_DATE, AnswerFromSessionsResponse
+from framework.operations.answering import AnswerRequest
 from framework.registry import register
 from framework.text.sessions import date_of
 from plugins.models.rule_based.clauses import ClauseRule
@@ -17,18 +15,18 @@ from plugins.models.rule_based.sessions.turns import statements_of
 
 
 @register("rule", "answer_from_sessions")
-class AnswerFromSessionsRule(ClauseRule[AnswerFromSessionsRequest, AnswerFromSessionsResponse]):
+class AnswerFromSessionsRule(ClauseRule[AnswerRequest, AnswerFromSessionsResponse]):
     """The answer to a question from what was said in the sessions.
 
     A lexical baseline (`sessions.recollect`) that follows the clauses of a closed grammar in
     the instruction and no other text of it (`clauses`).
     """
 
-    def answer(
-        self, request: AnswerFromSessionsRequest, profile: Profile
-    ) -> AnswerFromSessionsResponse:
-        question = Question(text=request.question, asked_on=date_of(request.question_date))
-        force = self.in_force(request.instruction, request.question)
+    def answer(self, request: AnswerRequest, profile: Profile) -> AnswerFromSessionsResponse:
+        question = Question(
+            text=request.task.query, asked_on=date_of(request.task.material.get(QUESTION_DATE, ""))
+        )
+        force = self.in_force(request.task.instruction, request.task.query)
         read = [s for s in statements_of(request.view) if not is_missed(s.text, profile)]
         found = recollect(question, read, force)
         return AnswerFromSessionsResponse(

@@ -10,9 +10,9 @@ from typing import Final
 
 from framework.contracts import Profile, Rule
 from framework.operations.answer_question import (
-    AnswerQuestionRequest,
     AnswerQuestionResponse,
 )
+from framework.operations.answering import AnswerRequest
 from framework.registry import register
 from framework.text.sentences import sentences
 from framework.text.values import find_values
@@ -37,17 +37,17 @@ _STOP: Final = frozenset(_STOP_WORDS.split())
 
 
 @register("rule", "answer_question")
-class AnswerQuestionRule(Rule[AnswerQuestionRequest, AnswerQuestionResponse]):
+class AnswerQuestionRule(Rule[AnswerRequest, AnswerQuestionResponse]):
     """A date, a number or a name from the sentence that shares most of the question's rarer words.
 
     A lexical baseline: of the dates, numbers or names in that sentence, whichever the question
     asks for, the first that the question does not hold; the whole sentence when there is none.
     """
 
-    def answer(self, request: AnswerQuestionRequest, profile: Profile) -> AnswerQuestionResponse:
+    def answer(self, request: AnswerRequest, profile: Profile) -> AnswerQuestionResponse:
         found = [s for s in sentences(request.view) if not is_missed(s, profile)]
-        sentence = _best(request.question, found)
-        return AnswerQuestionResponse(answer=_span(request.question, sentence), evidence=sentence)
+        sentence = _best(request.task.query, found)
+        return AnswerQuestionResponse(answer=_span(request.task.query, sentence), evidence=sentence)
 
 
 def _words(text: str) -> list[str]:

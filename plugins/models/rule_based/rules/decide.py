@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from framework.contracts import Profile
-from framework.operations.answering import UNDETERMINED
-from framework.operations.decide import DecideRequest, DecideResponse
+from framework.operations.answering import UNDETERMINED, AnswerRequest
+from framework.operations.decide import DecideResponse
 from framework.records import ABSTAIN, TaskCard
 from framework.registry import register
 from framework.text.expressions import evaluate
@@ -34,13 +34,13 @@ _UNKNOWN: Final = "not established"
 
 
 @register("rule", "decide")
-class DecideRule(ClauseRule[DecideRequest, DecideResponse]):
+class DecideRule(ClauseRule[AnswerRequest, DecideResponse]):
     """Three-valued logic over admissible completions (`reading.outcome`).
 
     It follows the clauses of `clauses` in the card's instruction.
     """
 
-    def answer(self, request: DecideRequest, profile: Profile) -> DecideResponse:
+    def answer(self, request: AnswerRequest, profile: Profile) -> DecideResponse:
         task = request.task
         reading = read(request.view, task, profile)
         force = self.in_force(task.instruction, task.query)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.contracts import Profile, Rule
+from framework.operations.answering import AnswerRequest
 from framework.operations.propose_edit import (
     Change,
-    ProposeEditRequest,
     ProposeEditResponse,
 )
 from framework.registry import register
@@ -26,7 +26,7 @@ _RANGE: Final = re.compile(r"(\d+)(?: to (\d+))? ([a-z]+)")
 
 
 @register("rule", "propose_edit")
-class ProposeEditRule(Rule[ProposeEditRequest, ProposeEditResponse]):
+class ProposeEditRule(Rule[AnswerRequest, ProposeEditResponse]):
     """What is asked is kept; a proposed value follows the constraint that governs it.
 
     That is the nearest constraint on the setting among the records that the component stands
@@ -37,10 +37,10 @@ class ProposeEditRule(Rule[ProposeEditRequest, ProposeEditResponse]):
     constraint then concerns the setting that its value fits.
     """
 
-    def answer(self, request: ProposeEditRequest, profile: Profile) -> ProposeEditResponse:
-        component, settings = _plan(request.material)
+    def answer(self, request: AnswerRequest, profile: Profile) -> ProposeEditResponse:
+        component, settings = _plan(request.task.material)
         log = read_decisions(request.view, profile)
-        asked = words(request.ticket)
+        asked = words(request.task.query)
         changes, names, reasons = [], [], []
         for planned in settings:
             value = planned.value

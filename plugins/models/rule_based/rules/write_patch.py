@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from framework.contracts import Profile, Rule
-from framework.operations.write_patch import WritePatchRequest, WritePatchResponse
+from framework.operations.answering import AnswerRequest
+from framework.operations.write_patch import WritePatchResponse
 from framework.registry import register
 from framework.text.sentences import sentences
 from plugins.models.rule_based.noise import is_missed
@@ -20,7 +21,7 @@ _NAMED: Final = re.compile(r"`(\w+)`")
 
 
 @register("rule", "write_patch")
-class WritePatchRule(Rule[WritePatchRequest, WritePatchResponse]):
+class WritePatchRule(Rule[AnswerRequest, WritePatchResponse]):
     """The first rule that applies to the function that the ticket names, made true of it.
 
     Rules are read by a closed grammar (`patching.rules`), from comments above the function or
@@ -28,11 +29,11 @@ class WritePatchRule(Rule[WritePatchRequest, WritePatchResponse]):
     decision and no task, and changes nothing where it finds no rule.
     """
 
-    def answer(self, request: WritePatchRequest, profile: Profile) -> WritePatchResponse:
+    def answer(self, request: AnswerRequest, profile: Profile) -> WritePatchResponse:
         for file, function in _targets(request):
             for rule in _rules(request, file, function, profile):
-                old = request.files[file]
-                new = edited(rule, file, function, request.files)
+                old = request.task.material[file]
+                new = edited(rule, file, function, request.task.material)
                 if new is not None and new != old:
                     return WritePatchResponse(
                         edits=hunks_between(file, old, new), note=rule.sentence
@@ -40,18 +41,18 @@ class WritePatchRule(Rule[WritePatchRequest, WritePatchResponse]):
         return WritePatchResponse(edits=(), note="")
 
 
-def _targets(request: WritePatchRequest) -> Iterator[tuple[str, str]]:
+def _targets(request: AnswerRequest) -> Iterator[tuple[str, str]]:
     """The functions that the ticket names, with their files."""
-    for name in dict.fromkeys(_NAMED.findall(request.ticket)):
-        for file, text in sorted(request.files.items()):
+    for name in dict.fromkeys(_NAMED.findall(request.task.query)):
+        for file, text in sorted(request.task.material.items()):
             if re.search(rf"^def {name}\(", text, re.MULTILINE):
                 yield file, name
 
 
 def _rules(
-    request: WritePatchRequest, file: str, function: str, profile: Profile
+    request: AnswerRequest, file: str, function: str, profile: Profile
 ) -> Iterator[CodeRule]:
     """The rules that may govern a function, the likeliest first."""
     missed = [s for s in sentences(request.view) if is_missed(s, profile)]
-    yield from commented(request.files[file], function)
-    yield from (found.rule for found in in_record(request.view, request.ticket, missed))
+    yield from commented(request.task.material[file], function)
+    yield from (found.rule for found in in_record(request.view, request.task.query, missed))

@@ -11,6 +11,7 @@ import pytest
 from framework.contracts import answer_by_rule
 from framework.engine.compose import compose_plan, compose_raw, composer, grid
 from framework.engine.run import execute
+from framework.operations.answering import AnswerRequest
 from framework.operations.write_patch import WritePatch
 from framework.records import Case
 from framework.sandbox import available
@@ -167,7 +168,7 @@ def solved(forms: str, view_of: object) -> list[bool]:
     tried, operation = domain(forms=forms), WritePatch()
     found = []
     for case in tried.cases(None, 7):
-        request = operation.request_of(case.task, make(case))
+        request = AnswerRequest(task=case.task, view=make(case))
         answer = operation.answer_of(answer_by_rule(operation, request), case.task)
         found.append(bool(tried.checks(answer, case)["compliance"]))
     return found

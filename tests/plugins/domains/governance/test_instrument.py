@@ -13,7 +13,7 @@ import pytest
 from framework.contracts import Arch, ArchContext, Client, Query, answer_by_rule
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
-from framework.operations.answering import answering
+from framework.operations.answering import AnswerRequest, answering
 from framework.pipeline.pack import pack
 from framework.records import Answer, Case, Item
 from framework.registry import find, plugins, settings_of
@@ -49,7 +49,7 @@ def recalls(made: Governance, n: int, name: str, **settings: Any) -> list[float]
 def answer(case: Case, lines: Iterable[str]) -> Answer:
     """The rule-based answer to a case from a text."""
     operation = answering(case.task)
-    request = operation.request_of(case.task, "\n".join(lines))
+    request = AnswerRequest(task=case.task, view="\n".join(lines))
     return operation.answer_of(answer_by_rule(operation, request), case.task)
 
 

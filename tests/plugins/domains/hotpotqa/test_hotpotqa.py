@@ -12,6 +12,7 @@ import pytest
 from framework.contracts import answer_by_rule
 from framework.errors import DataError, UserError
 from framework.operations.answer_question import AnswerQuestion
+from framework.operations.answering import AnswerRequest
 from framework.records import Answer, Case
 from framework.registry import plugins, settings_of
 from framework.text.tokens import count_tokens
@@ -243,7 +244,7 @@ def test_the_questions_can_be_answered_too() -> None:
     assert case.task.operation == "answer_question"
     assert "answer" in HotpotQA.axes()
     operation = AnswerQuestion()
-    request = operation.request_of(case.task, "\n".join(e.text for e in domain.history(POOL)))
+    request = AnswerRequest(task=case.task, view="\n".join(e.text for e in domain.history(POOL)))
     answer = operation.answer_of(answer_by_rule(operation, request), case.task)
     assert answer.text
     assert domain.success(Answer(text=case.gold.answer), case.gold)

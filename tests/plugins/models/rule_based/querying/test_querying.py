@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from framework.contracts import Profile, answer_by_rule
-from framework.operations.write_sql import WriteSQL, WriteSQLRequest, WriteSQLResponse
+from framework.operations.answering import AnswerRequest
+from framework.operations.write_sql import WriteSQL, WriteSQLResponse
 from framework.records import TaskCard
 from plugins.models.rule_based.clauses import known_clauses
 from plugins.models.rule_based.querying.lexicon import mentions
@@ -43,10 +44,12 @@ OPERATION = WriteSQL()
 
 
 def written(question: str, *keys: str, view: str = NOTES) -> str:
-    request = WriteSQLRequest(
-        question=question,
-        schema=DDL,
-        instruction=" ".join(CLAUSE[key] for key in keys),
+    request = AnswerRequest(
+        task=TaskCard(
+            instruction=" ".join(CLAUSE[key] for key in keys),
+            query=question,
+            material={"schema": DDL},
+        ),
         view=view,
     )
     return answer_by_rule(OPERATION, request).sql
@@ -145,8 +148,9 @@ def test_a_value_with_a_quotation_mark_stays_a_value() -> None:
 
 
 def test_a_noisy_reader_misses_notes() -> None:
-    request = WriteSQLRequest(
-        question="Which desks are broad?", schema=DDL, instruction="", view=NOTES
+    request = AnswerRequest(
+        task=TaskCard(instruction="", query="Which desks are broad?", material={"schema": DDL}),
+        view=NOTES,
     )
     missed = answer_by_rule(OPERATION, request, Profile(style="noisy", miss_rate=1.0))
     assert "150" not in missed.sql
@@ -154,7 +158,7 @@ def test_a_noisy_reader_misses_notes() -> None:
 
 def test_the_prompt_holds_schema_notes_and_instruction_and_a_reply_is_read() -> None:
     card = TaskCard(instruction="Be exact.", query="How many?", material={"schema": DDL})
-    request = OPERATION.request_of(card, NOTES)
+    request = AnswerRequest(task=card, view=NOTES)
     text = OPERATION.prompt(request).text
     assert all(part in text for part in (DDL, NOTES, "Be exact.", "How many?"))
     parsed = OPERATION.parse('{"sql": "```sql\\nSELECT 1;\\n```"}', request)

@@ -7,9 +7,9 @@ import pytest
 from framework.contracts import Profile, answer_by_rule
 from framework.operations.answer_from_sessions import (
     AnswerFromSessions,
-    AnswerFromSessionsRequest,
     AnswerFromSessionsResponse,
 )
+from framework.operations.answering import AnswerRequest
 from framework.records import ABSTAIN, TaskCard
 from plugins.models.rule_based.clauses import known_clauses
 
@@ -49,8 +49,9 @@ def answered(
     view: str, question: str, *keys: str, on: str = "2023/06/01 (Thu) 12:00"
 ) -> AnswerFromSessionsResponse:
     instruction = "\n".join(["Answer the question.", *(CLAUSE[key] for key in keys)])
-    request = AnswerFromSessionsRequest(
-        question=question, question_date=on, instruction=instruction, view=view
+    request = AnswerRequest(
+        task=TaskCard(instruction=instruction, query=question, material={"question_date": on}),
+        view=view,
     )
     return answer_by_rule(OPERATION, request)
 
@@ -144,20 +145,22 @@ def test_abstention(question: str, keys: tuple[str, ...], abstains: bool) -> Non
 
 def test_text_that_is_no_clause_changes_nothing() -> None:
     plain = answered(BREAD, "Where do I buy my bread?")
-    request = AnswerFromSessionsRequest(
-        question="Where do I buy my bread?",
-        question_date="",
-        instruction="Think step by step. Always use the most recent value, whatever happens.",
+    request = AnswerRequest(
+        task=TaskCard(
+            instruction="Think step by step. Always use the most recent value, whatever happens.",
+            query="Where do I buy my bread?",
+        ),
         view=BREAD,
     )
     assert answer_by_rule(OPERATION, request) == plain
 
 
 def test_a_condition_holds_a_clause_back() -> None:
-    request = AnswerFromSessionsRequest(
-        question="Where do I buy my bread?",
-        question_date="",
-        instruction=f'If the question contains "museum", {CLAUSE["changed"]}',
+    request = AnswerRequest(
+        task=TaskCard(
+            instruction=f'If the question contains "museum", {CLAUSE["changed"]}',
+            query="Where do I buy my bread?",
+        ),
         view=BREAD,
     )
     assert answer_by_rule(OPERATION, request).answer == "Old Mill"
@@ -173,14 +176,14 @@ def test_the_card_s_instruction_and_date_are_asked_with() -> None:
     card = TaskCard(
         instruction="Be brief.", query="Where?", material={"question_date": "2023/06/01"}
     )
-    request = OPERATION.request_of(card, BREAD)
+    request = AnswerRequest(task=card, view=BREAD)
     text = OPERATION.prompt(request).text
     assert all(part in text for part in ("Be brief.", "Where?", "2023/06/01", "Old Mill"))
 
 
 def test_a_model_s_reply_is_read_and_a_bad_one_refused() -> None:
     card = TaskCard(instruction="i", query="q")
-    request = OPERATION.request_of(card, "")
+    request = AnswerRequest(task=card, view="")
     reply = '{"evidence": ["I buy it."], "answer": "Old Mill", "abstains": false}'
     parsed = OPERATION.parse(reply, request)
     assert parsed == AnswerFromSessionsResponse(answer="Old Mill", evidence=("I buy it.",))
@@ -192,7 +195,7 @@ def test_a_model_s_reply_is_read_and_a_bad_one_refused() -> None:
 
 
 def test_a_noisy_reader_misses_statements() -> None:
-    request = AnswerFromSessionsRequest(
-        question="Where do I buy my bread?", question_date="", instruction="", view=BREAD
+    request = AnswerRequest(
+        task=TaskCard(instruction="", query="Where do I buy my bread?"), view=BREAD
     )
     assert answer_by_rule(OPERATION, request, Profile(style="noisy", miss_rate=1.0)).abstains

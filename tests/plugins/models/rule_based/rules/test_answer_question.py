@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from framework.contracts import Profile, answer_by_rule
 from framework.operations.answer_question import (
     AnswerQuestion,
-    AnswerQuestionRequest,
     AnswerQuestionResponse,
 )
+from framework.operations.answering import AnswerRequest
+from framework.records import TaskCard
 
 ANSWER = AnswerQuestion()
 VIEW = """\
@@ -23,7 +24,7 @@ The kettle company moved its office twice."""
 
 
 def answer(question: str, view: str = VIEW, profile: Profile | None = None) -> tuple[str, str]:
-    request = AnswerQuestionRequest(question=question, view=view)
+    request = AnswerRequest(task=TaskCard(instruction="", query=question), view=view)
     response = answer_by_rule(ANSWER, request, profile or Profile())
     return response.answer, response.evidence
 
@@ -62,7 +63,7 @@ def test_the_evidence_is_verbatim(question: str, view: str) -> None:
 
 
 def test_round_trip_and_refusal() -> None:
-    request = AnswerQuestionRequest(question="q", view="v")
+    request = AnswerRequest(task=TaskCard(instruction="", query="q"), view="v")
     response = AnswerQuestionResponse(answer='a "b"', evidence="e")
     assert ANSWER.parse(ANSWER.render(response), request) == response
     for broken in ({}, {"answer": "a"}, {"answer": 1, "evidence": "e"}):
@@ -71,6 +72,8 @@ def test_round_trip_and_refusal() -> None:
 
 
 def test_the_prompt_holds_question_and_view() -> None:
-    prompt = ANSWER.prompt(AnswerQuestionRequest(question="Who is it?", view="It is Ada."))
+    prompt = ANSWER.prompt(
+        AnswerRequest(task=TaskCard(instruction="", query="Who is it?"), view="It is Ada.")
+    )
     assert "Who is it?" in prompt.user
     assert "It is Ada." in prompt.user

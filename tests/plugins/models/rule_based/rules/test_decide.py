@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.contracts import Profile, answer_by_rule
-from framework.operations.answering import UNDETERMINED
-from framework.operations.decide import Decide, DecideRequest, DecideResponse
+from framework.operations.answering import UNDETERMINED, AnswerRequest
+from framework.operations.decide import Decide, DecideResponse
 from framework.records import ABSTAIN, TaskCard
 from plugins.models.rule_based.clauses import known_clauses
 
@@ -20,7 +20,7 @@ DECIDE = Decide()
 
 
 def decide(task: TaskCard, view: str, profile: Profile = SCHEMA) -> DecideResponse:
-    return answer_by_rule(DECIDE, DecideRequest(task=task, view=view), profile)
+    return answer_by_rule(DECIDE, AnswerRequest(task=task, view=view), profile)
 
 
 def edited(view: str, old: str, new: str) -> str:
@@ -346,13 +346,13 @@ def test_round_trip(loan: TaskCard, decision: str) -> None:
         rationale="Because.",
         notice="Dear {you}",
     )
-    request = DecideRequest(task=loan, view="")
+    request = AnswerRequest(task=loan, view="")
     assert DECIDE.parse(DECIDE.render(response), request) == response
     assert DECIDE.parse(f"Sure:\n```json\n{DECIDE.render(response)}\n```", request) == response
 
 
 def test_offline_answers_round_trip(loan: TaskCard, loan_view: str) -> None:
-    request = DecideRequest(task=loan, view=loan_view)
+    request = AnswerRequest(task=loan, view=loan_view)
     response = answer_by_rule(DECIDE, request, SCHEMA)
     assert DECIDE.parse(DECIDE.render(response), request) == response
 
@@ -376,7 +376,7 @@ def test_offline_answers_round_trip(loan: TaskCard, loan_view: str) -> None:
     ],
 )
 def test_parse_refuses_what_is_not_of_the_form(loan: TaskCard, change: dict[str, object]) -> None:
-    request = DecideRequest(task=loan, view="")
+    request = AnswerRequest(task=loan, view="")
     data = json.loads(DECIDE.render(DecideResponse(decision="DENY")))
     DECIDE.parse(json.dumps(data), request)
     with pytest.raises(ValueError, match=r"."):
@@ -386,11 +386,11 @@ def test_parse_refuses_what_is_not_of_the_form(loan: TaskCard, change: dict[str,
 @pytest.mark.parametrize("text", ["", "DENY", "[]", "{", '{"decision": "DENY"}'])
 def test_parse_refuses_what_is_no_response(loan: TaskCard, text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        DECIDE.parse(text, DecideRequest(task=loan, view=""))
+        DECIDE.parse(text, AnswerRequest(task=loan, view=""))
 
 
 def test_the_prompt_holds_what_the_decision_may_rest_on(loan: TaskCard, loan_view: str) -> None:
-    prompt = DECIDE.prompt(DecideRequest(task=loan, view=loan_view))
+    prompt = DECIDE.prompt(AnswerRequest(task=loan, view=loan_view))
     for part in (loan.instruction, loan_view, loan.notice, "APPROVE", UNDETERMINED, "income"):
         assert part in prompt.user
 

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framework.contracts import Operation, Profile, answer_by_rule
-from framework.operations.decide import Decide, DecideRequest, DecideResponse
+from framework.operations.answering import AnswerRequest
+from framework.operations.decide import Decide, DecideResponse
 from framework.operations.project import Project, ProjectRequest, ProjectResponse
 from framework.operations.summarize import Summarize, SummarizeRequest, SummarizeResponse
 from framework.operations.synthesize_schema import (
@@ -82,7 +83,7 @@ def synthesised(
 
 
 def decide(task: TaskCard, view: str) -> DecideResponse:
-    return answer_by_rule(Decide(), DecideRequest(task=task, view=view), SCHEMA)
+    return answer_by_rule(Decide(), AnswerRequest(task=task, view=view), SCHEMA)
 
 
 def events_of(view: str) -> list[str]:

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from framework.contracts import Profile, answer_by_rule
-from framework.operations.answering import answering
-from framework.operations.propose_edit import ProposeEdit, ProposeEditRequest
+from framework.operations.answering import AnswerRequest, answering
+from framework.operations.propose_edit import ProposeEdit
 from framework.records import TaskCard
 
 PLAN = {
@@ -39,7 +39,7 @@ TASK = TaskCard(
 
 def edit(*view: str, profile: Profile | None = None) -> dict[str, str]:
     operation = ProposeEdit()
-    request = operation.request_of(TASK, "\n".join(view))
+    request = AnswerRequest(task=TASK, view="\n".join(view))
     response = answer_by_rule(operation, request, profile or Profile())
     assert {change.component for change in response.edit} == {"cx-01f4a"}
     return {change.setting: change.value for change in response.edit}
@@ -105,7 +105,7 @@ def test_held_out_wordings_are_not_read() -> None:
 
 def test_it_answers_the_tasks_that_name_it() -> None:
     operation = answering(TASK)
-    response = answer_by_rule(operation, operation.request_of(TASK, f"{ENTRY}\n{LINK}\n{RULE}"))
+    response = answer_by_rule(operation, AnswerRequest(task=TASK, view=f"{ENTRY}\n{LINK}\n{RULE}"))
     answer = operation.answer_of(response, TASK)
     assert json.loads(answer.edit)[0] == {
         "component": "cx-01f4a",
@@ -118,7 +118,7 @@ def test_it_answers_the_tasks_that_name_it() -> None:
 
 def test_the_prompt_shows_ticket_plan_and_record_and_an_answer_is_read_back() -> None:
     operation = ProposeEdit()
-    request = operation.request_of(TASK, RULE)
+    request = AnswerRequest(task=TASK, view=RULE)
     text = operation.prompt(request).text
     assert all(part in text for part in (TICKET, RULE, '"page_length"', "change plan:"))
     response = answer_by_rule(operation, request)
@@ -136,11 +136,13 @@ def test_the_prompt_shows_ticket_plan_and_record_and_an_answer_is_read_back() ->
 )
 def test_what_is_not_of_the_form_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"edit|keys|confidence|component"):
-        ProposeEdit().parse(text, ProposeEdit().request_of(TASK, ""))
+        ProposeEdit().parse(text, AnswerRequest(task=TASK, view=""))
 
 
 @pytest.mark.parametrize("plan", ["", "[]", '{"component": "c", "settings": [{"setting": "x"}]}'])
 def test_a_plan_of_another_form_is_told(plan: str) -> None:
-    request = ProposeEditRequest(instruction="", ticket="", material={"change_plan": plan}, view="")
+    request = AnswerRequest(
+        task=TaskCard(instruction="", query="", material={"change_plan": plan}), view=""
+    )
     with pytest.raises(ValueError, match="change_plan"):
         answer_by_rule(ProposeEdit(), request)

@@ -12,8 +12,8 @@ import pytest
 
 import plugins.models.rule_based.patching as patching
 from framework.contracts import Profile, answer_by_rule
-from framework.operations.answering import answering
-from framework.operations.write_patch import WritePatch, WritePatchRequest
+from framework.operations.answering import AnswerRequest, answering
+from framework.operations.write_patch import WritePatch
 from framework.records import TaskCard
 from framework.text.hunks import apply, hunks_of
 from plugins.models.rule_based.patching.choosing import commented, in_record
@@ -288,7 +288,7 @@ def cut_to(
         instruction="Change it.", query=TICKET, operation="write_patch", material=files or BOATS
     )
     operation = WritePatch()
-    request = operation.request_of(task, "\n".join(record))
+    request = AnswerRequest(task=task, view="\n".join(record))
     answer = operation.answer_of(answer_by_rule(operation, request, profile or Profile()), task)
     patched = apply(hunks_of(answer.edit), task.material)["pier/boats.py"]
     return patched.partition("min(boat, ")[2].partition(")")[0]
@@ -342,8 +342,10 @@ def test_talk_among_the_decisions_is_no_rule_of_its_own() -> None:
 # --- the operation ------------------------------------------------------------------------------
 
 
-def request() -> WritePatchRequest:
-    return WritePatchRequest(instruction="Do it.", ticket="See `f`.", files=FILES, view="Nothing.")
+def request() -> AnswerRequest:
+    return AnswerRequest(
+        task=TaskCard(instruction="Do it.", query="See `f`.", material=FILES), view="Nothing."
+    )
 
 
 def test_a_card_is_answered_by_it() -> None:
