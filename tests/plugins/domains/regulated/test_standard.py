@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from framework.contracts import answer_by_rule
-from framework.operations.decide import Decide, DecideRequest
+from framework.operations.answering import AnswerRequest
+from framework.operations.decide import Decide
 from framework.records import Case, ChecklistItem, Gold
 from plugins.domains.regulated.wording import value_forms
 from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
@@ -297,7 +298,7 @@ def test_who_knows_the_named_standard_meets_it(spec: str) -> None:
     for _, case, gold in list(adverse(spec))[:12]:
         one = shared(spec)
         view = "\n\n".join(event.text for event in one.history(case.history_id))
-        request = DecideRequest(task=case.task, view=view)
+        request = AnswerRequest(task=case.task, view=view)
         found = answer_by_rule(Decide(), request)
         if found.decision == gold.decision and set(found.reasons) == set(gold.principal_reasons):
             assert unmet(gold, found.notice) == set()
