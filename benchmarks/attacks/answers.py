@@ -16,7 +16,7 @@ from typing import Any, Final
 from benchmarks.attacks import Earned
 from framework.contracts import Axis, Domain, Scored, answer_by_rule
 from framework.engine.compose import compose_plan, composer
-from framework.operations.answering import AnsweringOperation
+from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.pipeline.pack import pack
 from framework.records import Answer, Case, Item
 from framework.registry import NoSettings, find, settings_of
@@ -112,8 +112,8 @@ def _tried(domain: Domain[Any], case: Case) -> Iterator[tuple[str, Answer, Score
         None,
         "truncate",
     )
-    operation: AnsweringOperation[Any, Any] = find("operation", case.task.operation).cls()
-    request = operation.request_of(case.task, view.text)
+    operation: AnsweringOperation[Any] = find("operation", case.task.operation).cls()
+    request = AnswerRequest(task=case.task, view=view.text)
     honest = operation.answer_of(answer_by_rule(operation, request), case.task)
     kept = retained(case.gold, view)
     tried = [(BEST, honest)]
