@@ -87,6 +87,7 @@ class TaskCard:
     each decision, ABSTAIN included (`DENY` -> `deny`). `amounts` gives, by decision, the public
     formula of the amount. `notice` is the form of the notice, with placeholders such as
     `{decision}`, or says what it must meet; empty where none is due.
+    `must_decide` : leaving the decision undetermined is no answer; a reader sets it.
     `operation` names the operation that answers it, and with it the form of the answer. `material`
     is what is handed over with the task, by name: a file to change, a schema, today's date.
     """
@@ -99,6 +100,7 @@ class TaskCard:
     fields: tuple[FactField, ...] = ()
     amounts: Mapping[str, str] = EMPTY
     notice: str = ""
+    must_decide: bool = False
     operation: str = "decide"
     material: Mapping[str, str] = EMPTY
 
@@ -307,7 +309,8 @@ class Answer:
     """What a reader gives back; a domain uses the fields it declares.
 
     `facts` maps a field's key to the value claimed, as text; `reasons` are the principal reasons of
-    the notice; `defaulted` says that the reader could not determine the decision and fell back.
+    the notice; `defaulted` says that the reader could not determine the decision and fell back on
+    the declared default or an even choice.
     """
 
     decision: str = ""

@@ -49,6 +49,11 @@ def ratios() -> dict[str, tuple[str, str]]:
     return {name: pair for plugin in plugins("axis") for name, pair in plugin.cls.ratios.items()}
 
 
+def balanced() -> dict[str, str]:
+    """By name, the axis whose means by gold decision are averaged."""
+    return {name: axis for plugin in plugins("axis") for name, axis in plugin.cls.balanced.items()}
+
+
 def kind_of(
     axis: str,
     meta: Mapping[str, Mapping[str, Any]],
@@ -114,6 +119,7 @@ def summarize(
         "headline": list(domain.headline),
         "axes": axes,
         "success_axis": domain.success_axis,
+        "constants": constants(good),
         "strata": strata,
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
@@ -266,6 +272,19 @@ def axes_of_rows(
                 "method": ratio.method,
                 "noise_sd": None,
             }
+    for name, axis in balanced().items():
+        column = _balanced_column(rows, cases, columns.get(axis, ()))
+        if column:
+            i = mean_intervals({name: column}, clusters, seed=seed, amounts=(name,))[name]
+            entries[name] = {
+                "mean": i.mean,
+                "ci_low": i.low,
+                "ci_high": None if i.high is None else min(i.high, 1.0),
+                "n": i.n,
+                "n_clusters": i.n_clusters,
+                "method": f"{i.method}, gold decisions at equal weight",
+                "noise_sd": None,
+            }
     return entries | economy(rows, sharing(rows) if shared is None else shared, seed)
 
 
@@ -288,6 +307,37 @@ def _weights(rows: Sequence[Row], cases: Sequence[str]) -> dict[str, list[float]
         if len(set(shares.values())) > 1:
             weights[axis] = [shares.get(case, 0.0) for case in cases]
     return weights
+
+
+def _balanced_column(
+    rows: Sequence[Row], cases: Sequence[str], column: Sequence[float | None]
+) -> list[float | None]:
+    """A column of shares so weighted that its mean is the mean of its means by gold decision.
+
+    Empty where the cases have not at least two gold decisions, or one is not known.
+    """
+    expected = {row.case_id: row.expected for row in rows}
+    labels = [expected[case] for case, v in zip(cases, column, strict=False) if v is not None]
+    counts = Counter(labels)
+    if len(counts) < 2 or "" in counts:
+        return []
+    each = len(labels) / len(counts)
+    return [
+        None if value is None else value * each / counts[expected[case]]
+        for case, value in zip(cases, column, strict=True)
+    ]
+
+
+def constants(rows: Iterable[Row]) -> dict[str, float]:
+    """By gold decision its share of the cases, which is what always giving it earns at most.
+
+    Empty where a case has no gold decision.
+    """
+    labels = {row.case_id: row.expected for row in rows}
+    counts = Counter(labels.values())
+    if "" in counts:
+        return {}
+    return {label: n / len(labels) for label, n in counts.most_common()}
 
 
 def _noise(rows: Sequence[Row], axes: Iterable[str]) -> dict[str, float | None]:

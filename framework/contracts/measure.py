@@ -55,6 +55,11 @@ class Axis(Configured[S]):
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
     precision : by column that copied text may raise, the column of the axis that shows what copying
         costs, as precision does beside recall.
+    balanced : by name, a column whose means by gold decision are averaged, each with the same
+        weight, where cases have gold decisions.
+    of_decision : names that, where the answer gives no more than one and the same decision, are at
+        most 1 for the cases whose gold decision that is and 0 for the others: what a constant
+        answer can earn follows from the gold alone.
     amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
     uses_embedder : whether it measures similarity with the run's embedder, which is then a part of
         the run's identity whatever the arm, and books what it takes on the phase `measure`.
@@ -72,6 +77,8 @@ class Axis(Configured[S]):
     precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    balanced: ClassVar[Mapping[str, str]] = {}
+    of_decision: ClassVar[frozenset[str]] = frozenset()
     uses_embedder: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
@@ -81,6 +81,13 @@ class Client(Protocol):
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response. Raises ModelError when the call fails for good."""
+        ...
+
+    def choose(self, options: Sequence[str]) -> str:
+        """One of the options, by a hash of the run's seed and the case: evenly over cases.
+
+        It is the same for every arm and repeat of a case, and no model is asked.
+        """
         ...
 
 

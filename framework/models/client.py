@@ -9,7 +9,7 @@ the project's own counter on the rendered prompt and the response's text, at pri
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -53,13 +53,15 @@ class UsageContext:
     """What the calls made now are booked on: a ledger, a phase, a sample index.
 
     `keep_prompts` records each prompt and raw response for answers.jsonl (the answer and judge
-    phases: an auditor needs them; the ingest of a long history would repeat the history).
+    phases: an auditor needs them; the ingest of a long history would repeat the history). `choice`
+    is a number of the case, by which `Client.choose` falls.
     """
 
     ledger: Ledger
     phase: str
     sample: int
     keep_prompts: bool = False
+    choice: int = 0
 
 
 _scope: ContextVar[UsageContext] = ContextVar("decisionbench_scope")
@@ -67,11 +69,13 @@ _scope: ContextVar[UsageContext] = ContextVar("decisionbench_scope")
 
 @contextmanager
 def track_usage(
-    ledger: Ledger, phase: str, sample: int, *, keep_prompts: bool = False
+    ledger: Ledger, phase: str, sample: int, *, keep_prompts: bool = False, choice: int = 0
 ) -> Iterator[None]:
     """Book the calls made inside, in this task, on `ledger` under `phase`."""
     token = _scope.set(
-        UsageContext(ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts)
+        UsageContext(
+            ledger=ledger, phase=phase, sample=sample, keep_prompts=keep_prompts, choice=choice
+        )
     )
     try:
         yield
@@ -110,6 +114,10 @@ class ModelClient:
     def __init__(self, model: Model[Any], prompts: PromptSet = NO_SET) -> None:
         self._model = model
         self._prompts = prompts
+
+    def choose(self, options: Sequence[str]) -> str:
+        """See `framework.contracts.Client`. Raises LookupError outside of `track_usage`."""
+        return options[_scope.get().choice % len(options)]
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response, booked whether or not it could be used.

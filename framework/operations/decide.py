@@ -45,7 +45,7 @@ class Decide(PromptedAnswering[DecideResponse]):
     """Decide a case from a view under the card's rules."""
 
     response = DecideResponse
-    slots = frozenset({"task", "record", "decisions", "notice"})
+    slots = frozenset({"task", "record", "decisions", "notice", "otherwise"})
 
     def answer_of(self, response: DecideResponse, task: TaskCard) -> Answer:
         return Answer(
@@ -61,7 +61,13 @@ class Decide(PromptedAnswering[DecideResponse]):
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         task = request.task
+        otherwise = (
+            "give the decision that is most likely right: one of them must be given"
+            if task.must_decide
+            else f"the decision is {UNDETERMINED}"
+        )
         return {
+            "otherwise": otherwise,
             "task": card_text(task),
             "record": request.view,
             "decisions": ", ".join(_decisions(task)),
@@ -77,7 +83,8 @@ class Decide(PromptedAnswering[DecideResponse]):
 
     def parse(self, text: str, request: AnswerRequest) -> DecideResponse:
         found = super().parse(text, request)
-        if found.decision not in _decisions(request.task):
+        # A model that leaves it open though it must not is taken at its word: the reader chooses.
+        if found.decision not in (*_decisions(request.task), UNDETERMINED):
             raise ValueError(f"decision {found.decision!r} is not one of the card")
         _json.check_probability(found.confidence)
         unknown = sorted(found.facts.keys() - {field.key for field in request.task.fields})
@@ -87,7 +94,8 @@ class Decide(PromptedAnswering[DecideResponse]):
 
 
 def _decisions(task: TaskCard) -> tuple[str, ...]:
-    return (*task.decisions, ABSTAIN, UNDETERMINED)
+    open_ = () if task.must_decide else (UNDETERMINED,)
+    return (*task.decisions, ABSTAIN, *open_)
 
 
 def _notice(told: str) -> str:

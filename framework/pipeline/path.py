@@ -51,7 +51,6 @@ from framework.records import (
     Item,
     MemoryView,
     Row,
-    TaskCard,
 )
 from framework.retention import retained
 from framework.text.canonical import digest
@@ -212,8 +211,7 @@ class Pipeline:
         recalled = time.perf_counter()
         response = None
         if answer:
-            with track_usage(ledger, "answer", job.repeat, keep_prompts=True):
-                response = await self._read(case.task, view)
+            response = await self._read(case, view, ledger, "answer", job.repeat)
         answered = time.perf_counter()
         clean = await self._control(case, job, ledger, k) if answer else None
         kept = retained(case.gold, view, partial(self.domain.states, case))
@@ -283,9 +281,7 @@ class Pipeline:
         if memory.error is not None:
             raise memory.error
         found = await self._find(memory, twin, job, ledger, k, phase="control")
-        with track_usage(ledger, "control", job.repeat, keep_prompts=True):
-            response = await self._read(twin.task, found.view)
-        return response
+        return await self._read(twin, found.view, ledger, "control", job.repeat)
 
     async def _find(
         self,
@@ -338,8 +334,13 @@ class Pipeline:
             items = [memory.sourced(item) for item in items]
         return self.seams.scored(query, items)
 
-    async def _read(self, task: TaskCard, view: MemoryView) -> Answer:
-        return await maybe_await(self.reader.answer(self.seams.card(task), view, self.client))
+    async def _read(
+        self, case: Case, view: MemoryView, ledger: Ledger, phase: str, repeat: int
+    ) -> Answer:
+        choice = int(digest([self.seed, case.id, "choice"])[7:23], 16)
+        with track_usage(ledger, phase, repeat, keep_prompts=True, choice=choice):
+            card = self.seams.card(case.task)
+            return await maybe_await(self.reader.answer(card, view, self.client))
 
     async def _memory(self, history_id: str, job: _Job) -> Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""

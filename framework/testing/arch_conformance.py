@@ -120,6 +120,10 @@ class RuleClient:
     calls: int = 0
     profile: Profile = PLAIN
 
+    def choose(self, options: Sequence[str]) -> str:
+        """Always the first: there is one case here."""
+        return options[0]
+
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The rule-based response; the prompt is rendered too, so that a bad request shows."""
         self.calls += 1
@@ -129,6 +133,10 @@ class RuleClient:
 
 class NoClient:
     """The client of an arch that declares no model: any call is a broken declaration."""
+
+    def choose(self, options: Sequence[str]) -> str:
+        """Raise AssertionError."""
+        raise AssertionError("chose a decision, which is for readers")
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """Raise AssertionError."""

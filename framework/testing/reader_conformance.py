@@ -88,8 +88,8 @@ def check_answer(answer: Answer, task: TaskCard) -> None:
     assert isinstance(answer, Answer), f"{type(answer).__name__} given, Answer expected"
     allowed: Sequence[str] = (*task.decisions, ABSTAIN) if task.decisions else ("", ABSTAIN)
     assert answer.decision in allowed, f"decision {answer.decision!r} is none of {allowed}"
-    assert not answer.defaulted or answer.decision == task.default_decision, (
-        f"defaulted, but {answer.decision!r} is not the card's {task.default_decision!r}"
+    assert not answer.defaulted or answer.decision in task.decisions, (
+        f"undetermined, but {answer.decision!r} is no decision of the card to fall back on"
     )
     confidence, amount = answer.confidence, answer.amount
     assert confidence is None or 0 <= confidence <= 1, f"confidence {confidence} is not in [0, 1]"

@@ -20,8 +20,8 @@ class CAR(Axis[NoSettings]):
     `default_rate`, which have no better direction.
 
     commit_rate : 1 when the answer decides: |C| / N.
-    default_rate : 1 when the reader could determine nothing and gave the task's declared default:
-        such an answer is right now and then, and counts as committed.
+    default_rate : 1 when the reader could determine nothing and fell back on the task's default or
+        on an even choice: such an answer is right now and then, and counts as committed.
     conditional_accuracy : success, None where not committed: sum over C / |C|.
     commit_all_accuracy : success and committed: sum over C / N, so an abstention counts as wrong.
     abstention_case : abstained exactly when the gold decision is to abstain.
@@ -39,6 +39,7 @@ class CAR(Axis[NoSettings]):
         "abstention_case": HIGHER,
         "abstention_view": HIGHER,
     }
+    of_decision: ClassVar[frozenset[str]] = frozenset({"commit_all_accuracy"})
     needs: ClassVar[tuple[str, ...]] = ("policy",)
 
     def score(self, scored: Scored) -> AxisScore:

@@ -20,6 +20,11 @@ class EDA(Axis[NoSettings]):
 
     eda : the domain's success: the label exactly, the amount within the gold's tolerance.
     decision_accuracy : the label alone.
+    eda_determined : eda where the reader determined its answer from the view, else None.
+    eda_undetermined : eda where it fell back on a default or an even choice, else None: luck, so
+        that neither direction is better.
+    eda_balanced : the mean of eda's means by gold decision, each with the same weight whatever its
+        share of the cases. A constant answer has at most one over the number of decisions.
 
     A case without a gold decision has no value.
     """
@@ -27,7 +32,11 @@ class EDA(Axis[NoSettings]):
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "eda": HIGHER,
         "decision_accuracy": HIGHER,
+        "eda_determined": HIGHER,
+        "eda_undetermined": None,
     }
+    of_decision: ClassVar[frozenset[str]] = frozenset({"eda", "decision_accuracy"})
+    balanced: ClassVar[Mapping[str, str]] = {"eda_balanced": "eda"}
     needs: ClassVar[tuple[str, ...]] = ("decision",)
 
     def score(self, scored: Scored) -> AxisScore:
@@ -45,7 +54,12 @@ class EDA(Axis[NoSettings]):
                 f"amount: gold {gold.amount:,.2f} within {gold.amount_tolerance:,.2f}, "
                 f"given {given}: {_word(success)} with its label"
             )
-        values = {"eda": float(success), "decision_accuracy": float(right)}
+        values = {
+            "eda": float(success),
+            "decision_accuracy": float(right),
+            "eda_determined": None if answer.defaulted else float(success),
+            "eda_undetermined": float(success) if answer.defaulted else None,
+        }
         return AxisScore(values=values, evidence=tuple(evidence))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
@@ -150,6 +151,29 @@ def judge(
             }
         )
     return judged
+
+
+def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] | None:
+    """The decision that is right most often on the baseline's cases, and rows of always giving it.
+
+    They hold what it earns at most. None where that does not follow from the gold decisions: on
+    other axes (`Axis.of_decision`), or for rows that do not know them.
+    """
+    if not any(axis in plugin.cls.of_decision for plugin in plugins("axis")):
+        return None
+    expected = {row.case_id: row.expected for row in baseline}
+    if not all(expected.values()):
+        return None
+    ((best, _), *_) = Counter(expected.values()).most_common(1)
+    return best, [
+        Row(
+            case_id=row.case_id,
+            arm=best,
+            cluster=row.cluster,
+            axes={axis: float(row.expected == best)},
+        )
+        for row in {row.case_id: row for row in baseline}.values()
+    ]
 
 
 def _failed(rows: Sequence[Row]) -> int:

@@ -11,7 +11,7 @@ from framework.records import Row
 from framework.registry import register
 from framework.statistics.noninferiority import Decision, noninferiority, superiority
 from framework.statistics.paired import Comparison
-from plugins.gates._paired import GateSettings, PairedGate, judge
+from plugins.gates._paired import GateSettings, PairedGate, best_constant, judge
 
 SENSITIVITY: Final = 2.0
 """The baseline's proven effect must be at least this many margins."""
@@ -39,11 +39,12 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     bounded exactly: 72 cases for a margin of .05 (validity.md section 4, statistics.bounds).
     Requiring every axis needs no correction for their number.
 
-    Assay sensitivity, where rows of `arch=none` on the same cases are given: the same bound of
-    baseline minus `none` must exceed twice the margin, the fixed-margin rule that a margin preserve
-    half of the baseline's proven effect (FDA, Non-Inferiority Clinical Trials, 2016, section IV).
-    Else being no worse than the baseline shows nothing, and the gate fails. Without them each
-    finding says `not checked`.
+    Assay sensitivity: the same bound of baseline minus a floor must exceed twice the margin, the
+    fixed-margin rule that a margin preserve half of the baseline's proven effect (FDA,
+    Non-Inferiority Clinical Trials, 2016, section IV). Else being no worse than the baseline shows
+    nothing, and the gate fails. The floor of an axis of decisions (`Axis.of_decision`) is the best
+    constant answer on these cases; of any other, the rows of `arch=none`, where they are given:
+    else its finding says `not checked`.
     """
 
     claim = "not worse"
@@ -64,12 +65,12 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
         sensitivity = self._sensitivity(baseline, floor, seed)
         insensitive = [axis for axis, found in sensitivity.items() if found["sensitive"] is False]
         reason = outcome.reason
-        if insensitive:
+        for axis in insensitive:
             reason += (
-                f"; {', '.join(insensitive)}: the baseline does not beat arch=none by "
+                f"; {axis}: the baseline does not beat {sensitivity[axis]['floor']} by "
                 f"{SENSITIVITY:g} margins, so being no worse than it shows nothing"
             )
-        if floor is None:
+        if any(found["sensitive"] is None for found in sensitivity.values()):
             reason += "; whether the baseline beats arch=none was not checked"
         return replace(
             outcome,
@@ -85,16 +86,18 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     def _sensitivity(
         self, baseline: Sequence[Row], floor: Sequence[Row] | None, seed: int
     ) -> dict[str, dict[str, Any]]:
-        if floor is None:
-            unknown = {"sensitive": None, "sensitivity": "not checked"}
-            return {axis: dict(unknown) for axis in self.settings.axes}
-
         def beats(comparison: Comparison, lower_is_better: bool) -> Decision:
             proven = SENSITIVITY * self._margin
             return superiority(comparison, proven, lower_is_better=lower_is_better)
 
-        judged = judge(baseline, floor, self.settings, beats, seed, label="sensitivity")
-        return {
-            found["axis"]: {"sensitive": found["passed"], "sensitivity": found["reason"]}
-            for found in judged
-        }
+        judged: dict[str, dict[str, Any]] = {}
+        for axis in self.settings.axes:
+            constant = best_constant(baseline, axis)
+            name = f"always {constant[0]}" if constant else "arch=none"
+            beneath = constant[1] if constant else floor
+            judged[axis] = {"sensitive": None, "sensitivity": "not checked", "floor": name}
+            if beneath is not None:
+                only = replace(self.settings, axes=(axis,))
+                (found,) = judge(baseline, beneath, only, beats, seed, label="sensitivity")
+                judged[axis] |= {"sensitive": found["passed"], "sensitivity": found["reason"]}
+        return judged

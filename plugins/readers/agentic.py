@@ -10,8 +10,8 @@ from framework.bounds import Bounded, at_least
 from framework.contracts import Client, Reader
 from framework.operations.next_query import NextQuery, NextQueryRequest
 from framework.records import Answer, MemoryView, TaskCard
-from framework.registry import NoSettings, register
-from plugins.readers.commit import Commit
+from framework.registry import register
+from plugins.readers.commit import Commit, CommitSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,4 +50,4 @@ class Agentic(Reader[AgenticSettings]):
         return (await client.ask(NextQuery(), request)).query or None
 
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
-        return await Commit(NoSettings()).answer(task, view, client)
+        return await Commit(CommitSettings()).answer(task, view, client)

@@ -2,35 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from framework.contracts import Client, Reader
 from framework.operations.answering import UNDETERMINED, AnswerRequest, answering
 from framework.records import Answer, MemoryView, TaskCard
-from framework.registry import NoSettings, register
+from framework.registry import register
+from framework.text.expressions import evaluate
+from framework.text.values import canonical
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitSettings:
+    """Settings of `reader=commit`.
+
+    undetermined : `choose`, the paper's forced choice: a language model must give a decision, and
+        where the rule-based one determines none, one is chosen evenly by a hash of the case.
+        `default` lets the model leave it open and takes the card's default decision.
+    """
+
+    undetermined: Literal["choose", "default"] = "choose"
 
 
 @register("reader", "commit")
-class Commit(Reader[NoSettings]):
-    """One call; what it leaves undetermined becomes the card's default decision.
+class Commit(Reader[CommitSettings]):
+    """One call; a decision comes of it in any case.
 
     It never abstains for want of knowledge: an `ABSTAIN` it returns is the referral that a rule of
-    the policy demands. A task without a default decision raises ValueError when one is needed.
+    the policy demands. A decision that was chosen or is the default says so (`defaulted`), and has
+    the amount that the card's formula gives from the facts that the answer states, if it does. A
+    task without decisions, or without a default, raises ValueError when one is needed.
     """
 
+    Settings = CommitSettings
+
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
+        chooses = self.settings.undetermined == "choose"
         operation = answering(task)
-        response = await client.ask(operation, AnswerRequest(task=task, view=view.text))
+        asked = replace(task, must_decide=True) if chooses and task.decisions else task
+        response = await client.ask(operation, AnswerRequest(task=asked, view=view.text))
         answer = operation.answer_of(response, task)
         if answer.decision != UNDETERMINED:
             return answer
-        if not task.default_decision:
+        if not (task.decisions if chooses else task.default_decision):
             raise ValueError("the task card has no default decision to commit to")
-        default = task.default_decision
-        rationale = f"Nothing settles the decision; {default} is the task's declared default."
+        decision = client.choose(task.decisions) if chooses else task.default_decision
+        why = "was chosen evenly" if chooses else "is the task's declared default"
         return replace(
             answer,
-            decision=default,
-            rationale=f"{answer.rationale} {rationale}".strip(),
+            decision=decision,
+            amount=amount_of(task, decision, answer.facts),
+            rationale=f"{answer.rationale} Nothing settles the decision; {decision} {why}.".strip(),
             defaulted=True,
         )
+
+
+def amount_of(task: TaskCard, decision: str, facts: Mapping[str, str]) -> float | None:
+    """The amount of a decision, as far as the stated facts give it: of a denial, say, always 0."""
+    formula = task.amounts.get(decision, "")
+    values = {}
+    for field in task.fields:
+        number = canonical(facts.get(field.key, ""), field.type)
+        if number is not None and field.type in ("money", "percent", "count", "score"):
+            values[field.key] = float(number)
+    try:
+        return evaluate(formula, values) if formula else None
+    except ValueError:
+        return None

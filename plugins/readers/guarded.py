@@ -9,8 +9,8 @@ from typing import Any, Final
 from framework.contracts import Client, Operator, Reader
 from framework.pipeline.seams import Seams
 from framework.records import Answer, MemoryView, TaskCard
-from framework.registry import NoSettings, find, register, settings_of
-from plugins.readers.commit import Commit
+from framework.registry import find, register, settings_of
+from plugins.readers.commit import Commit, CommitSettings
 
 MARK: Final = "operator:"
 """Before the name of the operator that acted, among the answer's provisions."""
@@ -41,7 +41,7 @@ class Guarded(Reader[GuardedSettings]):
 
     def __init__(self, settings: GuardedSettings) -> None:
         super().__init__(settings)
-        self._commit = Commit(NoSettings())
+        self._commit = Commit(CommitSettings())
         self._operators: Sequence[Operator[Any]] = [
             plugin.cls(settings_of(plugin, {}))
             for plugin in (find("operator", name) for name in settings.operators)

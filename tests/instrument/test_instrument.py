@@ -6,6 +6,7 @@ No test here says that an arm is better than another: bounds, floors and control
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -13,7 +14,7 @@ import pytest
 
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
-from framework.records import Row
+from framework.records import ABSTAIN, Row
 from framework.retention import gold_tokens
 
 DOMAINS = ["loan", "claims", "prior_authorization"]
@@ -52,7 +53,9 @@ def test_the_whole_history_holds_every_fact(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=full_context")
     assert len(found) == CASES
     assert {row.axes["surface_ceiling"] for row in found} == {1.0}
-    assert {row.axes["p_ret"] for row in found} == {1.0}
+    assert {row.axes["p_ret_all"] for row in found} == {1.0}
+    for column in ("p_ret", "p_ret_abstain"):
+        assert {row.axes[column] for row in found} == {1.0, None}
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -73,8 +76,33 @@ def test_the_reader_decides_clean_cases_in_the_forms_it_was_written_for(
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_without_a_memory_the_reader_is_at_the_rate_of_the_declared_default(domain: str) -> None:
+def test_without_a_memory_the_reader_chooses_evenly_and_alike_whatever_the_arm(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=none")
+    counts = Counter(row.decision for row in found)
+    share = 1 / len(counts)
+    spread = 4 * (share * (1 - share) / CASES) ** 0.5
+    assert all(abs(n / CASES - share) < spread for n in counts.values()), counts
+    assert counts.keys() == {row.expected for row in found} - {ABSTAIN}
+    assert not any(row.determined for row in found)
+    assert mean(found, "leak") == 0.0
+    chosen = {row.case_id: row.decision for row in found}
+    other = rows(f"domain={domain}", "arch=last_mention", "budget=tight")
+    assert all(row.determined or row.decision == chosen[row.case_id] for row in other)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_constant_answer_is_at_the_rate_of_its_label_and_of_no_use(domain: str) -> None:
+    found = rows(f"domain={domain}", "arch=full_context", "reader=always", "reader.decision=DENY")
+    assert mean(found, "decision_accuracy") == pytest.approx(
+        sum(row.expected == "DENY" for row in found) / CASES
+    )
+    assert mean(found, "eda") == mean(found, "decision_accuracy"), "a denial has its amount"
+    assert mean(found, "kappa") == 0.0
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_without_a_memory_the_reader_is_at_the_rate_of_the_declared_default(domain: str) -> None:
+    found = rows(f"domain={domain}", "arch=none", "reader.undetermined=default")
     assert len({row.decision for row in found}) == 1
     gold = [row.tags["decision"] for row in found]
     at_default = sum(decision == found[0].decision for decision in gold) / len(gold)
@@ -116,10 +144,15 @@ def test_only_a_following_reader_obeys_an_injection(domain: str) -> None:
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_success_splits_exactly_into_retained_and_not(domain: str) -> None:
     for arm in ("arch=oracle", "arch=summ_only", "arch=random_context"):
-        found = rows(f"domain={domain}", arm, "budget=moderate", n=40)
+        found = [
+            row
+            for row in rows(f"domain={domain}", arm, "budget=moderate", n=40)
+            if row.expected != ABSTAIN
+        ]
         p_ret = mean(found, "p_ret")
         parts = {name: _mean_or_zero(found, name) for name in ("kappa", "leak")}
         split = p_ret * parts["kappa"] + (1 - p_ret) * parts["leak"]
+        split += mean(found, "right_undetermined")
         assert split == pytest.approx(mean(found, "eda"), abs=1e-12)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from framework.analysis.evidence import Evidence, Group, Job
-from framework.analysis.summary import unbudgeted
+from framework.analysis.summary import balanced, unbudgeted
 from framework.reporting.blocks import (
     NOTHING,
     Block,
@@ -95,7 +95,13 @@ def main_tables(evidence: Evidence, budget: str | None = None) -> Iterator[Table
 def _main_table(group: Group, budget: str, anchor: str) -> Table:
     """The headline axes by arm, how much it was shown, and what it was told."""
     jobs = [job for arm in group.arms if (job := group.job(arm, budget)) is not None]
-    axes = [a for a in group.headline if any(a in job.summary["axes"] for job in jobs)]
+    companions = {axis: name for name, axis in balanced().items()}
+    axes = [
+        name
+        for axis in group.headline
+        for name in (axis, companions.get(axis, ""))
+        if any(name in job.summary["axes"] for job in jobs)
+    ]
     run, rooms = group.run, [job.summary["fairness"] for job in jobs]
     tokens = next((room.get("budget_tokens") for room in rooms if not unbudgeted(room)), None)
     asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
@@ -103,7 +109,7 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
         anchor,
         f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
         f"{run['n_cases']} cases{'' if run['protocol'] == 'retrieve' else asked}"
-        f"{', ' + group.differs if group.differs else ''}",
+        f"{', ' + group.differs if group.differs else ''}{_best_constant(jobs)}",
         {
             "arm": "arm",
             **each(axes, entry_cell),
@@ -115,6 +121,15 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
             for job, room in zip(jobs, rooms, strict=True)
         ],
     )
+
+
+def _best_constant(jobs: Sequence[Job]) -> str:
+    """What always giving one decision would earn: an arm below it has shown nothing."""
+    found: Mapping[str, float] = next((job.summary.get("constants", {}) for job in jobs), {})
+    if not found:
+        return ""
+    best = max(found, key=lambda decision: found[decision])
+    return f"; always {best} would be right in at most {found[best]:.2f}"
 
 
 def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,3 +93,18 @@ def test_a_depth_is_found_under_the_name_that_holds_it_alone() -> None:
     ]
     assert depths_of_strata(rows) == {"stratum=d1": 1, "stratum=d2": 2, "depth=3": 3}
     assert summary(rows)["depths"] == depths_of_strata(rows)
+
+
+def test_balanced_accuracy_gives_each_gold_decision_the_same_weight() -> None:
+    """A constant answer is right in most cases, and in one of two decisions."""
+    rows = [
+        replace(row(f"c{i}", None), axes={"eda": float(i < 9)}, expected="DENY" if i < 9 else "PAY")
+        for i in range(10)
+    ]
+    found = summary(rows)
+    assert found["axes"]["eda"]["mean"] == pytest.approx(0.9)
+    assert found["axes"]["eda_balanced"]["mean"] == pytest.approx(0.5)
+    assert found["constants"] == {"DENY": 0.9, "PAY": 0.1}
+    unknown = [replace(r, expected="") for r in rows]
+    assert "eda_balanced" not in summary(unknown)["axes"]
+    assert summary(unknown)["constants"] == {}

@@ -67,7 +67,7 @@ BROKEN: list[tuple[type[Reader[Any]], str]] = [
     (answering(lambda answer, view: answer.decision), "str given, Answer expected"),
     (with_answer(decision="PERHAPS", defaulted=False), "'PERHAPS' is none of"),
     (with_answer(decision="", defaulted=False), "'' is none of"),
-    (with_answer(defaulted=True), "'DENY' is not the card's 'APPROVE'"),
+    (with_answer(decision="ABSTAIN", defaulted=True), "'ABSTAIN' is no decision of the card"),
     (with_answer(confidence=90.0), r"confidence 90.0 is not in \[0, 1\]"),
     (with_answer(amount=float("inf")), "amount is inf"),
     (with_answer(facts={"colour": "red"}), "'colour'"),

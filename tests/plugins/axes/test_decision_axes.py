@@ -61,16 +61,23 @@ def test_without_an_answer_or_without_gold_nothing_is_zero(axis: str) -> None:
 # --------------------------------------------------------------------------------------------- EDA
 
 
+def labels(answer: Answer, gold: Gold = DENIAL) -> dict[str, float | None]:
+    found = values("eda", answer, gold)
+    assert found["eda_determined"] == (None if answer.defaulted else found["eda"])
+    assert found["eda_undetermined"] == (found["eda"] if answer.defaulted else None)
+    return {name: found[name] for name in ("eda", "decision_accuracy")}
+
+
 def test_eda_wants_the_very_label_and_the_amount() -> None:
     gold = replace(DENIAL, decision="PAY", amount=8500.0, amount_tolerance=1.0)
     paid = Answer(decision="PAY", amount=8500.5)
-    assert values("eda", paid, gold) == {"eda": 1.0, "decision_accuracy": 1.0}
+    assert labels(paid, gold) == {"eda": 1.0, "decision_accuracy": 1.0}
     for amount in (8502.0, None):
         wrong = replace(paid, amount=amount)
-        assert values("eda", wrong, gold) == {"eda": 0.0, "decision_accuracy": 1.0}
+        assert labels(wrong, gold) == {"eda": 0.0, "decision_accuracy": 1.0}
     for label in ("PARTIAL PAY", "", "pay", ABSTAIN):
         wrong = replace(paid, decision=label)
-        assert values("eda", wrong, gold) == {"eda": 0.0, "decision_accuracy": 0.0}
+        assert labels(wrong, gold) == {"eda": 0.0, "decision_accuracy": 0.0}
 
 
 # --------------------------------------------------------------------------------------------- FRP

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -137,6 +138,24 @@ def test_a_baseline_that_hardly_beats_no_memory_carries_no_claim() -> None:
     assert "does not beat arch=none" in weak.reason
     unchecked = decide("noninferiority", ones, ones)
     assert only(unchecked)["sensitivity"] == "not checked"
+
+
+def test_a_baseline_that_hardly_beats_the_best_constant_answer_carries_no_claim() -> None:
+    """Seven of ten cases are denials: a baseline right in eight shows next to nothing."""
+
+    def labelled(values: Sequence[float]) -> list[Row]:
+        labels = ["DENY"] * 70 + ["APPROVE"] * 30
+        return [
+            replace(row, expected=label) for row, label in zip(rows(values), labels, strict=True)
+        ]
+
+    weak = labelled([1.0] * 80 + [0.0] * 20)
+    outcome = decide("noninferiority", weak, weak, floor=labelled([0.0] * 100))
+    assert outcome.passed is False, "it beats arch=none by far"
+    assert "does not beat always DENY" in outcome.reason
+    strong = labelled([1.0] * 100)
+    assert decide("noninferiority", strong, strong, floor=labelled([0.0] * 100)).passed is True
+    assert only(decide("noninferiority", strong, strong))["sensitive"] is True, "needs no floor"
 
 
 @pytest.mark.parametrize("name", ["noninferiority", "superiority"])

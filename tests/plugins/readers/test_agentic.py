@@ -13,12 +13,11 @@ import pytest
 from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
 from framework.records import Item, MemoryView
-from framework.registry import NoSettings
 from framework.testing.arch_conformance import TASK, RuleClient
 from framework.testing.reader_conformance import check_reader
 from plugins.archs.bm25 import BM25
 from plugins.readers.agentic import Agentic, AgenticSettings
-from plugins.readers.commit import Commit
+from plugins.readers.commit import Commit, CommitSettings
 from tests.framework.models.serving import BASE, of, server
 from tests.launching import read_json, run
 from tests.plugins.archs.helpers import event, opened, recall
@@ -65,7 +64,7 @@ def test_it_answers_from_the_view_as_commit_does() -> None:
     view = pack([*items, Item(id="b", text="The credit score is 610.")], None, "truncate")
     answers = [
         asyncio.run(reader.answer(TASK, view, RuleClient()))
-        for reader in (Agentic(AgenticSettings()), Commit(NoSettings()))
+        for reader in (Agentic(AgenticSettings()), Commit(CommitSettings()))
     ]
     assert answers[0] == answers[1]
     assert answers[0].decision == "DENY"

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from framework.contracts import Operation
+from framework.errors import UserError
+from framework.operations.answering import AnswerRequest
 from framework.operations.check_completeness import CompletenessResponse
-from framework.operations.decide import UNDETERMINED, DecideResponse
+from framework.operations.decide import UNDETERMINED, Decide, DecideResponse
 from framework.records import ABSTAIN, Answer, FactField, Item, MemoryView, TaskCard
-from framework.registry import NoSettings
 from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
-from plugins.readers.commit import Commit
+from plugins.readers.always import Always, AlwaysSettings
+from plugins.readers.commit import Commit, CommitSettings
 from plugins.readers.verified import Verified, VerifiedSettings
 
 TASK = TaskCard(
@@ -51,6 +54,9 @@ class Offline:
         self.asked: list[str] = []
         self.model = RuleBased(RuleBasedSettings())
 
+    def choose(self, options: Sequence[str]) -> str:
+        return options[-1]
+
     async def ask(self, operation: Operation[Any, Any], request: Any) -> Any:
         self.asked.append(operation.name)
         return (await self.model.run(operation, request, 0)).response
@@ -75,9 +81,11 @@ def view(text: str) -> MemoryView:
     return MemoryView(items=(Item(id="1", text=text),), tokens=0, budget_tokens=None)
 
 
-def commit(text: str, client: Any = None) -> Answer:
-    reader = Commit(NoSettings())
-    return asyncio.run(reader.answer(TASK, view(text), client or Offline()))
+def commit(
+    text: str, client: Any = None, undetermined: Any = "choose", task: TaskCard = TASK
+) -> Answer:
+    reader = Commit(CommitSettings(undetermined=undetermined))
+    return asyncio.run(reader.answer(task, view(text), client or Offline()))
 
 
 def verified(text: str, strictness: Any = "moderate", client: Any = None) -> Answer:
@@ -97,10 +105,46 @@ def test_commit_decides_in_one_call() -> None:
     assert "below the 640 of A-1" in answer.rationale
 
 
-def test_commit_falls_back_to_the_default_and_says_so() -> None:
+def test_commit_chooses_where_nothing_is_determined_and_says_so() -> None:
     answer = commit("")
-    assert (answer.decision, answer.defaulted) == ("APPROVE", True)
+    assert (answer.decision, answer.defaulted) == ("DENY", True), "what the client chose"
     assert commit(LISTED + SCORE).defaulted
+    assert "was chosen evenly" in answer.rationale
+
+
+def test_commit_falls_back_to_the_default_where_it_is_told_to() -> None:
+    answer = commit("", undetermined="default")
+    assert (answer.decision, answer.defaulted) == ("APPROVE", True)
+    assert commit(LISTED + SCORE, undetermined="default").defaulted
+
+
+def test_a_decision_that_was_not_determined_has_the_amount_that_follows_anyway() -> None:
+    task = replace(TASK, amounts={"DENY": "0", "APPROVE": "income - 1000"})
+    assert commit("", task=task).amount == 0.0
+    approved = commit("", undetermined="default", task=task)
+    assert (approved.decision, approved.amount) == ("APPROVE", None)
+    read = commit(INCOME, undetermined="default", task=task)
+    assert (read.decision, read.amount, read.defaulted) == ("APPROVE", 49_000.0, True)
+
+
+def test_a_forced_choice_does_not_offer_to_leave_it_open() -> None:
+    """A language model is not offered it; one that answers so all the same is no error."""
+    for must, offered in ((False, True), (True, False)):
+        request = AnswerRequest(task=replace(TASK, must_decide=must), view="")
+        schema: Any = Decide().schema(request)
+        assert (UNDETERMINED in schema["properties"]["decision"]["enum"]) == offered
+        assert (UNDETERMINED in Decide().prompt(request).text) == offered
+        text = Decide().render(DecideResponse(decision=UNDETERMINED))
+        assert Decide().parse(text, request).decision == UNDETERMINED
+
+
+def test_a_constant_answer_reads_nothing() -> None:
+    for decision in ("APPROVE", "DENY", ABSTAIN):
+        reader = Always(AlwaysSettings(decision=decision))
+        answer = reader.answer(TASK, view(LISTED + SCORE + INCOME), Scripted({}))
+        assert (answer.decision, answer.defaulted, dict(answer.facts)) == (decision, True, {})
+    with pytest.raises(UserError, match=r"reader.decision: 'DENIED' .*did you mean 'DENY'"):
+        Always(AlwaysSettings(decision="DENIED")).answer(TASK, view(""), Scripted({}))
 
 
 def test_commit_refers_only_where_the_policy_does() -> None:
@@ -109,9 +153,9 @@ def test_commit_refers_only_where_the_policy_does() -> None:
 
 
 def test_commit_needs_a_default() -> None:
-    task = TaskCard(instruction="", query="")
-    with pytest.raises(ValueError, match="default"):
-        asyncio.run(Commit(NoSettings()).answer(task, view(""), Offline()))
+    for way in ("choose", "default"):
+        with pytest.raises(ValueError, match="default"):
+            commit("", undetermined=way, task=TaskCard(instruction="", query=""))
 
 
 @pytest.mark.parametrize(
