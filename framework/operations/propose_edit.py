@@ -8,7 +8,8 @@ value for each of its settings::
                    "options": [], "least": 10, "greatest": 400, "value": "90",
                    "status": "proposed"}]}
 
-`status` is `asked` for a value that the ticket insists on and `proposed` for one that is open.
+`status` is `asked` for a value that the ticket insists on and `proposed` for one that is open. The
+ticket is `TaskCard.material["ticket"]`, or the query where a memory is asked with the ticket.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ class ProposeEdit(PromptedAnswering[ProposeEditResponse]):
         )
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
-        parts = [
-            f"{name.replace('_', ' ')}:\n{text}" for name, text in request.task.material.items()
-        ]
+        material = dict(request.task.material)
+        ticket = material.pop("ticket", request.task.query)
+        parts = [f"{name.replace('_', ' ')}:\n{text}" for name, text in material.items()]
         return {
             "record": request.view,
             "instruction": request.task.instruction,
-            "ticket": request.task.query,
+            "ticket": ticket,
             "material": "\n\n".join(parts),
         }
 

@@ -86,7 +86,8 @@ class Drift(Axis[NoSettings]):
 
 async def _along(scored: Scored, chain: list[str], embedder: Embedder[Any]) -> Values:
     """The columns of a task, its chain and what else is in its history, all embedded at once."""
-    texts = [scored.case.task.query, *chain, *_others(scored)]
+    card = scored.case.task
+    texts = [card.material.get("ticket", card.query), *chain, *_others(scored)]
     task, *vectors = await maybe_await(embedder.embed(texts))
     likeness = [float(task @ vector) for vector in vectors]
     surface, others = likeness[: len(chain)], likeness[len(chain) :]

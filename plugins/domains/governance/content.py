@@ -17,7 +17,7 @@ from random import Random
 from typing import Final
 
 from plugins.domains.governance.layout import Chain, Layout
-from plugins.domains.governance.lexicon import Lexicon, Setting, Value
+from plugins.domains.governance.lexicon import Lexicon, Setting, Value, draw, naive
 
 PHRASES: Final = 8
 OPEN: Final = 2
@@ -60,6 +60,8 @@ class Contents:
         self._layout = layout
         self._of = lru_cache(maxsize=4096)(self._make)
         self._gold = {c.task: c for c in layout.chains if c.role == "gold"}
+        settings = tuple(layout.words.settings.values())
+        self._pool = layout.stream("labels").sample(settings, layout.settings.labels)
 
     def of(self, chain: Chain) -> Content:
         """What the chain says."""
@@ -85,18 +87,18 @@ class Contents:
         phrases += [phrases[-1]] * (chain.versions - 1)
         plan: tuple[Planned, ...] = ()
         if chain.role == "gold":
-            plan = _plan(words, rng)
-            governed = rng.choice([planned.setting for planned in plan if not planned.asked])
+            plan = _plan(self._pool, rng)
+            governed = rng.choice(_open(plan))
         else:
-            governed = (
-                rng.choice(tuple(words.settings.values())) if model is None else model.governed
-            )
+            governed = rng.choice(self._pool) if model is None else self._copied(chain, model)
         barred = {p.setting.key for p in (model.plan if model else plan)} | {governed.key}
-        others = [s for key, s in words.settings.items() if key not in barred]
-        fixed = [(s, s.draw(rng)) for s in (rng.choice(others) for _ in range(chain.depth))]
-        used = () if model is None else (model.fixed[-1][1],)
+        others = [setting for setting in self._pool if setting.key not in barred]
+        fixed = [(s, draw(rng)) for s in (rng.choice(others) for _ in range(chain.depth))]
+        used: tuple[Value, ...] = ()
+        if model is not None and governed == model.governed:
+            used = (model.fixed[-1][1],)
         for _ in range(chain.versions):
-            fixed.append((governed, _other(governed, used, rng)))
+            fixed.append((governed, _other(used, rng)))
             used = (*used, fixed[-1][1])
         return Content(
             surface=surface,
@@ -107,6 +109,24 @@ class Contents:
             governed=governed,
             held_out=held_out,
         )
+
+    def _copied(self, chain: Chain, model: Content) -> Setting:
+        """What a look-alike fixes: the governed setting of its task or the other open one.
+
+        With the gold chain each of the two is fixed as often, or by the toss of a coin one of them
+        once more: which one governs can't be told by how many records fix it.
+        """
+        most = self._layout.settings.distractors
+        place = chain.index - len(self._gold) - chain.task * most
+        other = next(s for s in _open(model.plan) if s != model.governed)
+        coin = self._layout.share("coin", chain.task) < 0.5
+        others = (most + 1) // 2 + (coin and most % 2 == 0)
+        return other if place < others else model.governed
+
+
+def _open(plan: Sequence[Planned]) -> list[Setting]:
+    """The settings of a plan whose value is only proposed."""
+    return [planned.setting for planned in plan if not planned.asked]
 
 
 def _drift(words: Lexicon, before: Phrases, kept: float, area: str, rng: Random) -> Phrases:
@@ -121,21 +141,21 @@ def _drift(words: Lexicon, before: Phrases, kept: float, area: str, rng: Random)
     )
 
 
-def _plan(words: Lexicon, rng: Random) -> tuple[Planned, ...]:
+def _plan(pool: Sequence[Setting], rng: Random) -> tuple[Planned, ...]:
     """Settings of a change plan in random order; values are independent of what decisions say."""
-    chosen = rng.sample(tuple(words.settings.values()), 2 * OPEN)
-    plan = [Planned(setting=s, value=s.naive(rng), asked=i >= OPEN) for i, s in enumerate(chosen)]
+    chosen = rng.sample(pool, 2 * OPEN)
+    plan = [Planned(setting=s, value=naive(rng), asked=i >= OPEN) for i, s in enumerate(chosen)]
     rng.shuffle(plan)
     return tuple(plan)
 
 
-def _other(setting: Setting, used: Sequence[Value], rng: Random) -> Value:
+def _other(used: Sequence[Value], rng: Random) -> Value:
     """A value that no value used before admits or is admitted by."""
     while True:
-        value = setting.draw(rng)
+        value = draw(rng)
         if not any(_overlap(value, other) for other in used):
             return value
 
 
 def _overlap(a: Value, b: Value) -> bool:
-    return a.option == b.option if a.option else a.low <= b.high and b.low <= a.high
+    return a.low <= b.high and b.low <= a.high

@@ -16,7 +16,7 @@ from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.measured import Drift, drift
 from plugins.domains.governance.render import Writer
 from plugins.domains.governance.settings import GovernanceSettings
-from plugins.domains.governance.tasks import card_of, gold_of
+from plugins.domains.governance.tasks import card_of, gold_of, ticket_of
 
 
 class Corpus:
@@ -99,7 +99,7 @@ def case_of(settings: GovernanceSettings, seed: int, index: int) -> Case:
 def word_drift(settings: GovernanceSettings, seed: int, block: int, task: int) -> Drift:
     """The drift of a task's chain by shared words."""
     corpus = corpus_of(settings, seed, block)
-    ticket = card_of(corpus.layout, corpus.contents, corpus.gold_chain(task)).query
+    ticket = ticket_of(card_of(corpus.layout, corpus.contents, corpus.gold_chain(task)))
     return drift(ticket, corpus.texts(task))
 
 

@@ -17,8 +17,8 @@ from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.measured import Drift, nearest_neighbours
 from plugins.domains.governance.settings import GovernanceSettings
 
-RECORD_TOKENS: Final = 113
-"""Mean tokens of a record that is not scattered, as measured in the tests."""
+RECORD_TOKENS: Final = {"alias": 128, "explicit": 113}
+"""Mean tokens of a record that is not scattered, by naming, as measured in the tests."""
 _ID: Final = re.compile(r"governance-s(-?\d+)-(\d{5,})")
 
 
@@ -52,6 +52,7 @@ class Governance(Domain[GovernanceSettings]):
         "success",
         "geometry",
     )
+    version: ClassVar[str] = "2"
     success_axis: ClassVar[str] = "compliance"
     headline: ClassVar[tuple[str, ...]] = (
         "recall",
@@ -67,7 +68,7 @@ class Governance(Domain[GovernanceSettings]):
 
     @property
     def nominal_tokens(self) -> int:
-        return RECORD_TOKENS * self.settings.items
+        return RECORD_TOKENS[self.settings.naming] * self.settings.items
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         """The first `n` cases of a seed, lazily. Raises UserError for None: they never end."""

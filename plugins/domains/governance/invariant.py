@@ -2,10 +2,9 @@
 
     {"component": "cx-01f4",
      "require": {"retention_period": {"low": 30, "high": 34}},
-     "keep": {"page_length": "120"},
-     "admit": {"cipher_profile": {"options": ["asterion", "bluefin"]},
-               "retention_period": {"low": 10, "high": 400}},
-     "claims": ["Amber Heron covenant", "30 to 34 days"]}
+     "keep": {"page_length": "12"},
+     "admit": {"page_length": {"low": 1, "high": 60}, "retention_period": {"low": 1, "high": 60}},
+     "claims": ["Amber Heron covenant", "30 to 34 steps"]}
 
 `require` is the invariant; `keep` what the ticket asks for; `admit` what each setting can be at
 all; `claims` what a text says that asserts the decision.
@@ -20,24 +19,19 @@ from typing import Any
 
 from framework.text.canonical import canonical_json
 from plugins.domains.governance.content import Planned
-from plugins.domains.governance.lexicon import Setting, Value
+from plugins.domains.governance.lexicon import SCALE, Setting, Value
 
 
 def invariant_of(
     component: str, governed: Setting, required: Value, plan: Sequence[Planned], name: str
 ) -> str:
     """The check of a task's edit, canonical JSON."""
-    clause = (
-        {"options": [required.option]}
-        if required.option
-        else {"low": required.low, "high": required.high}
-    )
     return canonical_json(
         {
             "component": component,
-            "require": {governed.key: clause},
+            "require": {governed.key: {"low": required.low, "high": required.high}},
             "keep": {p.setting.key: p.value for p in plan if p.asked},
-            "admit": {p.setting.key: _any_of(p.setting) for p in plan},
+            "admit": {p.setting.key: {"low": SCALE[0], "high": SCALE[-1]} for p in plan},
             "claims": [name, required.text],
         }
     )
@@ -94,15 +88,7 @@ def checks(edit: str, said: str, invariant: str) -> Mapping[str, bool | None]:
     }
 
 
-def _any_of(setting: Setting) -> dict[str, object]:
-    if setting.options:
-        return {"options": list(setting.options)}
-    return {"low": setting.grid[0], "high": setting.grid[-1]}
-
-
 def _holds(value: str | None, clause: Mapping[str, Any]) -> bool:
     if value is None:
         return False
-    if "options" in clause:
-        return value in clause["options"]
     return value.isascii() and value.isdigit() and clause["low"] <= int(value) <= clause["high"]

@@ -15,7 +15,7 @@ from itertools import pairwise
 from random import Random
 from typing import Final, Literal
 
-from plugins.domains.governance.lexicon import Lexicon
+from plugins.domains.governance.lexicon import Lexicon, Setting
 from plugins.domains.governance.settings import GovernanceSettings
 
 FIRST_DAY: Final = date(2016, 1, 4)
@@ -59,7 +59,6 @@ class Layout:
         self.chains = _chains(settings, block)
         self._starts = [chain.start for chain in self.chains]
         rng = self.stream("layout")
-        self._ids = _Permutation(settings.items * PARTS, rng)
         self._names = rng.sample(range(words.names), settings.items)
         self._components = _Permutation(16**5, rng)
         order = list(range(len(self.chains)))
@@ -73,8 +72,11 @@ class Layout:
 
     def share(self, *what: object) -> float:
         """A number in [0, 1) that hangs on the purpose alone."""
+        return int.from_bytes(self._digest(*what), "big") / _SCALE
+
+    def _digest(self, *what: object) -> bytes:
         key = "/".join(map(str, (self.key, *what))).encode()
-        return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / _SCALE
+        return hashlib.blake2b(key, digest_size=8).digest()
 
     def chain_of(self, record: int) -> Chain:
         """The chain that the record is part of."""
@@ -109,11 +111,21 @@ class Layout:
         return record - 1 if record > chain.start + chain.depth else None
 
     def event_id(self, record: int, part: int = 0) -> str:
-        """The id of a record's event; ids tell neither roles nor which events are of one record."""
-        return f"ev-{self._ids(record * PARTS + part):07d}"
+        """The id of a record's event: a digest, which tells neither seed, role nor record."""
+        return f"ev-{self._digest('event', record, part).hex()}"
 
     def name(self, record: int) -> str:
         return self.words.name(self._names[record])
+
+    def called(self, record: int, from_above: bool) -> str:
+        """How another record calls it: by its name, or by one of its two aliases."""
+        if self.settings.naming == "explicit":
+            return self.name(record)
+        return self.words.alias(self._names[record], int(from_above))
+
+    def label(self, setting: Setting) -> str:
+        """How records call a setting."""
+        return setting.label if self.settings.naming == "explicit" else setting.alias
 
     def component(self, record: int) -> str:
         """The component built under the record."""

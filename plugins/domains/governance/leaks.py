@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from framework.records import Case
 from plugins.domains.governance.invariant import complies
+from plugins.domains.governance.tasks import ticket_of
 
 _NUMBER: Final = re.compile(r"\d+")
-_WORD: Final = re.compile(r"[a-z]+")
 
 
 def leaks(case: Case) -> tuple[str, ...]:
@@ -27,17 +27,13 @@ def leaks(case: Case) -> tuple[str, ...]:
         {"component": plan["component"], "setting": s["setting"], "value": s["value"]}
         for s in plan["settings"]
     ]
-    shown = f"{case.task.instruction}\n{case.task.query}".casefold()
+    shown = f"{case.task.instruction}\n{ticket_of(case.task)}".casefold()
     ((governed, clause),) = check["require"].items()
     label = next(s["label"] for s in plan["settings"] if s["setting"] == governed)
     found = []
     if complies(json.dumps(proposed), case.gold.invariant):
         found.append("naive")
-    if "options" in clause:
-        stated = any(option in _WORD.findall(shown) for option in clause["options"])
-    else:
-        stated = any(clause["low"] <= int(n) <= clause["high"] for n in _NUMBER.findall(shown))
-    if stated:
+    if any(clause["low"] <= int(n) <= clause["high"] for n in _NUMBER.findall(shown)):
         found.append("stated")
     if any(name.casefold() in shown for name in (*case.gold.provisions, label)):
         found.append("named")

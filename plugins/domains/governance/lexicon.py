@@ -1,4 +1,4 @@
-"""The words of governed corpora, read from lexicon.yaml and wording.yaml."""
+"""The words of governed corpora, read from lexicon.yaml, aliases.yaml and wording.yaml."""
 
 from __future__ import annotations
 
@@ -14,46 +14,47 @@ import yaml
 from framework.text.canonical import digest_bytes
 
 _HERE: Final = Path(__file__).parent
-_FILES: Final = (_HERE / "lexicon.yaml", _HERE / "wording.yaml")
+_FILES: Final = tuple(_HERE / f"{name}.yaml" for name in ("lexicon", "wording", "aliases"))
+
+
+SCALE: Final = range(1, 61)
+"""What every setting can be."""
+UNIT: Final = "steps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """What a setting is fixed at: a number from `low` to `high`, or an option.
+    """What a setting is fixed at: from `low` to `high`, on `SCALE`."""
 
-    `text` is how sentences say it.
-    """
+    low: int
+    high: int
 
-    text: str
-    low: int = 0
-    high: int = 0
-    option: str = ""
+    @property
+    def text(self) -> str:
+        """How sentences say it."""
+        ends = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
+        return f"{ends} {UNIT}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Something that a decision may fix: a number on a grid, or one of eight options."""
+    """Something that a decision may fix: its label in plans, and what else it is called."""
 
     key: str
     label: str
-    unit: str = ""
-    grid: tuple[int, ...] = ()
-    options: tuple[str, ...] = ()
+    alias: str
 
-    def draw(self, rng: Random) -> Value:
-        """What a decision fixes: an option, a number, or a range of two to four steps."""
-        if self.options:
-            option = rng.choice(self.options)
-            return Value(text=option, option=option)
-        width = rng.choice((0, rng.randint(2, 4)))
-        at = rng.randrange(len(self.grid) - width)
-        low, high = self.grid[at], self.grid[at + width]
-        text = f"{low} {self.unit}" if width == 0 else f"{low} to {high} {self.unit}"
-        return Value(text=text, low=low, high=high)
 
-    def naive(self, rng: Random) -> str:
-        """A value without any decision: uniform over what the setting can be."""
-        return rng.choice(self.options or tuple(map(str, self.grid)))
+def draw(rng: Random) -> Value:
+    """What a decision fixes: one step, or a range of three to five."""
+    width = rng.choice((0, rng.randint(2, 4)))
+    low = rng.choice(SCALE[: len(SCALE) - width])
+    return Value(low=low, high=low + width)
+
+
+def naive(rng: Random) -> str:
+    """A value without any decision: uniform over what a setting can be."""
+    return str(rng.choice(SCALE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +62,14 @@ class Lexicon:
     """All words.
 
     said : by what is stated and by form, the sentences that state it. content : the words of which
-    content phrases are made.
+    content phrases are made. aliases : for each part of a name, two descriptions of every word.
     """
 
     areas: tuple[str, ...]
     nouns: Mapping[str, tuple[str, ...]]
     modifiers: tuple[str, ...]
     name_parts: tuple[tuple[str, ...], ...]
+    aliases: tuple[Mapping[str, tuple[str, str]], ...]
     settings: Mapping[str, Setting]
     tickets: tuple[tuple[str, ...], ...]
     topics: tuple[str, ...]
@@ -84,10 +86,19 @@ class Lexicon:
 
     def name(self, number: int) -> str:
         """The name with this number, from 0 to `names` - 1."""
+        return " ".join(self._parts(number))
+
+    def alias(self, number: int, which: int) -> str:
+        """A description of the name that shares no word with it; `which` of the two, 0 or 1."""
+        parts = zip(self.aliases, self._parts(number), strict=True)
+        first, second, kind = (described[part][which] for described, part in parts)
+        return f"{kind} called after the {first} {second}"
+
+    def _parts(self, number: int) -> tuple[str, str, str]:
         first, second, kind = self.name_parts
         number, k = divmod(number, len(kind))
         i, j = divmod(number, len(second))
-        return f"{first[i]} {second[j]} {kind[k]}"
+        return first[i], second[j], kind[k]
 
 
 @lru_cache(maxsize=1)
@@ -96,12 +107,10 @@ def lexicon() -> Lexicon:
     data = [path.read_bytes() for path in _FILES]
     words: dict[str, Any] = yaml.safe_load(data[0])
     wording: dict[str, Any] = yaml.safe_load(data[1])
+    aliases: dict[str, dict[str, list[str]]] = yaml.safe_load(data[2])
     settings = {
-        key: Setting(key=key, label=label, unit=unit, grid=tuple(range(least, most + 1, step)))
-        for key, (label, unit, least, most, step) in words["numbers"].items()
-    } | {
-        key: Setting(key=key, label=label, options=tuple(options))
-        for key, (label, *options) in words["options"].items()
+        key: Setting(key=key, label=label, alias=alias)
+        for key, (label, alias) in words["settings"].items()
     }
     nouns = {area: tuple(listed.split()) for area, listed in words["areas"].items()}
     modifiers = tuple(words["modifiers"].split())
@@ -112,6 +121,10 @@ def lexicon() -> Lexicon:
         content=frozenset(modifiers).union(*nouns.values()),
         name_parts=tuple(
             tuple(words[part].split()) for part in ("name_first", "name_second", "name_kind")
+        ),
+        aliases=tuple(
+            {word: (from_below, from_above) for word, (from_below, from_above) in parts.items()}
+            for parts in (aliases["first"], aliases["second"], aliases["kind"])
         ),
         settings=settings,
         tickets=tuple(tuple(wording[part]) for part in ("openings", "requests", "closings")),

@@ -16,6 +16,7 @@ from typing import Final
 from framework.records import Case
 from framework.statistics.drift import kept_a_link
 from plugins.domains.governance.lexicon import lexicon
+from plugins.domains.governance.tasks import ticket_of
 
 _WORD: Final = re.compile(r"[a-z0-9]+")
 
@@ -55,7 +56,7 @@ def nearest_neighbours(cases: Sequence[Case]) -> Mapping[str, float]:
     """By case, the greatest Jaccard likeness of its ticket's words to another ticket's."""
     import numpy as np
 
-    words = [set(_WORD.findall(case.task.query.casefold())) for case in cases]
+    words = [set(_WORD.findall(ticket_of(case.task).casefold())) for case in cases]
     known = {word: i for i, word in enumerate(sorted(set().union(*words)))}
     has = np.zeros((len(cases), len(known)), dtype=np.float32)
     for row, found in enumerate(words):

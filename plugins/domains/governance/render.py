@@ -141,11 +141,15 @@ class Writer:
             "component": say("component", component=layout.component(record), name=name),
         }
         for what, link in self.links(record).items():
-            said[what] = say(link.relation, source=name, target=layout.name(link.target))
+            # A record is called one way from below and the other from above: else those at both
+            # sides of it would share an alias, and a search for that would lead past it.
+            near = what.startswith("near") and layout.share("called", record, what) < 0.5
+            called = layout.called(link.target, what in ("down", "older") or near)
+            said[what] = say(link.relation, source=name, target=called)
         setting, value = content.fixed[place]
         texts = [*_marks(layout.settings.scatter - 1, rng), value.text]
         first = texts[0] if len(texts) == 1 else f"mark {texts[0]}"
-        said["constraint"] = say("constraint", name=name, label=setting.label, value=first)
+        said["constraint"] = say("constraint", name=name, label=layout.label(setting), value=first)
         for i, (mark, meant) in enumerate(pairwise(texts), start=1):
             meaning = meant if i == len(texts) - 1 else f"mark {meant}"
             said[f"mark:{i}"] = say("mark", mark=mark, name=name, value=meaning)

@@ -23,7 +23,8 @@ class GovernanceSettings(Bounded):
     visibility : share of the ticket's content phrases that the entry record has, in [0, 1]
         (Depth's s_0): at 1 it is the top hit, at 0 nothing but chance finds it.
     items : decision records in a corpus (N), up to 100,000, held by padding.
-    distractors : look-alike chains for each task: same depth, areas and setting as the gold chain.
+    distractors : look-alike chains for each task, of the gold chain's depth and areas. As many
+        records of a task fix the one open setting of its plan as the other.
     likeness : share of the ticket's content phrases that a look-alike starts from, in [0, 1]; the
         others are of the ticket's area.
     fidelity : probability q that an edge is as it should be, in [0, 1]; texts stay as they are.
@@ -34,6 +35,13 @@ class GovernanceSettings(Bounded):
     scatter : events that a record is split into (sigma), all needed to know what it fixes; 1 to 8.
     capture : `linked` records with edges; `discrete` records without; `raw`, every sentence of a
         record an event of its own (Depth 10.1).
+    naming : how a text calls another record, and the setting that it fixes: by `alias`, a
+        description that shares no word with the name or label, so that only who understands it, or
+        has the edges, is led on; or `explicit`, word for word, which an exact search follows.
+    query : what a memory is asked with, the plan in words, the ticket, or both. The reader has both
+        always.
+    labels : settings that the plans and decisions of one corpus are about. The fewer there are, the
+        more records fix each, and the less a label tells.
     forms : wording of what readers must understand: development, held-out, or either for each
         chain.
     tasks_per_history : tasks that share a corpus; they are one cluster.
@@ -51,6 +59,9 @@ class GovernanceSettings(Bounded):
     versions: Annotated[int, at_least(1, most=12)] = 1
     scatter: Annotated[int, at_least(1, most=8)] = 1
     capture: Literal["linked", "discrete", "raw"] = "linked"
+    naming: Literal["alias", "explicit"] = "alias"
+    query: Literal["plan", "ticket", "both"] = "plan"
+    labels: Annotated[int, at_least(5, most=24)] = 6
     forms: Literal["mixed", "development", "held_out"] = "mixed"
     tasks_per_history: Annotated[int, at_least(1, most=MOST_ITEMS)] = 10
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from framework.records import Gold, GoldItem, Retired, Span, TaskCard
@@ -9,7 +10,7 @@ from framework.text.canonical import canonical_json
 from plugins.domains.governance.content import Contents, Planned
 from plugins.domains.governance.invariant import invariant_of
 from plugins.domains.governance.layout import Chain, Layout
-from plugins.domains.governance.lexicon import Setting, Value
+from plugins.domains.governance.lexicon import SCALE, UNIT, Value
 from plugins.domains.governance.render import Writer, Written
 
 INSTRUCTION: Final = (
@@ -19,27 +20,43 @@ INSTRUCTION: Final = (
     "that governs the setting, and keep the proposal where there is none. A component is governed "
     "by the record that it is built under, and by every record above that one: what it implements, "
     "what it is derived from, what constrains it. Of several that fix the same setting the nearest "
-    "governs. A record that was replaced no longer holds; what replaced it does."
+    "governs. A record that was replaced no longer holds; what replaced it does. Records may call "
+    "each other by a description in the place of a name."
 )
 
 
 def card_of(layout: Layout, contents: Contents, chain: Chain) -> TaskCard:
-    """The public task of a gold chain. The query is the ticket alone."""
+    """The public task of a gold chain: ticket and plan are handed over, the query is as set."""
     content = contents.of(chain)
     rng = layout.stream("ticket", chain.index)
     phrases = list(content.surface)
     rng.shuffle(phrases)
     ticket = " ".join(rng.choice(part) for part in layout.words.tickets).format(*phrases)
+    component = layout.component(chain.start)
+    asked = _in_words(component, content.plan)
     plan = {
-        "component": layout.component(chain.start),
+        "component": component,
         "settings": [_planned(planned) for planned in content.plan],
     }
     return TaskCard(
         instruction=INSTRUCTION,
-        query=ticket,
+        query={"plan": asked, "ticket": ticket, "both": f"{ticket} {asked}"}[layout.settings.query],
         operation="propose_edit",
-        material={"change_plan": canonical_json(plan)},
+        material={"ticket": ticket, "change_plan": canonical_json(plan)},
     )
+
+
+def ticket_of(task: TaskCard) -> str:
+    """The ticket, whatever a memory is asked with."""
+    return task.material["ticket"]
+
+
+def _in_words(component: str, plan: Sequence[Planned]) -> str:
+    """The plan as a request: component, labels and values; without what each setting can be."""
+    said = {True: "asked for", False: "proposed"}
+    parts = (f"{p.setting.label} {p.value} {UNIT}" for p in plan)
+    listed = (f"{part}, {said[p.asked]}" for part, p in zip(parts, plan, strict=True))
+    return f"Change plan of component {component}: {'; '.join(listed)}."
 
 
 def gold_of(layout: Layout, contents: Contents, writer: Writer, chain: Chain) -> Gold:
@@ -65,7 +82,7 @@ def gold_of(layout: Layout, contents: Contents, writer: Writer, chain: Chain) ->
     head = writer.write(chain.head)
     fixing = ["constraint", *(what for what in head.said if what.startswith("mark:"))]
     governed, required = content.governed, content.fixed[-1][1]
-    stated = (governed.label, *_values(governed, required))
+    stated = (layout.label(governed), *_values(required))
     items += _decision(layout, chain.head, head, fixing, stated)
     governing = tuple(dict.fromkeys(_id(layout, chain.head, head, what) for what in fixing))
     chain_ids[-1] = governing[0]
@@ -98,7 +115,7 @@ def gold_of(layout: Layout, contents: Contents, writer: Writer, chain: Chain) ->
                 {
                     "component": component,
                     "setting": planned.setting.key,
-                    "value": _right(planned, content.governed.key, required.option, required.low),
+                    "value": _right(planned, content.governed.key, required.low),
                 }
                 for planned in content.plan
             ]
@@ -114,28 +131,26 @@ def _planned(planned: Planned) -> dict[str, object]:
     return {
         "setting": setting.key,
         "label": setting.label,
-        "unit": setting.unit,
-        "options": list(setting.options),
-        "least": min(setting.grid, default=0),
-        "greatest": max(setting.grid, default=0),
+        "unit": UNIT,
+        "options": [],
+        "least": SCALE[0],
+        "greatest": SCALE[-1],
         "value": planned.value,
         "status": "asked" if planned.asked else "proposed",
     }
 
 
-def _right(planned: Planned, governed: str, option: str, low: int) -> str:
+def _right(planned: Planned, governed: str, low: int) -> str:
     """The reference value: what the decision fixes, else what the plan has."""
     if planned.setting.key != governed:
         return planned.value
-    return option or str(low)
+    return str(low)
 
 
-def _values(setting: Setting, value: Value) -> tuple[str, ...]:
+def _values(value: Value) -> tuple[str, ...]:
     """The values that a statement of what is fixed must have, however it is worded."""
-    if value.option:
-        return (value.option,)
     ends = (value.low, value.high) if value.low < value.high else (value.low,)
-    return (*map(str, ends[:-1]), f"{ends[-1]} {setting.unit}")
+    return (*map(str, ends[:-1]), f"{ends[-1]} {UNIT}")
 
 
 def _decision(

@@ -2,7 +2,8 @@
 
 Only the wordings below are known; a statement worded otherwise is not read. A record is known by
 its name, two capitalised words and a common noun, so that statements of one record may stand in
-different places.
+different places. A description of a name (`the agreement called after the foggy signal fire`) is
+read as the name, and one of a setting as its label, where aliases.yaml has it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
+
+import yaml
 
 from framework.contracts import Profile
 from framework.text.sentences import sentences
@@ -127,13 +132,40 @@ def read_decisions(text: str, profile: Profile) -> DecisionLog:
     then missed).
     """
     log = DecisionLog()
-    for place, line in enumerate(text.split("\n")):
+    for place, line in enumerate(_by_name(text).split("\n")):
         log.lines.append(words(line))
         for sentence in sentences(line):
             noise = noise_on(sentence, profile)
             if noise != "miss":
                 _read(sentence, place, noise == "confuse", log)
     return log
+
+
+def _by_name(text: str) -> str:
+    """The text with names in the place of the descriptions that are known."""
+    if "called after the" not in text:
+        return text
+    alias, names, _ = _aliases()
+    return alias.sub(
+        lambda found: f"{names[found['first']]} {names[found['second']]} {names[found['kind']]}",
+        text,
+    )
+
+
+@lru_cache(maxsize=1)
+def _aliases() -> tuple[re.Pattern[str], Mapping[str, str], Mapping[str, str]]:
+    """What matches a description of a name, what each part of it means, what labels mean."""
+    known = yaml.safe_load(Path(__file__).with_name("aliases.yaml").read_text("utf-8"))
+    labels = {alias: label for label, alias in known.pop("label").items()}
+    names = {
+        alias: word for words in known.values() for word, both in words.items() for alias in both
+    }
+    parts = {
+        part: "|".join(re.escape(alias) for both in words.values() for alias in both)
+        for part, words in known.items()
+    }
+    form = "(?P<kind>{kind}) called after the (?P<first>{first}) (?P<second>{second})"
+    return re.compile(rf"\b{form.format(**parts)}\b"), names, labels
 
 
 def words(text: str) -> frozenset[str]:
@@ -158,7 +190,8 @@ def _note(kind: str, match: re.Match[str], place: int, confused: bool, log: Deci
         if kind == "mark":
             log.marks[a, b] = value
         else:
-            log.constraints.append(Constraint(name=a, label=b, value=value, place=place))
+            label = _aliases()[2].get(b, b)
+            log.constraints.append(Constraint(name=a, label=label, value=value, place=place))
     elif kind == "replaced":
         log.replaced[a] = b
     else:

@@ -40,7 +40,7 @@ class ProposeEditRule(Rule[AnswerRequest, ProposeEditResponse]):
     def answer(self, request: AnswerRequest, profile: Profile) -> ProposeEditResponse:
         component, settings = _plan(request.task.material)
         log = read_decisions(request.view, profile)
-        asked = words(request.task.query)
+        asked = words(request.task.material.get("ticket", request.task.query))
         changes, names, reasons = [], [], []
         for planned in settings:
             value = planned.value

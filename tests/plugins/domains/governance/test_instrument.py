@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from framework.contracts import Arch, ArchContext, Client, Query, answer_by_rule
+from framework.contracts import Arch, ArchContext, Client, Profile, Query, answer_by_rule
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
 from framework.operations.answering import AnswerRequest, answering
@@ -19,6 +19,8 @@ from framework.records import Answer, Case, Item
 from framework.registry import find, plugins, settings_of
 from framework.retention import retained
 from plugins.domains.governance.domain import Governance
+from plugins.domains.governance.lexicon import lexicon
+from plugins.models.rule_based.reading.decisions import read_decisions
 from tests.plugins.domains.governance.helpers import domain
 
 BUDGET = 2_000
@@ -63,14 +65,15 @@ UP: dict[str, Any] = {"seeds": 1, "hops": None, "prune": True}
 def test_recall_of_a_walk_up_intact_links_is_q_to_the_depth(depth: int, noise: str) -> None:
     """Depth theorem 9, where the entry is the top hit and nothing else leads to the decision."""
     q = 0.8
-    made = domain(depth=depth, fidelity=q, edge_noise=noise, visibility=1.0, rho=0.0, likeness=0.0)
+    top = {"query": "ticket", "visibility": 1.0, "rho": 0.0, "likeness": 0.0}
+    made = domain(depth=depth, fidelity=q, edge_noise=noise, **top)
     found = recalls(made, 200, "typed_graph", **UP)
     error = math.sqrt(q**depth * (1 - q**depth) / len(found))
     assert abs(fmean(found) - q**depth) < 3.5 * error + 0.02
 
 
 def test_with_intact_links_a_walk_finds_every_decision() -> None:
-    made = domain(visibility=1.0, rho=0.3, likeness=0.0)
+    made = domain(query="ticket", visibility=1.0, rho=0.3, likeness=0.0)
     assert fmean(recalls(made, 40, "typed_graph", **UP)) == 1.0
 
 
@@ -131,6 +134,21 @@ def test_the_rule_based_reader_complies_where_it_sees_the_whole_chain(
             naive = case.tags["leaks"] == "yes"
             assert right is not None or bool(given["compliance"]) == naive
         assert right is None or fmean(found) == right
+
+
+def test_the_rule_based_reader_reads_an_alias_as_the_name() -> None:
+    """In its own dictionary, which holds what the domain says and is no part of it."""
+    words = lexicon()
+    for number in range(0, words.names, 101):
+        for which in (0, 1):
+            called = words.alias(number, which)
+            text = f"The Calm Gull charter follows from the {called}."
+            log = read_decisions(text, Profile())
+            assert log.above == {"Calm Gull charter": [words.name(number)]}
+    for setting in words.settings.values():
+        text = f"The Calm Gull charter fixes the {setting.alias} at 3 steps."
+        (constraint,) = read_decisions(text, Profile()).constraints
+        assert constraint.label == setting.label
 
 
 def test_a_retired_version_alone_misleads_and_the_newer_one_sets_it_right() -> None:
