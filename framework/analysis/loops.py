@@ -21,9 +21,10 @@ CASES: Final = {
     "whole_pool": "pool without OPTIMIZE",
 }
 """What readers call them."""
-_FUNNEL: Final = (
+FUNNEL: Final = (
     "authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau", "promoted",
 )  # fmt: skip
+"""How many candidates there were, and where they ended, in the order of the gates."""
 CAVEAT: Final = (
     "Pooled counts describe these loops: where their cases come from one pool the pairs are not "
     "independent. The test with seeds as the unit is the one that generalises over seeds."
@@ -88,7 +89,7 @@ def _has(results: Sequence[Mapping[str, Any]], name: str) -> list[Mapping[str, A
 
 def _keys(results: Sequence[Mapping[str, Any]]) -> list[str]:
     seams = sorted({key for r in results for key in r["funnel"] if key.startswith("seam_")})
-    return [*_FUNNEL, *seams]
+    return [*FUNNEL, *seams]
 
 
 def _pooled(results: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:

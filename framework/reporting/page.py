@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, load, of_run, of_sweep
 from framework.reporting.blocks import Block, Heading, Note, Page
-from framework.reporting.figures import figure
+from framework.reporting.figures import forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
@@ -107,24 +107,25 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
         yield block
         if isinstance(block, Heading):
             for group in drawn:
-                yield from writer.add_figure(figure("forest")(group))
+                yield from writer.add_figure(forest.forest(group))
     yield from robustness.published(evidence)
     yield from comparisons.scorecard(evidence)
     yield from robustness.agreement(evidence)
-    for title, anchor, names, tables in (
-        ("Retention and use", "retention", ("decomposition", "failures"), behaviour.retention),
-        ("Commitment and abstention", "abstention", ("commitment", "risk_coverage"),
+    for title, anchor, figures, tables in (
+        ("Retention and use", "retention", (shares.decomposition, shares.failures),
+         behaviour.retention),
+        ("Commitment and abstention", "abstention", (planes.commitment, planes.risk_coverage),
          behaviour.abstention),
-        ("Calibration", "calibration", ("reliability",), calibration.calibration),
-        ("Cost", "cost", ("pareto",), behaviour.cost),
-        ("Strata and depth", "strata", ("strata", "depth"), behaviour.by_case),
-        ("Ranks", "ranks", ("ranks",), comparisons.ranks_of),
+        ("Calibration", "calibration", (planes.reliability,), calibration.calibration),
+        ("Cost", "cost", (planes.pareto,), behaviour.cost),
+        ("Strata and depth", "strata", (parts.strata, parts.depth), behaviour.by_case),
+        ("Ranks", "ranks", (ranks.ranks,), comparisons.ranks_of),
     ):  # fmt: skip
         inner: list[Block] = []
         for group in evidence.groups:
             if group in drawn:
-                for name in names:
-                    inner += writer.add_figure(figure(name)(group))
+                for draw in figures:
+                    inner += writer.add_figure(draw(group))
             inner += tables(group)
         if inner:
             yield Heading(title, anchor)

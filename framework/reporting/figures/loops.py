@@ -22,20 +22,13 @@ from framework.reporting.figures.style import (
     rows_axis,
 )
 
-OUTCOMES: Final = (
-    "static-rejected",
-    "discarded on OPTIMIZE",
-    "discarded on CONFIRM",
-    "promoted",
-)
-STAGES: Final = dict(
-    zip(
-        OUTCOMES,
-        (("static", "sandbox"), ("best_of", "optimize"), ("confirm", "plateau"), ("promoted",)),
-        strict=True,
-    )
-)
-"""The stages of a funnel by the outcome that the paper counts them under."""
+OUTCOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "static-rejected": ("static", "sandbox"),
+    "discarded on OPTIMIZE": ("best_of", "optimize"),
+    "discarded on CONFIRM": ("confirm", "plateau"),
+    "promoted": ("promoted",),
+}
+"""The outcomes that the paper counts candidates under, and the stages of a funnel that each is."""
 _WIDEST: Final = 11.0
 """Inches of a barcode; with more flips its marks stand closer."""
 
@@ -69,7 +62,7 @@ def measured(name: str, results: Mapping[str, Any]) -> Shown:
         },
         outcomes={
             label: sum(results["funnel"].get(stage, 0) for stage in stages)
-            for label, stages in STAGES.items()
+            for label, stages in OUTCOMES.items()
         },
         deltas=tuple(entry["delta"] for entry in results["trajectory"]),
     )

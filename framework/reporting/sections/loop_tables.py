@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
-from framework.analysis.loops import CASES, CAVEAT, SPLITS, loops_summary
+from framework.analysis.loops import CASES, CAVEAT, FUNNEL, SPLITS, loops_summary
 from framework.reporting.blocks import Block, Cell, Details, Table
 from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
 from framework.reporting.tables import Column, each, table
@@ -14,11 +14,6 @@ from framework.text.canonical import canonical_json
 
 Named = tuple[str, Mapping[str, Any]]
 """A loop's name and the content of its improve.json."""
-
-_STAGES: Final = (
-    *("authored", "static", "sandbox", "best_of", "optimize", "confirm", "plateau"),
-    "promoted",
-)
 
 
 def final_states(members: Sequence[Named], anchor: str = "final-states") -> Table:
@@ -107,7 +102,7 @@ def funnel_table(members: Sequence[Named], anchor: str = "funnel") -> Table:
         "Where each authored candidate ended; the last columns count drafts by seam.",
         {
             "": "name",
-            **each(_STAGES, _none_is_0),
+            **each(FUNNEL, _none_is_0),
             **{seam.removeprefix("seam_"): (seam, _none_is_0) for seam in seams},
             "stopped": "reason",
         },

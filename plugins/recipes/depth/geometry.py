@@ -12,7 +12,8 @@ from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Note, Table, Text
-from framework.reporting.figures import figure
+from framework.reporting.figures import forest, planes, ranks, shares
+from framework.reporting.figures.style import Drawing
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
@@ -176,11 +177,11 @@ class _Drawn(Sweeps):
     """A figure that every report has, of a sweep over governed corpora, with its tables."""
 
     needs = needs("paper_geometry")
-    drawing: ClassVar[str]
+    drawing: ClassVar[staticmethod[[Group], Drawing | None]]
 
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
         groups = [group for evidence in sources for group in evidence.groups]
-        added = [block for group in groups for block in add_figure(figure(self.drawing)(group))]
+        added = [block for group in groups for block in add_figure(self.drawing(group))]
         if not added:
             raise UserError(f"{self.title}: the sweep has not what it needs")
         yield from added
@@ -197,7 +198,7 @@ class CriticalDifference(_Drawn):
     """Critical difference."""
 
     source = "Depth, Figure 47"
-    drawing = "ranks"
+    drawing = staticmethod(ranks.ranks)
 
     def tables(self, group: Group) -> Iterator[Block]:
         from framework.reporting.sections import comparisons
@@ -210,7 +211,7 @@ class Forest(_Drawn):
     """Forest of paired differences."""
 
     source = "Depth, Figure 48"
-    drawing = "forest"
+    drawing = staticmethod(forest.forest)
 
 
 @register("recipe", "depth/F027")
@@ -218,7 +219,7 @@ class FailureSplit(_Drawn):
     """Failure split."""
 
     source = "Depth, Table 34 (figure F027)"
-    drawing = "failures"
+    drawing = staticmethod(shares.failures)
 
 
 @register("recipe", "depth/F020")
@@ -226,7 +227,7 @@ class AccuracyAndCost(_Drawn):
     """Accuracy and cost."""
 
     source = "Depth, Figure 29"
-    drawing = "pareto"
+    drawing = staticmethod(planes.pareto)
 
     def tables(self, group: Group) -> Iterator[Block]:
         from framework.reporting.sections import behaviour

@@ -19,11 +19,20 @@ from framework.analysis.strata import depths_of_group as depths
 from framework.analysis.summary import axes_of_rows
 from framework.records import ABSTAIN, Row
 from framework.reporting.blocks import Cell, Details, Table
-from framework.reporting.figures import FIGURES, figure
+from framework.reporting.figures import forest, parts, planes, ranks, shares
 from framework.reporting.figures.planes import apart
 from framework.reporting.figures.style import Drawing, marks, save
 from framework.reporting.sections.behaviour import retention
 from framework.reporting.sections.calibration import calibration
+
+FIGURES = {
+    draw.__name__: draw
+    for draw in (
+        *(forest.forest, shares.decomposition, shares.failures, planes.commitment),
+        *(planes.risk_coverage, planes.reliability, planes.pareto, parts.strata, parts.depth),
+        ranks.ranks,
+    )
+}
 
 N = 40
 
@@ -103,7 +112,7 @@ def three() -> Group:
 
 
 def drawn(name: str, group: Group) -> Drawing:
-    made = figure(name)(group)
+    made = FIGURES[name](group)
     assert made is not None
     return made
 
@@ -131,7 +140,7 @@ def test_a_figure_is_labelled_and_has_the_same_bytes_twice(
 @pytest.mark.parametrize("name", FIGURES)
 def test_without_its_data_there_is_no_figure(name: str) -> None:
     bare = job_of("a", [Row(case_id="c", arm="a", tags={"depth": "1"}, axes={"mystery": 1.0})])
-    assert figure(name)(group_of(bare)) is None
+    assert FIGURES[name](group_of(bare)) is None
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if name not in NEED_MORE])
