@@ -13,7 +13,7 @@ from framework.analysis.counterfactual import treatment
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
-from framework.records import Row, Usage
+from framework.records import Row, TaskCard, Usage
 from framework.registry import plugins
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import mean_intervals
@@ -79,8 +79,9 @@ def summarize(
     gate: GateOutcome,
     protected: ProtectedGroups | None = None,
     corpus: Mapping[str, float] | None = None,
+    card: TaskCard | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run; `protected` (see `treatment`) and `corpus` are its domain's.
+    """The summary of a run; `protected` (see `treatment`), `corpus` and `card` are its domain's.
 
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
@@ -133,6 +134,7 @@ def summarize(
             "gold_edges": arch.gold_edges and extractor is None,
             "sees_gold": arch.sees_gold,
             "query": arch.query,
+            "query_names_fields": arch.query == "task" and names_fields(card),
             "needs_model": needs_model,
             **({} if embedder is None else {"embedder": embedder.label}),
             **({} if extractor is None else {"extractor": extractor.label}),
@@ -145,6 +147,15 @@ def summarize(
             "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
         },
     }
+
+
+def names_fields(card: TaskCard | None) -> bool:
+    """Whether what memory is asked with holds the label of every field of the answer form.
+
+    Documents that state a fact by its label are then found by matching the words of the query.
+    """
+    labels = () if card is None else tuple(field.label.casefold() for field in card.fields)
+    return bool(labels) and card is not None and all(one in card.query.casefold() for one in labels)
 
 
 def unbudgeted(fairness: Mapping[str, Any]) -> bool:

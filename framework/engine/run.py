@@ -127,7 +127,8 @@ def execute(
             raise
         gate = judge_gate(prepared.gate, run, plan.top.seed, baseline, baseline_none)
         corpus = domain.report(islice(prepared.cases, REPORTED))
-        summary = summarize(plan, run.rows, gate, domain.protected, corpus)
+        card = next((case.task for case in prepared.cases), None)
+        summary = summarize(plan, run.rows, gate, domain.protected, corpus, card)
         if pipeline.extractor is not None:
             summary["extraction"] = extraction_of(run.path, run.rows)
         if (report := protocol.report()) is not None:

@@ -21,6 +21,8 @@ def declared_inputs(fairness: Mapping[str, Any]) -> str:
         words.append("unbudgeted")
     if fairness.get("query") == "none":
         words.append("no query")
+    if fairness.get("query_names_fields"):
+        words.append("query names the fields")
     words += [f"{part} {fairness[part]}" for part in ("embedder", "extractor") if part in fairness]
     return ", ".join(words)
 

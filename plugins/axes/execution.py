@@ -19,11 +19,14 @@ class Execution(Axis[NoSettings]):
 
     execution_correct : the rows are those of the reference query (execution accuracy; Yu et al.,
         Spider, EMNLP 2018; Li et al., BIRD, NeurIPS 2023).
+    execution_with_notes : execution_correct over the questions that can't be answered without what
+        memory holds; None for the others, on which an empty memory does as well as any.
     executes : the query runs within its limits, right or wrong.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "execution_correct": HIGHER,
+        "execution_with_notes": HIGHER,
         "executes": HIGHER,
     }
     needs: ClassVar[tuple[str, ...]] = ("query",)
@@ -35,5 +38,7 @@ class Execution(Axis[NoSettings]):
         values = {
             name: None if (held := found.get(name)) is None else float(held) for name in self.names
         }
+        if scored.case.gold.items:
+            values["execution_with_notes"] = values["execution_correct"]
         evidence = (f"query: {scored.answer.text}", f"reference: {scored.case.gold.answer}")
-        return AxisScore(values=values, evidence=evidence if None not in values.values() else ())
+        return AxisScore(values=values, evidence=evidence if values["executes"] is not None else ())

@@ -13,6 +13,7 @@ from framework.reporting.tables import arms_table, each, table
 
 _DECLARED: Final[Mapping[str, str]] = {
     "query": "asked with",
+    "query_names_fields": "asked with the fields' labels",
     "sees_task": "sees the task",
     "knows_schema": "knows the fields",
     "gold_edges": "given the edges",

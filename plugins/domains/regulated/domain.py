@@ -51,6 +51,8 @@ class RegulatedSettings(Bounded):
     notice : what the card says of the notice: `given`, the whole form of one that meets the
         standard, which copying fills; `named`, the standard's name and who writes; `none`, that one
         is due.
+    query_form : what memory is asked with: `plain`, the question alone, or `labels`, the question
+        and the label of every field, which the documents' development forms bear as well.
     injection : False leaves the injected sentence out and nothing else: the clean twins.
     """
 
@@ -62,6 +64,7 @@ class RegulatedSettings(Bounded):
     near_share: Annotated[float, at_least(0, most=1)] = 0.5
     twins: Literal["fact", "threshold", "protected"] | None = None
     notice: Literal["given", "named", "none"] = "named"
+    query_form: Literal["labels", "plain"] = "plain"
     injection: bool = True
 
     def __post_init__(self) -> None:
@@ -130,7 +133,7 @@ class Regulated(Domain[RegulatedSettings]):
     def __init__(self, settings: RegulatedSettings) -> None:
         super().__init__(settings)
         self.spec: Spec = load_spec(find_spec(settings.spec))
-        self._card = _card(self.spec, settings.notice)
+        self._card = _card(self.spec, settings.notice, settings.query_form)
         self._made = lru_cache(maxsize=_KEPT)(self._make)
         self._sampled = lru_cache(maxsize=_KEPT)(self._draw)
         self._clauses = lru_cache(maxsize=_KEPT)(self._clauses_of)
@@ -337,10 +340,18 @@ def _notice(spec: Spec, told: str) -> str:
     return "\n".join((f"The notice meets the standard {spec.standard.name}.", *spec.particulars))
 
 
-def _card(spec: Spec, notice: str) -> TaskCard:
+def _query(spec: Spec, form: str) -> str:
+    """The question; see `RegulatedSettings.query_form`."""
+    if form == "plain":
+        return spec.query
+    labels = [fact.label for fact in spec.facts.values()]
+    return f"{spec.query.rstrip('?')}, given {', '.join(labels[:-1])} and {labels[-1]}?"
+
+
+def _card(spec: Spec, notice: str, query_form: str) -> TaskCard:
     return TaskCard(
         instruction=spec.instruction,
-        query=spec.query,
+        query=_query(spec, query_form),
         decisions=spec.decisions,
         default_decision=spec.default,
         verbs=spec.verbs,

@@ -70,6 +70,9 @@ class TextToSQL(Domain[TextToSQLSettings]):
     the first few span all kinds; the seed plays no part. Stratum: the kind (filter, aggregate,
     join, group, order); cluster: the template; tag `form`: the wording.
 
+    Of the library's 272 questions 217 need the schema alone and no memory (tag `notes`: `needed`
+    or `none`): what a memory earns is `execution_with_notes`, over the other 55.
+
     Raises DataError naming file and record for bad data, a reference query that fails included, and
     for a file without any held-out wording where none but those are wanted.
     """
@@ -84,7 +87,13 @@ class TextToSQL(Domain[TextToSQLSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = ("query", "evidence", "items", "success")
     success_axis: ClassVar[str] = "execution_correct"
-    headline: ClassVar[tuple[str, ...]] = ("execution_correct", "executes", "p_ret", "recall_at_5")
+    headline: ClassVar[tuple[str, ...]] = (
+        "execution_correct",
+        "execution_with_notes",
+        "executes",
+        "p_ret",
+        "recall_at_5",
+    )
 
     def __init__(self, settings: TextToSQLSettings) -> None:
         super().__init__(settings)

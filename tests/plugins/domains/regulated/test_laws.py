@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from itertools import islice
 
 import pytest
 
+from framework.analysis.summary import names_fields
 from framework.records import ABSTAIN, Item, MemoryView
 from framework.registry import find, settings_of
+from framework.reporting.format import declared_inputs
 from framework.retention import closure, gold_tokens, retained
 from framework.text.tokens import count_tokens
 from framework.text.values import find_values
@@ -284,6 +287,26 @@ def test_the_card_is_the_same_for_all_and_tells_the_form(spec: str) -> None:
     for held_out in one.spec.facts.values():
         for form in held_out.held_out.forms:
             assert form not in card.instruction + card.query + card.notice
+
+
+def test_memory_is_asked_without_the_labels_of_the_fields_unless_that_is_measured(
+    spec: str,
+) -> None:
+    one = shared(spec)
+    plain = one.case(SEED, 0).task
+    assert one.settings.query_form == "plain"
+    assert not names_fields(plain)
+    asked = plain.query.casefold()
+    named = [field.label for field in plain.fields if field.label.casefold() in asked]
+    assert not named
+    settings = replace(one.settings, query_form="labels")
+    labels = type(one)(settings).case(SEED, 0).task
+    assert names_fields(labels)
+    assert replace(labels, query=plain.query) == plain
+    assert declared_inputs({"query": "task", "query_names_fields": True}) == (
+        "query names the fields"
+    )
+    assert declared_inputs({"query": "task", "query_names_fields": False}) == ""
 
 
 def test_the_settings_reach_it_through_the_registry(spec: str) -> None:

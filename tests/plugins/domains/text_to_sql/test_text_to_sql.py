@@ -13,9 +13,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from framework.contracts import Scored
 from framework.errors import DataError
-from framework.records import Answer, Case
+from framework.records import Answer, Case, MemoryView
+from framework.registry import NoSettings
+from framework.testing.arch_conformance import NoClient, settle
 from framework.testing.domain_conformance import check_domain
+from plugins.axes.execution import Execution
 from plugins.domains.text_to_sql.database import same_rows
 from plugins.domains.text_to_sql.domain import HISTORY, TextToSQL, TextToSQLSettings
 
@@ -56,6 +60,38 @@ def test_there_are_at_least_sixty_questions_of_every_kind(library: TextToSQL) ->
     assert {case.stratum for case in found.values()} == {
         "filter", "aggregate", "join", "group", "order",
     }  # fmt: skip
+
+
+def test_it_says_how_many_questions_need_no_memory(library: TextToSQL) -> None:
+    found = Counter(bool(case.gold.items) for case in cases(library).values())
+    assert (found[False], sum(found.values())) == (217, 272)
+    for said in ("217", "272", "other 55"):
+        assert said in " ".join((TextToSQL.__doc__ or "").split())
+    assert "execution_with_notes" in TextToSQL.headline
+
+
+def test_what_memory_earns_is_of_the_questions_that_need_it(library: TextToSQL) -> None:
+    axis = Execution(NoSettings())
+    for case in list(cases(library).values())[:40]:
+        for text, right in ((case.gold.answer, 1.0), ("SELECT 1 WHERE 0", 0.0)):
+            one = scored_case(library, case, Answer(text=text))
+            values = settle(axis.score(one)).values
+            assert values["execution_with_notes"] == (
+                values["execution_correct"] if case.gold.items else None
+            )
+            assert right == 0.0 or values["execution_correct"] == 1.0
+
+
+def scored_case(library: TextToSQL, case: Case, answer: Answer) -> Scored:
+    return Scored(
+        case=case,
+        domain=library,
+        view=MemoryView(items=(), tokens=0, budget_tokens=None),
+        answer=answer,
+        retained={item.id: False for item in case.gold.items},
+        judge=None,
+        client=NoClient(),
+    )
 
 
 def test_hardly_a_question_has_an_empty_answer(library: TextToSQL) -> None:
