@@ -6,8 +6,9 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
+from framework.bounds import Bounded, above
 from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
 from framework.records import Row
@@ -17,7 +18,7 @@ from framework.statistics.paired import Comparison, compare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateSettings:
+class GateSettings(Bounded):
     """What is compared and how much may be lost.
 
     baseline : arch or run directory to compare with; null judges nothing.
@@ -27,19 +28,16 @@ class GateSettings:
     """
 
     baseline: str | None = None
-    threshold: float = -0.05
+    threshold: Annotated[float, above(-1, below=1)] = -0.05
     axes: tuple[str, ...] = ("eda", "frp", "rcs")
-    alpha: float = 0.025
+    alpha: Annotated[float, above(0, below=0.5)] = 0.025
 
     def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
         if not self.axes:
             raise ValueError("gate.axes: no axis given")
         if len(set(self.axes)) < len(self.axes):
             raise ValueError("gate.axes: an axis is given twice")
-        if not 0 < self.alpha < 0.5:
-            raise ValueError(f"gate.alpha: {self.alpha} given, a number between 0 and .5 expected")
-        if not -1 < self.threshold < 1:
-            raise ValueError(f"gate.threshold: {self.threshold} given, -1 to 1 expected")
 
 
 S = TypeVar("S", bound=GateSettings)

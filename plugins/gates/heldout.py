@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
+from framework.bounds import Bounded, above, at_least
 from framework.contracts import Gate, GateOutcome
 from framework.records import Row
 from framework.registry import register
@@ -18,7 +19,7 @@ CORRECT: Final = "correct"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldoutSettings:
+class HeldoutSettings(Bounded):
     """What an edit must gain on CONFIRM, and may lose on OPTIMIZE.
 
     threshold : what the gain in accuracy must exceed (the lower bound) or reach (the point).
@@ -29,18 +30,10 @@ class HeldoutSettings:
         the balance on OPTIMIZE: of 50 cases a type has few, and below .2 a single flip decides.
     """
 
-    threshold: float = 0.0
+    threshold: Annotated[float, at_least(0, below=1)] = 0.0
     rule: Literal["lower_bound", "point"] = "lower_bound"
-    alpha: float = 0.025
-    per_type_floor: float = 0.2
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold < 1:
-            raise ValueError(f"gate.threshold: {self.threshold} given, 0 to 1 expected")
-        if not 0 < self.alpha < 0.5:
-            raise ValueError(f"gate.alpha: {self.alpha} given, a number between 0 and .5 expected")
-        if not 0 <= self.per_type_floor <= 1:
-            raise ValueError(f"gate.per_type_floor: {self.per_type_floor} given, 0 to 1 expected")
+    alpha: Annotated[float, above(0, below=0.5)] = 0.025
+    per_type_floor: Annotated[float, at_least(0, most=1)] = 0.2
 
 
 @register("gate", "heldout")

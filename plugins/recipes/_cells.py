@@ -37,14 +37,11 @@ def measured(entry: Mapping[str, Any] | None) -> Measured:
     return Measured(value=entry["mean"], low=entry["ci_low"], high=entry["ci_high"])
 
 
-def shown(found: Measured, digits: int = 2, *, sign: str = "", without: str = "") -> Cell:
-    """The number over its limits, or over `without` where none are claimed.
-
-    sign : `+` for a difference.
-    """
+def shown(found: Measured, digits: int = 2, *, sign: str = "") -> Cell:
+    """The number over its limits, where any are claimed. sign : `+` for a difference."""
     if found.value is None:
         return Cell(text=NOTHING)
-    under = without
+    under = ""
     if found.low is not None and found.high is not None:
         under = f"{found.low:{sign}.{digits}f} to {found.high:{sign}.{digits}f}"
     return Cell(text=f"{found.value:{sign}.{digits}f}", under=under, value=found.value)

@@ -45,10 +45,10 @@ class Decision:
     date: str
     weight: int
     text: str
-    rule: str
-    said: str
-    replaces: int | None
-    up: tuple[tuple[str, int], ...]
+    rule: str = ""
+    said: str = ""
+    replaces: int | None = None
+    up: tuple[tuple[str, int], ...] = ()
 
     @property
     def id(self) -> str:
@@ -85,16 +85,7 @@ class Corpus:
         data = _data()
         self.decisions = {
             number: Decision(
-                number=number,
-                title=given["title"],
-                author=given["author"],
-                date=given["date"],
-                weight=given["weight"],
-                text=given["text"],
-                rule=given.get("rule", ""),
-                said=given.get("said", ""),
-                replaces=given.get("replaces"),
-                up=tuple((relation, above) for relation, above in given.get("up", ())),
+                number=number, **{**given, "up": tuple(map(tuple, given.get("up", ())))}
             )
             for number, given in data["decisions"].items()
         }

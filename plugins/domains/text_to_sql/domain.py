@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
+from framework.bounds import Bounded, above, at_least
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
 from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
@@ -32,7 +33,7 @@ _DATE: Final = "2026-01-01"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextToSQLSettings:
+class TextToSQLSettings(Bounded):
     """Which database and questions, and what a query may take.
 
     forms : wording of the questions: `development`, `held_out` (the rule-based writer was written
@@ -47,14 +48,13 @@ class TextToSQLSettings:
     forms: Literal["mixed", "development", "held_out", "reworded"] = "mixed"
     path: str = ""
     questions: str = ""
-    seconds: float = 2.0
-    rows: int = 10_000
+    seconds: Annotated[float, above(0)] = 2.0
+    rows: Annotated[int, at_least(1)] = 10_000
 
     def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
         if bool(self.path) != bool(self.questions):
             raise ValueError("path and questions: both, or neither for the library's own")
-        if self.seconds <= 0 or self.rows < 1:
-            raise ValueError("seconds and rows: more than 0 expected")
 
 
 @register("domain", "text_to_sql")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Model, Operation, Profile, Reply, answer_by_rule
 from framework.registry import register
 
@@ -13,7 +14,7 @@ Res = TypeVar("Res")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleBasedSettings:
+class RuleBasedSettings(Bounded):
     """Settings of `model=rule_based` (validity.md section 1).
 
     style : `schema` knows the answer form's labels, `blind` knows none, `noisy` misses and
@@ -24,15 +25,13 @@ class RuleBasedSettings:
     """
 
     style: Literal["schema", "blind", "noisy"] = "schema"
-    miss_rate: float = 0.0
-    confuse_rate: float = 0.0
+    miss_rate: Annotated[float, at_least(0, most=1)] = 0.0
+    confuse_rate: Annotated[float, at_least(0, most=1)] = 0.0
     seed: int = 0
     follows_injections: bool = field(default=False, metadata={"alias": "gullible"})
 
     def __post_init__(self) -> None:
-        for name, rate in (("miss_rate", self.miss_rate), ("confuse_rate", self.confuse_rate)):
-            if not 0.0 <= rate <= 1.0:
-                raise ValueError(f"{name} must be in [0, 1], {rate} given")
+        Bounded.__post_init__(self)
         if self.miss_rate + self.confuse_rate > 1.0:
             raise ValueError("miss_rate and confuse_rate must not exceed 1 together")
         if self.style != "noisy" and (self.miss_rate or self.confuse_rate):

@@ -39,9 +39,7 @@ def depths_of(rows: Iterable[Row]) -> dict[str, int]:
     return {row.case_id: row.depth for row in rows if row.depth is not None}
 
 
-def difference(
-    a: Job, b: Job, axis: str, depth: int | None = None, *, amount: bool = False
-) -> Comparison | None:
+def difference(a: Job, b: Job, axis: str, depth: int | None = None) -> Comparison | None:
     """Of job a minus job b, on the cases where both have the axis; None where there are none."""
     mine, other = values(a, axis, depth), values(b, axis, depth)
     both = mine.keys() & other.keys()
@@ -53,7 +51,6 @@ def difference(
         a.means.clusters,
         seed=_seed(a),
         names=("recipe", a.arm, b.arm, axis, str(depth)),
-        amount=amount,
     )
 
 

@@ -84,11 +84,6 @@ class Sweep(Sweeps):
         """The blocks that follow. Raises UserError where the jobs lack what is needed."""
 
 
-def jobs_of(sources: Sequence[Path]) -> list[Job]:
-    """The finished jobs of runs and sweeps, in order."""
-    return [job for source in sources for job in load(source).jobs]
-
-
 def placed(jobs: Sequence[Job], *keys: str) -> dict[tuple[Any, ...], Job]:
     """The jobs by arm and settings. Raises UserError where these do not tell them apart."""
     found = {(job.arm, *(setting(job, key) for key in keys)): job for job in jobs}
@@ -113,12 +108,8 @@ def curves_by_depth(jobs: Iterable[Job], axis: str) -> dict[str, Curve]:
     raise UserError(f"the runs have no {axis} by depth")
 
 
-def by_setting(
-    jobs: Iterable[Job], key: str, axis: str, depth: int | None = None
-) -> dict[str, Curve]:
+def by_setting(jobs: Iterable[Job], key: str, axis: str) -> dict[str, Curve]:
     """By arm, the axis at each value of a configuration key (`domain.rho`): numbers, then texts.
-
-    depth : the axis in the stratum of that depth; over all cases where None.
 
     Raises UserError where no job has the axis, or where two jobs of an arm share a value: then the
     sweep varies something else too.
@@ -126,11 +117,7 @@ def by_setting(
     found: dict[str, dict[Any, Point]] = {}
     for job in jobs:
         value = setting(job, key)
-        axes = job.summary["axes"]
-        if depth is not None:
-            strata, depths = job.summary["strata"], job.summary["depths"]
-            axes = next((strata[name] for name in depths if depths[name] == depth), {})
-        point = _point(value, axes.get(axis), job)
+        point = _point(value, job.summary["axes"].get(axis), job)
         if point is None:
             continue
         # A setting of the arm is in its label: without it, one curve is one arch.
@@ -140,7 +127,7 @@ def by_setting(
             raise UserError(f"{key}={value} of {arm} was measured twice: {job.path}")
         own[value] = point
     if not found:
-        raise UserError(f"no job has the axis {axis}" + ("" if depth is None else f" at d={depth}"))
+        raise UserError(f"no job has the axis {axis}")
     return {arm: [own[value] for value in sorted(own, key=_place)] for arm, own in found.items()}
 
 

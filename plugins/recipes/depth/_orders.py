@@ -24,8 +24,6 @@ def order_agreement(
     clusters: Sequence[str | None],
     *,
     seed: int,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Interval:
     """Return Kendall's tau-b between the orders of the same arms by two sets of means.
 
@@ -37,8 +35,6 @@ def order_agreement(
         b: the same, by other means (another reader).
         clusters: a label a case, ``None`` for a case that stands alone.
         seed: of the resampling.
-        resamples: of the bootstrap.
-        level: coverage.
 
     Raises:
         ValueError: fewer than two arms, other shapes, or an undefined value.
@@ -67,14 +63,14 @@ def order_agreement(
     if size < MIN_UNITS:
         return build(None, None, f"no interval: {size} {what}, fewer than {MIN_UNITS}")
     rng = generator(seed, "order agreement", str(size))
-    drawn = np.stack(bootstrap_means(list(sums[:, order]), rng, resamples))
+    drawn = np.stack(bootstrap_means(list(sums[:, order]), rng, RESAMPLES))
     taus = _tau_b(*np.split(drawn, 2))
     taus = taus[~np.isnan(taus)]
     if not len(taus):
         return build(None, None, "undefined: all arms tie")
     if np.ptp(taus) == 0:
         return build(None, None, "no interval: the same in every resample")
-    return build(*percentile_limits(taus, level), f"percentile bootstrap over {what}")
+    return build(*percentile_limits(taus, 0.95), f"percentile bootstrap over {what}")
 
 
 def _tau_b(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ from framework.statistics.intervals import as_values
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.seeding import generator
 from plugins.recipes._cells import Measured
+
+LEVEL: Final = 0.95
+"""Coverage of every interval here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +81,9 @@ class Crossover:
     """From which depth an arm leads.
 
     Attributes:
-        depth: the smallest depth whose `low` is above the margin; ``None`` where there is none.
-        low: 2.5% quantile, over resamples of cases, of the smallest depth with a lead above the
-            margin; ``None`` where that is "at no depth measured", or no interval is claimed.
+        depth: the smallest depth whose `low` is above 0; ``None`` where there is none.
+        low: 2.5% quantile, over resamples of cases, of the smallest depth with a lead; ``None``
+            where that is "at no depth measured", or no interval is claimed.
         high: 97.5% quantile, likewise.
         never: share of resamples in which the arm leads at no depth.
         leads: by depth.
@@ -101,7 +105,6 @@ def depth_slope(
     seed: int,
     clusters: Sequence[str | None] | None = None,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Slope:
     """Fit value = a + b depth by least squares over cases.
 
@@ -115,7 +118,6 @@ def depth_slope(
         seed: of the resampling.
         clusters: n labels, ``None`` for a case that stands alone.
         resamples: of the bootstrap.
-        level: coverage.
 
     Raises:
         ValueError: different lengths, or an infinite value or depth.
@@ -148,10 +150,10 @@ def depth_slope(
     if all(np.ptp(part) == 0 for part in strata):
         return replace(bare, method="no interval: no variation within any depth")
     (sums,), counts = units.drawn(seed, "slope", resamples)
-    low, high = percentile_limits(_slopes(sums, counts, levels), level)
+    low, high = percentile_limits(_slopes(sums, counts, levels), LEVEL)
     end_low, end_high = None, None
     if np.ptp(strata[0]) or np.ptp(strata[-1]):  # else resamples would claim certainty
-        end_low, end_high = percentile_limits(sums[-1] / counts[-1] - sums[0] / counts[0], level)
+        end_low, end_high = percentile_limits(sums[-1] / counts[-1] - sums[0] / counts[0], LEVEL)
     return replace(bare, low=low, high=high, endpoint_low=end_low, endpoint_high=end_high)
 
 
@@ -171,9 +173,6 @@ def crossover(
     *,
     seed: int,
     clusters: Mapping[str, str | None] | None = None,
-    margin: float = 0.0,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Crossover:
     """Find the smallest depth from which an arm leads every rival (Depth, section 7).
 
@@ -188,9 +187,6 @@ def crossover(
         seed: of the resampling.
         clusters: case id -> cluster, ``None`` for a case that stands alone; resampled as in
             `depth_slope`.
-        margin: what a lead must exceed.
-        resamples: of the bootstrap.
-        level: coverage.
 
     Raises:
         UnpairedCases: a rival with other cases.
@@ -210,12 +206,12 @@ def crossover(
                 clusters,
                 seed=seed,
                 names=("crossover", str(depth), name),
-                alpha=1 - level,
+                alpha=1 - LEVEL,
             )
             for name, rival in rivals.items()
         }
         leads.append(_lead(depth, compared))
-    found = next((x.depth for x in leads if x.low is not None and x.low > margin), None)
+    found = next((x.depth for x in leads if x.low is not None and x.low > 0), None)
     units = _Units.of(
         np.array([[values[case] for case in cases] for values in (arm, *rivals.values())]),
         np.array([depths[case] for case in cases], dtype=np.float64),
@@ -224,9 +220,9 @@ def crossover(
     )
     if units.too_few:
         return Crossover(depth=found, leads=tuple(leads), method=units.too_few)
-    (own, *others), counts = units.drawn(seed, "crossover", resamples)
-    ahead = (own - np.max(np.stack(others), axis=0)) / counts > margin
-    low, high, never = _first_depths(levels, ahead, level)
+    (own, *others), counts = units.drawn(seed, "crossover", RESAMPLES)
+    ahead = (own - np.max(np.stack(others), axis=0)) / counts > 0
+    low, high, never = _first_depths(levels, ahead)
     return Crossover(
         depth=found, low=low, high=high, never=never, leads=tuple(leads), method=units.method
     )
@@ -321,12 +317,12 @@ def _lead(depth: float, compared: Mapping[str, Comparison]) -> DepthLead:
 
 
 def _first_depths(
-    levels: FloatArray, leads: npt.NDArray[np.bool_], level: float
+    levels: FloatArray, leads: npt.NDArray[np.bool_]
 ) -> tuple[float | None, float | None, float]:
     """Quantiles of the first depth with a lead, "at none" counting as deeper than any."""
     anywhere = leads.any(axis=0)
     first = np.where(anywhere, np.argmax(leads, axis=0), len(levels))
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     ends = np.quantile(first, (tail, 1 - tail), method="inverted_cdf")
     low, high = (float(levels[int(i)]) if i < len(levels) else None for i in ends)
     return low, high, float(1 - anywhere.mean())

@@ -72,9 +72,8 @@ class PublishedDraws:
     bootstrap's indices first and the signs second.
     """
 
-    def __init__(self, seed: int = SEED, resamples: int = RESAMPLES) -> None:
-        self._rng = np.random.default_rng(seed)
-        self._resamples = resamples
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(SEED)
 
     def compare(self, a: Mapping[str, float], b: Mapping[str, float]) -> PublishedComparison:
         """Compare two arms, case id -> value in [0, 1].
@@ -88,9 +87,9 @@ class PublishedDraws:
         if n == 0 or pairs.undefined:
             raise ValueError("the published convention needs cases, every value defined")
         differences = pairs.a - pairs.b
-        drawn = self._rng.integers(0, n, size=(self._resamples, n))
+        drawn = self._rng.integers(0, n, size=(RESAMPLES, n))
         low, high = percentile_limits(differences[drawn].mean(axis=1), 0.95)
-        signs = self._rng.integers(0, 2, size=(self._resamples, n)) * 2 - 1
+        signs = self._rng.integers(0, 2, size=(RESAMPLES, n)) * 2 - 1
         reached = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12
         mean_a, mean_b = float(pairs.a.mean()), float(pairs.b.mean())
         mcnemar_p = mcnemar(pairs.a, pairs.b).p
@@ -127,8 +126,6 @@ def published_table(
     *,
     axes: Sequence[str] | None = None,
     baseline: str | None = None,
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
 ) -> list[PublishedRow]:
     """Compare arms in the published convention, a case at each of its budgets being a unit.
 
@@ -141,8 +138,6 @@ def published_table(
         rows: as `framework.statistics.comparison.case_means` takes them.
         axes: which, in this order; ``None`` takes all found, sorted.
         baseline: compare every other arm with this one; ``None`` compares all pairs.
-        seed: of the generator; the default is the paper's.
-        resamples: of each bootstrap, and sign patterns of each permutation.
 
     Raises:
         UserError: an unknown baseline, or arms on different cases (`UnpairedCases`).
@@ -156,7 +151,7 @@ def published_table(
         for a, b in combinations(arms, 2)
         if baseline is None or baseline in (a, b)
     ]
-    convention = PublishedDraws(seed, resamples)
+    convention = PublishedDraws()
     found = []
     for axis in axes or sorted({axis for by_axis in means.values.values() for axis in by_axis}):
         for one, other in pairs:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from framework.text.sentences import sentences
 from plugins.models.rule_based.patching.rules import CodeRule, rule_in
+from plugins.models.rule_based.rarity import rarity
 
 _HEADER: Final = re.compile(r"^\d{4}-\d\d-\d\d \| (?P<title>[^|\n]*) \| [^|\n]*$", re.MULTILINE)
 _NUMBER: Final = re.compile(r"\bdecision (\d+)", re.IGNORECASE)
@@ -122,12 +123,7 @@ def _distances(start: str, by_number: Mapping[str, _Document]) -> dict[str, int]
 
 
 def _likeness(ticket: str, texts: Sequence[str]) -> list[float]:
-    """The sum of idf over the ticket's words in each text, over the root of the text's length."""
-    asked = set(_WORD.findall(ticket.lower()))
-    shared = [asked & set(words) for words in (_WORD.findall(text.lower()) for text in texts)]
-    frequency = Counter(word for words in shared for word in words)
-    lengths = [max(1, len(text.split())) for text in texts]
-    return [
-        sum(math.log1p(len(texts) / frequency[word]) for word in sorted(words)) / math.sqrt(length)
-        for words, length in zip(shared, lengths, strict=True)
-    ]
+    """The rarity of the ticket's words in each text, over the root of the text's length."""
+    found = rarity(_WORD.findall(ticket.lower()), [_WORD.findall(t.lower()) for t in texts])
+    lengths = (max(1, len(text.split())) for text in texts)
+    return [shared / math.sqrt(length) for shared, length in zip(found, lengths, strict=True)]

@@ -80,16 +80,14 @@ def salience_of(sentence: str) -> Salience:
 _FEWEST_WORDS: Final = 4
 
 
-def written(statement: Statement, *, dated: bool = False) -> str:
+def written(statement: Statement) -> str:
     """A statement as a line of notes: with its date only where the date has a bearing.
 
-    That is where it corrects others and does not say when, and where `dated` says so: most figures
-    need no date to be corrected.
+    That is where it corrects others and does not say when: most figures need no date to be
+    corrected.
     """
     if not statement.date:
         return statement.text
-    if dated:
-        return f"{statement.date}: {statement.text}"
     status = value_status(statement.text, find_values(statement.text))
     dateless = (status.corrects and not status.dated) or status.rescinds
     return f"{statement.date}: {statement.text}" if dateless else statement.text

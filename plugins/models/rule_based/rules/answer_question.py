@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +15,7 @@ from framework.registry import register
 from framework.text.sentences import sentences
 from framework.text.values import find_values
 from plugins.models.rule_based.noise import is_missed
+from plugins.models.rule_based.rarity import rarity
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NAME: Final = re.compile(
@@ -56,10 +55,7 @@ def _words(text: str) -> list[str]:
 
 def _best(question: str, found: Sequence[str]) -> str:
     """The sentence with the greatest sum of idf over the question's words, the first of equals."""
-    asked = set(_words(question))
-    shared = [asked & set(_words(sentence)) for sentence in found]
-    frequency = Counter(word for words in shared for word in words)
-    scores = [sum(math.log1p(len(found) / frequency[w]) for w in sorted(s)) for s in shared]
+    scores = rarity(_words(question), [_words(sentence) for sentence in found])
     best = max(scores, default=0.0)
     return found[scores.index(best)] if best > 0 else ""
 

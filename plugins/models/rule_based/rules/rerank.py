@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from typing import Final
 
 from framework.contracts import Profile, Rule
 from framework.operations.rerank import RerankRequest, RerankResponse
 from framework.registry import register
+from plugins.models.rule_based.rarity import rarity
 
 _WORD: Final = re.compile(r"[^\W_]+")
 
@@ -23,12 +22,7 @@ class RerankRule(Rule[RerankRequest, RerankResponse]):
     """
 
     def answer(self, request: RerankRequest, profile: Profile) -> RerankResponse:
-        asked = set(_words(request.query))
-        held = [asked & set(_words(passage)) for passage in request.passages]
-        frequency = Counter(word for words in held for word in words)
-        scores = [
-            sum(math.log1p(len(held) / frequency[word]) for word in sorted(words)) for words in held
-        ]
+        scores = rarity(_words(request.query), [_words(passage) for passage in request.passages])
         order = sorted(range(len(scores)), key=lambda index: -scores[index])
         return RerankResponse(ranking=tuple(index + 1 for index in order))
 

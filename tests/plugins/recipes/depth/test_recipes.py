@@ -17,7 +17,7 @@ from framework.records import Row
 from framework.registry import plugins
 from framework.sandbox import available
 from plugins.recipes.depth._decay import LAWS
-from plugins.recipes.depth._knobs import by_setting, jobs_of, setting
+from plugins.recipes.depth._knobs import by_setting, setting
 from plugins.recipes.depth.costs import edges_of
 from tests.launching import framework
 from tests.plugins.recipes.pages import Printed, at, depth, mean, tables, values
@@ -439,4 +439,4 @@ def test_a_sweep_of_something_else_is_refused_in_one_line(
     assert not (tmp_path / "p").exists()
     # An axis that no run has is no panel left out in silence.
     with pytest.raises(UserError, match="no job has the axis distractor_retention"):
-        by_setting(jobs_of([Path(path)]), "domain.fidelity", "distractor_retention")
+        by_setting(load(Path(path)).jobs, "domain.fidelity", "distractor_retention")
