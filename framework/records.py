@@ -378,6 +378,8 @@ class Row:
         answer (`Domain.sufficient`); in rows without `expected` the same as `all_retained`. Both
         are None for a case without gold items. determined : False where the reader could not
         determine the answer from the view and fell back on a default; None without an answer.
+        form_read : False where the case is worded in a form that the model which answered was not
+        made to read (`Model.reads_forms`): its figures are not pooled with those of other forms.
         depth : the case's. domain_version : rows of two versions are never compared.
     """
 
@@ -396,6 +398,7 @@ class Row:
     sufficient: bool | None = None
     all_retained: bool | None = None
     determined: bool | None = None
+    form_read: bool = True
     axes: Mapping[str, float | None] = field(default_factory=dict)
     decision: str = ""
     reasons: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ _PLAIN: Final = (
     "sufficient",
     "all_retained",
     "determined",
+    "form_read",
     "decision",
     "reasons",
     "view_tokens",

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
 
+from framework.analysis.forms import poolable
 from framework.records import Row, Usage
 from framework.statistics.ratios import Ratio, bootstrap_ratios, ratio_difference
 from framework.text.canonical import canonical_json
@@ -146,7 +147,9 @@ class _Case:
 def _cases(rows: Sequence[Row], shared: Sharing) -> dict[str, _Case]:
     """By id, the cases whose success is known."""
     by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: row.key):  # sums of floats depend on their order
+    for row in sorted(
+        poolable(rows), key=lambda row: row.key
+    ):  # sums of floats depend on their order
         if row.success is not None:
             by_case[row.case_id].append(row)
     return {

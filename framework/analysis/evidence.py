@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING, as_mappings, axis_meta, setting_of
 from framework.contracts import RowKey
 from framework.errors import DataError, UserError
@@ -49,8 +50,8 @@ class Job:
 
     @cached_property
     def good(self) -> list[Row]:
-        """The rows without an error."""
-        return [row for row in self.rows if not row.error]
+        """The rows without an error, with what may be pooled of them (`poolable`)."""
+        return poolable([row for row in self.rows if not row.error])
 
     @cached_property
     def means(self) -> CaseMeans:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from framework.analysis.cost import Sharing, economy, sharing
 from framework.analysis.counterfactual import treatment
+from framework.analysis.forms import poolable
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
@@ -121,6 +122,7 @@ def summarize(
         "axes": axes,
         "success_axis": domain.success_axis,
         "constants": constants(good),
+        "unread": len({row.case_id for row in good if not row.form_read}),
         "strata": strata,
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
@@ -231,7 +233,7 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
             "cluster": row.cluster or row.case_id,
             "axes": row.axes,
         }
-        for row in rows
+        for row in poolable(rows)
     ]
 
 
@@ -241,12 +243,14 @@ def axes_of_rows(
     """Mean, interval, n and method by axis, repeats and draws averaged within their case.
 
     A case weighs the share of its trials and repeats that define the axis (`_weights`).
-    Beside the axes stand ratios of two of them (`Axis.ratios`) and what being right costs
+    What a reader gave in forms that it does not read is left out of a pool (`poolable`). Beside the
+    axes stand ratios of two of them (`Axis.ratios`) and what being right costs
     (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
     """
     if not rows:
         return {}
+    rows = poolable(rows)
     means = case_means(as_mappings(rows, ""))
     (key,) = means.cases
     cases = means.cases[key]

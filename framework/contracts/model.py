@@ -105,9 +105,14 @@ class Reply(Generic[Res]):
 
 
 class Model(Configured[S]):
-    """Answers operations. `kind` is `rule-based` or `llm` and marks every row and report."""
+    """Answers operations. `kind` is `rule-based` or `llm` and marks every row and report.
+
+    reads_forms : the forms of wording (`form` among the tags of a case) that it was made to read;
+    None for all. What it answers in another form is shown apart, never pooled with these.
+    """
 
     kind: ClassVar[Literal["rule-based", "llm"]]
+    reads_forms: ClassVar[frozenset[str] | None] = None
     in_process: ClassVar[bool] = False
     """Whether it is loaded in the process: the jobs of a sweep then run one after the other."""
 

@@ -185,6 +185,9 @@ class Pipeline:
             budget_tokens=self.limit,
             domain_version=self.domain.version,
         )
+        forms, form = self.model.reads_forms, case.tags.get("form")
+        if answer and forms is not None and form is not None:
+            base = replace(base, form_read=form in forms)
         ledger = Ledger()
         try:
             return await self._measure(base, job, ledger, answer, k)

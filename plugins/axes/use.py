@@ -22,12 +22,16 @@ class Use(Axis[NoSettings]):
 
     P(success) = P_ret kappa + (1 - P_ret) leak + right_undetermined
 
+    with P_ret of the same cases (`p_ret_read`): a rule-based reader's figures are of the forms that
+    it reads, and those of `p_ret`, which needs no reader, are not.
+
     use_rate : share of the facts in the view that the answer states right, in [0, 1]; None when the
         view held none. Higher is better.
     kappa : used (0 or 1) where the view was sufficient, else None. Higher is better. Between arms
         compare it on the cases in which all of them had a sufficient view.
     leak : used where it was not sufficient, else None: luck, priors, or an answer from less than
         the policy needs. It has no better direction.
+    p_ret_read : 1 when the view was sufficient, else 0: the P_ret of the cases of kappa and leak.
     right_undetermined : 1 when right though undetermined. It has no better direction.
     kappa_abstain, leak_abstain : the same where abstaining is right; the columns above are None
         there, since any view that holds too little leads to abstaining.
@@ -37,6 +41,7 @@ class Use(Axis[NoSettings]):
         "use_rate": HIGHER,
         "kappa": HIGHER,
         "leak": None,
+        "p_ret_read": HIGHER,
         "right_undetermined": None,
         "kappa_abstain": HIGHER,
         "leak_abstain": None,
@@ -59,6 +64,7 @@ class Use(Axis[NoSettings]):
             values[f"{which}_abstain"] = used
         else:
             values[which] = used
+            values["p_ret_read"] = float(enough)
             values["right_undetermined"] = float(success and answer.defaulted)
         evidence = (
             f"facts in the view: {len(held)}, stated right: {len(stated)}",

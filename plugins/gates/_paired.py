@@ -193,7 +193,9 @@ def _higher_is_better(axis: str) -> bool:
 def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, float | None]:
     """Case id to the mean of its defined values; None where no row has one."""
     values: dict[str, list[float]] = {}
-    for row in rows:
+    free = any(axis in plugin.cls.model_free for plugin in plugins("axis"))
+    read = [row for row in rows if row.form_read]
+    for row in rows if free or not read else read:
         defined = values.setdefault(row.case_id, [])
         value = failed if row.error else row.axes.get(axis)
         if value is not None:

@@ -91,6 +91,15 @@ def test_without_a_memory_the_reader_chooses_evenly_and_alike_whatever_the_arm(d
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
+def test_the_rule_based_reader_reads_the_forms_that_it_was_written_for(domain: str) -> None:
+    found = rows(f"domain={domain}", "arch=none")
+    assert {(row.tags["form"], row.form_read) for row in found} == {
+        ("development", True),
+        ("held_out", False),
+    }
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
 def test_a_constant_answer_is_at_the_rate_of_its_label_and_of_no_use(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=full_context", "reader=always", "reader.decision=DENY")
     assert mean(found, "decision_accuracy") == pytest.approx(

@@ -35,7 +35,7 @@ from framework.reporting.tables import Column, arms_table, each, table, titled
 from framework.statistics.intervals import Interval, mean_interval
 
 _RETENTION = (
-    *("p_ret", "kappa", "leak", "right_undetermined"),
+    *("p_ret", "p_ret_read", "kappa", "leak", "right_undetermined"),
     *("p_ret_abstain", "kappa_abstain", "leak_abstain", "p_ret_all", "retained", "use_rate"),
 )
 

@@ -20,7 +20,7 @@ from framework.reporting.blocks import (
 )
 from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
-from framework.reporting.tables import Column, each, table
+from framework.reporting.tables import Column, each, table, titled
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
@@ -77,6 +77,9 @@ def results(evidence: Evidence) -> Iterator[Block]:
     """The headline by arm, a table for each setting and budget; then every axis of every job."""
     yield Heading("Results", "results")
     yield from main_tables(evidence)
+    apart = list(held_out_tables(evidence))
+    if apart:
+        yield Details("Held-out forms, apart", apart)
     whole = [axes_table(job, f"axes-{i}") for i, job in enumerate(evidence.jobs)]
     if evidence.is_sweep:
         yield Details(f"Every axis of each of the {len(whole)} runs", whole)
@@ -109,7 +112,8 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
         anchor,
         f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
         f"{run['n_cases']} cases{'' if run['protocol'] == 'retrieve' else asked}"
-        f"{', ' + group.differs if group.differs else ''}{_best_constant(jobs)}",
+        f"{', ' + group.differs if group.differs else ''}{_best_constant(jobs)}"
+        f"{_read_forms(jobs)}",
         {
             "arm": "arm",
             **each(axes, entry_cell),
@@ -121,6 +125,40 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
             for job, room in zip(jobs, rooms, strict=True)
         ],
     )
+
+
+def _read_forms(jobs: Sequence[Job]) -> str:
+    """Of how many cases the reader's figures are, where it was not made to read all forms."""
+    unread = max((job.summary.get("unread", 0) for job in jobs), default=0)
+    total = max((int(job.summary["run"]["n_cases"]) for job in jobs), default=0)
+    if not unread:
+        return ""
+    if unread == total:
+        return "; in forms that the model was not made to read"
+    return f"; through the reader, {total - unread} in the forms that it reads, the others apart"
+
+
+def held_out_tables(evidence: Evidence) -> Iterator[Table]:
+    """The headline over the cases in forms that the model was not made to read, where some are."""
+    for group in evidence.groups:
+        jobs = [job for job in group.by_budget if _unread(job)]
+        axes = [a for a in group.headline if any(a in _unread(job) for job in jobs)]
+        if jobs:
+            yield table(
+                f"held-out-{group.index}",
+                titled("The cases in forms that the model was not made to read", group),
+                {"arm": "arm", "budget": "budget", **each(axes, entry_cell)},
+                [{**_unread(job), "arm": job.arm, "budget": job.budget} for job in jobs],
+            )
+
+
+def _unread(job: Job) -> dict[str, Any]:
+    """The entries over the unread form of a run that pools others; empty where none is apart."""
+    if job.summary.get("unread", 0) in (0, job.summary["run"]["n_cases"]):
+        return {}
+    kinds = {axis: entry["kind"] for axis, entry in job.summary["axes"].items() if "kind" in entry}
+    found = job.summary["strata"].get("form=held_out", {})
+    return {axis: {**entry, "kind": kinds.get(axis)} for axis, entry in found.items()}
 
 
 def _best_constant(jobs: Sequence[Job]) -> str:

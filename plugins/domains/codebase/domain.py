@@ -80,6 +80,7 @@ class Codebase(Domain[CodebaseSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = ("chain", "edit", "success", "evidence", "items")
     success_axis: ClassVar[str] = "compliance"
+    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = (
         "compliance",
         "merge_ready",

@@ -52,7 +52,7 @@ class Governance(Domain[GovernanceSettings]):
         "success",
         "geometry",
     )
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     success_axis: ClassVar[str] = "compliance"
     headline: ClassVar[tuple[str, ...]] = (
         "recall",

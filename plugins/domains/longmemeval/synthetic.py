@@ -90,7 +90,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = PROVIDES
     success_axis: ClassVar[str] = "answer_correct"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     headline: ClassVar[tuple[str, ...]] = HEADLINE
 
     def __init__(self, settings: LongMemEvalSyntheticSettings) -> None:

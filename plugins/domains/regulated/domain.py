@@ -117,7 +117,7 @@ class Regulated(Domain[RegulatedSettings]):
         "revisions",
     )
     success_axis: ClassVar[str] = "eda"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",
         "p_ret",

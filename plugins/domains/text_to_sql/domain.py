@@ -87,6 +87,7 @@ class TextToSQL(Domain[TextToSQLSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = ("query", "evidence", "items", "success")
     success_axis: ClassVar[str] = "execution_correct"
+    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = (
         "execution_correct",
         "execution_with_notes",

@@ -46,6 +46,7 @@ class RuleBased(Model[RuleBasedSettings]):
     """
 
     kind = "rule-based"
+    reads_forms = frozenset({"development"})
 
     def __init__(self, settings: RuleBasedSettings) -> None:
         super().__init__(settings)

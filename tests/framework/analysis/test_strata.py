@@ -108,3 +108,27 @@ def test_balanced_accuracy_gives_each_gold_decision_the_same_weight() -> None:
     unknown = [replace(r, expected="") for r in rows]
     assert "eda_balanced" not in summary(unknown)["axes"]
     assert summary(unknown)["constants"] == {}
+
+
+def test_what_a_reader_was_not_made_to_read_is_shown_apart() -> None:
+    """Its figures are of the forms that it reads; what needs no reader is of all cases."""
+    rows = [
+        replace(
+            row(f"c{i}", None),
+            axes={"eda": float(i < 4), "p_ret": float(i % 2)},
+            success=float(i < 4),
+            tags={"form": "held_out" if i >= 5 else "development"},
+            form_read=i < 5,
+        )
+        for i in range(10)
+    ]
+    found = summary(rows)
+    assert (found["axes"]["eda"]["mean"], found["axes"]["eda"]["n"]) == (0.8, 5)
+    assert (found["axes"]["p_ret"]["mean"], found["axes"]["p_ret"]["n"]) == (0.5, 10)
+    assert found["strata"]["form=held_out"]["eda"]["mean"] == 0.0
+    assert found["strata"]["stratum=all"]["eda"]["n"] == 5
+    assert found["unread"] == 5
+    whole = summary([replace(r, form_read=True) for r in rows])
+    assert (whole["axes"]["eda"]["mean"], whole["unread"]) == (0.4, 0), "a model that reads both"
+    apart = summary([r for r in rows if not r.form_read])
+    assert apart["axes"]["eda"]["n"] == 5

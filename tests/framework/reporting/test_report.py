@@ -223,10 +223,10 @@ def test_what_became_of_the_cases_adds_up(sweep: Path) -> None:
         split = outcomes(job)
         assert split is not None
         axes = job.summary["axes"]
-        p_ret = axes["p_ret"]["mean"]
+        p_ret = axes["p_ret_read"]["mean"]
         parts = {name: split.parts[name].mean or 0.0 for name in PARTS}
         assert sum(parts.values()) == pytest.approx(1.0)
-        decided = [row for row in job.good if row.expected != ABSTAIN]
+        decided = [row for row in job.good if row.expected != ABSTAIN and row.form_read]
         lucky = [row.axes["right_undetermined"] == 1.0 and row.sufficient for row in decided]
         suffices = parts["retained_right"] + parts["retained_wrong"] + sum(lucky) / len(decided)
         assert suffices == pytest.approx(p_ret)
@@ -387,8 +387,9 @@ def test_what_being_right_costs_is_that_of_the_rows(tree: ElementTree.Element, s
     jobs = load(sweep).jobs
     assert len(rows) == len(jobs) == 6
     for job in jobs:
-        right = sum(row.axes["eda"] or 0.0 for row in job.good)
-        used = [row.usage["answer"] for row in job.good]
+        read = [row for row in job.good if row.form_read]
+        right = sum(row.axes["eda"] or 0.0 for row in read)
+        used = [row.usage["answer"] for row in read]
         tokens = sum(usage.tokens_in + usage.tokens_out for usage in used)
         row = rows[job.arm, job.budget]
         assert value(row["return_on_tokens"]) == pytest.approx(1000 * right / tokens)

@@ -93,6 +93,15 @@ def test_cases_are_paired_by_id_and_repeats_averaged_first() -> None:
         decide("noninferiority", doubled[:50], baseline)
 
 
+def test_forms_that_the_reader_was_not_made_to_read_are_not_judged() -> None:
+    def read(values: Sequence[float]) -> list[Row]:
+        return [replace(row, form_read=i < 80) for i, row in enumerate(rows(values))]
+
+    ones, worse = read([1.0] * 100), read([1.0] * 80 + [0.0] * 20)
+    outcome = decide("noninferiority", worse, ones)
+    assert (outcome.passed, only(outcome)["n"]) == (True, 80)
+
+
 def test_undefined_cases_are_left_out_and_counted() -> None:
     baseline = rows([None] * 20 + [1.0] * 80)
     finding = only(decide("noninferiority", baseline, baseline))
