@@ -1,39 +1,58 @@
 """Simulated coverage and size of what reports print: does a 95% interval hold 95 times in 100?
 
 Each scenario draws samples of a known truth, at n = 10, 40 and 200 cases, and asks each method for
-its interval or p-value. The draws depend on the scenario, n and the sample's number alone.
+its interval or p-value. The draws depend on the scenario, n and the sample's number alone. Pages
+show the rows of the limits that they print, from the file that `--data` writes.
 
-    make coverage [ARGS="--samples N --into FILE"]
+    make coverage [ARGS="--samples N --into FILE --data FILE"]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from benchmarks.studies.coverage_samples import (
+    Clustered,
+    Pairs,
+    Rng,
+    Values,
+    binary,
+    binary_pairs,
+    by_case,
+    clustered_pairs,
+    graded,
+    graded_pairs,
+    mostly_one,
+    one_large,
+    rare,
+    skewed_alone,
+    twins,
+    unequal,
+)
 from framework.reporting.markdown import put_between_markers
 from framework.statistics.agreement import agreement_limits
 from framework.statistics.intervals import mean_interval
 from framework.statistics.omnibus import cochran_q, friedman
-from framework.statistics.paired import Comparison, compare
+from framework.statistics.paired import Comparison, compare, paired_bounds
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.seeding import generator
+from plugins.gates.heldout import Heldout, HeldoutSettings
 from plugins.recipes.depth._mediation import mediation
 from plugins.recipes.depth._slopes import depth_slope
 
 SIZES: Final = (10, 40, 200)
 RESAMPLES: Final = 1_000
+NOMINAL: Final = {"coverage": 0.05, "size": 0.05, "error": 0.0015, "spent": 0.025}
+_ANALYSES: Final = 20
 
-Rng = np.random.Generator
-Values = npt.NDArray[np.float64]
-Pairs = tuple[Values, Values]
-Clustered = tuple[Values, list[str | None]]
 Limits = tuple[float | None, float | None]
 Hit = Callable[[Rng, int], bool | None]
 
@@ -50,7 +69,9 @@ class Scenario:
         claims: whether the method claims its level here: coverage of 93% to 97% from n = 40 on, or
             a size of at most 5%.
         conservative: whether it claims at least 95% rather than 95%.
-        kind: "coverage" of nominal 95%, or "size" at nominal 5%.
+        kind: "coverage" of nominal 95%, "size" at nominal 5%, "error" of limits at two-sided .15%,
+            or "spent": a false promotion in 20 analyses, where 2.5% are spent.
+        method: what the limits' method begins with, so that a page finds the row; empty for tests.
     """
 
     figure: str
@@ -59,6 +80,12 @@ class Scenario:
     claims: bool = True
     conservative: bool = False
     kind: str = "coverage"
+    method: str = ""
+
+    @property
+    def nominal(self) -> float:
+        """The share of samples in which what is claimed may be wrong."""
+        return NOMINAL[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +101,17 @@ class Simulated:
     @property
     def standard_error(self) -> float:
         """Of `rate`, by the binomial with the nominal level."""
-        return float((0.05 * 0.95 / max(1.0, self.claimed * self.samples)) ** 0.5)
+        nominal = self.scenario.nominal
+        return float((nominal * (1 - nominal) / max(1.0, self.claimed * self.samples)) ** 0.5)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether the interval covers less than 93%, or something is wrong more often than said."""
+        if self.rate is None:
+            return False
+        if self.scenario.kind == "coverage":
+            return self.rate < 0.93
+        return self.rate > self.scenario.nominal + 3 * self.standard_error
 
 
 def simulate(
@@ -100,8 +137,8 @@ def simulate(
 def markdown(found: list[Simulated]) -> str:
     """The table, in percent.
 
-    `!` marks a nominal 95% interval that covers less than 93%, and a size above 5% by more than
-    simulation explains.
+    `!` marks a nominal 95% interval that covers less than 93%, and what is wrong more often than it
+    may be by more than simulation explains.
     """
     by_row: dict[tuple[str, str, str], dict[int, Simulated]] = {}
     for one in found:
@@ -117,73 +154,34 @@ def markdown(found: list[Simulated]) -> str:
 def _cell(one: Simulated) -> str:
     if one.rate is None:
         return "none claimed"
-    text = f"{100 * one.rate:.1f}"
-    short = one.scenario.kind == "coverage" and one.rate < 0.93
-    liberal = one.scenario.kind == "size" and one.rate > 0.05 + 3 * one.standard_error
-    if short or liberal:
-        text += "!"
+    text = f"{100 * one.rate:.{2 if one.scenario.kind == 'error' else 1}f}"
+    text += "!" * one.falls_short
     return text if one.claimed > 0.995 else f"{text} (of {100 * one.claimed:.0f}%)"
+
+
+def as_data(found: list[Simulated]) -> str:
+    """Coverage and error of limits, for the pages that print them."""
+    entries = [
+        {
+            "method": one.scenario.method,
+            "figure": one.scenario.figure,
+            "data": one.scenario.data,
+            "kind": one.scenario.kind,
+            "n": one.n,
+            "rate": None if one.rate is None else round(one.rate, 4),
+            "claimed": round(one.claimed, 4),
+            "short": one.falls_short,
+            "samples": one.samples,
+        }
+        for one in found
+        if one.scenario.method
+    ]
+    return "[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n"
 
 
 def scenarios() -> list[Scenario]:
     """All of the table, in its order."""
     return [*_means(), *_differences(), *_others(), *_sizes()]
-
-
-# ------------------------------------------------------------------------------------------ samples
-
-
-def _ids(values: Values) -> dict[str, float | None]:
-    return {f"c{i:04}": float(v) for i, v in enumerate(values)}
-
-
-def _binary(p: float) -> Callable[[Rng, int], Values]:
-    return lambda rng, n: (rng.random(n) < p).astype(np.float64)
-
-
-def _graded(rng: Rng, n: int) -> Values:
-    """Shares of six items, cases of unequal difficulty; mean .6."""
-    return rng.binomial(6, rng.beta(3, 2, n)) / 6
-
-
-def _rare(rng: Rng, n: int) -> Values:
-    """Amounts that are mostly 0, the rest skewed; mean .1."""
-    return (rng.random(n) < 0.2) * rng.exponential(0.5, n)
-
-
-def _clustered(rng: Rng, n: int) -> Clustered:
-    """Twins that share their difficulty; mean .6."""
-    chance = np.repeat(rng.beta(3, 2, n // 2), 2)
-    return (rng.random(n) < chance).astype(np.float64), [f"k{i // 2}" for i in range(n)]
-
-
-def _unequal(rng: Rng, n: int) -> Clustered:
-    """Clusters of 1 to 9 cases that share their difficulty, whatever their size; mean .6."""
-    sizes = rng.integers(1, 10, n)
-    labels = np.repeat(np.arange(n), sizes)[:n]
-    chance = rng.beta(3, 2, n)[labels]
-    return (rng.random(n) < chance).astype(np.float64), [f"k{label}" for label in labels]
-
-
-def _binary_pairs(win: float, loss: float) -> Callable[[Rng, int], Pairs]:
-    def draw(rng: Rng, n: int) -> Pairs:
-        u = rng.random(n)
-        both = rng.random(n) < 0.6
-        a = np.where(u < win, 1.0, np.where(u < win + loss, 0.0, both))
-        b = np.where(u < win, 0.0, np.where(u < win + loss, 1.0, both))
-        return a, b
-
-    return draw
-
-
-def _graded_pairs(lift: float) -> Callable[[Rng, int], Pairs]:
-    """Shares of six items on the same cases; the difference is .4 lift."""
-
-    def draw(rng: Rng, n: int) -> Pairs:
-        q = rng.beta(3, 2, n)
-        return rng.binomial(6, q + lift * (1 - q)) / 6, rng.binomial(6, q) / 6
-
-    return draw
 
 
 # ---------------------------------------------------------------------------------------- scenarios
@@ -204,31 +202,41 @@ def _means() -> Iterator[Scenario]:
 
         return hit
 
-    def clustered(draw: Callable[[Rng, int], Clustered]) -> Hit:
+    def clustered(draw: Callable[[Rng, int], Clustered], truth: float = 0.6) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             values, labels = draw(rng, n)
             i = mean_interval(values, labels, seed=0, resamples=RESAMPLES)
-            return _covers((i.low, i.high), 0.6)
+            return _covers((i.low, i.high), truth)
 
         return hit
 
     def any_rate(rng: Rng, n: int) -> bool | None:
         p = float(rng.uniform(0.05, 0.95))
-        i = mean_interval(_binary(p)(rng, n), seed=0)
+        i = mean_interval(binary(p)(rng, n), seed=0)
         return _covers((i.low, i.high), p)
 
     # Wilson's coverage at one rate swings with n: it claims its level on average over rates.
-    found: tuple[tuple[str, Hit, bool], ...] = (
-        ("0/1, rates from .05 to .95 (Wilson)", any_rate, True),
-        ("0/1, rate .8 (Wilson)", of(_binary(0.8), 0.8), False),
-        ("0/1, rate .98 (Wilson, Clopper-Pearson)", of(_binary(0.98), 0.98), False),
-        ("shares of six (BCa)", of(_graded, 0.6), True),
-        ("amounts, mostly 0, skewed (BCa)", of(_rare, 0.1, amount=True), False),
-        ("0/1 twins (BCa over clusters)", clustered(_clustered), True),
-        ("0/1, clusters of 1 to 9 (BCa over clusters)", clustered(_unequal), False),
+    bca, over = "bca bootstrap", "wilson of the effective sample"
+    rarely = clustered(unequal(5.7, 0.3), 0.95)
+    found: tuple[tuple[str, Hit, bool, str], ...] = (
+        ("0/1, rates from .05 to .95", any_rate, True, "wilson"),
+        ("0/1, rate .8", of(binary(0.8), 0.8), False, "wilson"),
+        ("0/1, rate .98", of(binary(0.98), 0.98), False, "wilson"),
+        ("shares of six", of(graded, 0.6), True, bca),
+        (
+            "shares of six, 1 in 50 below 1",
+            of(mostly_one, 0.99),
+            False,
+            "bounded mean",
+        ),
+        ("amounts, mostly 0, skewed", of(rare, 0.1, amount=True), False, bca),
+        ("0/1 twins", clustered(twins), True, over),
+        ("0/1, clusters of 1 to 5", clustered(unequal(3, 2)), True, over),
+        ("0/1 at .95, clusters of 1 to 5", rarely, False, over),
+        ("0/1, one cluster with all but 15 cases", clustered(one_large), False, over),
     )
-    for data, hit, claims in found:
-        yield Scenario("mean of an axis", data, hit, claims)
+    for data, hit, claims, method in found:
+        yield Scenario(f"mean of an axis, {method}", data, hit, claims, method=method)
 
 
 def _differences() -> Iterator[Scenario]:
@@ -239,34 +247,55 @@ def _differences() -> Iterator[Scenario]:
         return found.bounds.low, found.bounds.high
 
     def of(
-        draw: Callable[[Rng, int], Pairs],
-        truth: float,
-        limits: Callable[[Comparison], Limits],
-        clusters: bool = False,
+        draw: Callable[[Rng, int], Pairs], truth: float, limits: Callable[[Comparison], Limits]
     ) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             a, b = draw(rng, n)
-            ids = _ids(a)
-            own = {case: f"k{i // 2}" for i, case in enumerate(ids)} if clusters else None
-            found = compare(ids, _ids(b), own, seed=0, resamples=RESAMPLES)
+            found = compare(by_case(a), by_case(b), seed=0, resamples=RESAMPLES)
             return _covers(limits(found), truth)
 
         return hit
 
+    def over_clusters(skewed: bool, limits: Callable[[Comparison], Limits], alpha: float) -> Hit:
+        def hit(rng: Rng, n: int) -> bool | None:
+            found = compare(
+                *_around(*clustered_pairs(skewed)(rng, n)), seed=0, resamples=20, alpha=alpha
+            )
+            covered = _covers(limits(found), 0.0)
+            return covered if alpha == 0.05 or covered is None else not covered
+
+        return hit
+
     data: tuple[tuple[str, Callable[[Rng, int], Pairs], float, bool], ...] = (
-        ("0/1, 40% discordant", _binary_pairs(0.25, 0.15), 0.1, True),
-        ("0/1, 6% discordant", _binary_pairs(0.04, 0.02), 0.02, False),
-        ("shares of six", _graded_pairs(0.2), 0.08, True),
+        ("0/1, 40% discordant", binary_pairs(0.25, 0.15), 0.1, True),
+        ("0/1, 6% discordant", binary_pairs(0.04, 0.02), 0.02, True),
+        ("shares of six", graded_pairs(0.2), 0.08, True),
     )
-    figure = "paired difference, interval (BCa)"
     for name, draw, truth, claims in data:
-        yield Scenario(figure, name, of(draw, truth, interval), claims)
-    twins = of(_graded_pairs(0.2), 0.08, interval, True)
-    yield Scenario(figure, "shares of six, clusters of two", twins, claims=False)
-    figure = "paired difference, decision bounds"
+        method = "tango score" if name.startswith("0/1") else "bca bootstrap"
+        figure = f"paired difference, interval, {method}"
+        hit, careful = of(draw, truth, interval), method == "tango score"
+        yield Scenario(figure, name, hit, claims, conservative=careful, method=method)
+    figure = "paired difference, interval, cr2 t"
+    for name, skewed in (("clusters of four", False), ("clusters of four, skewed", True)):
+        hit = over_clusters(skewed, interval, 0.05)
+        yield Scenario(figure, name, hit, claims=not skewed, method="cr2 t")
     for name, draw, truth, _ in data:
-        conservative = name.startswith("0/1")
-        yield Scenario(figure, name, of(draw, truth, bounds), conservative=conservative)
+        method = "tango score" if name.startswith("0/1") else "bounded mean"
+        figure = f"paired difference, decision bounds, {method}"
+        yield Scenario(figure, name, of(draw, truth, bounds), conservative=True, method=method)
+    figure, method = "paired difference, decision bounds, bounded mean", "bounded mean"
+    for name, skewed in (("clusters of four", False), ("clusters of four, skewed", True)):
+        hit = over_clusters(skewed, bounds, 0.05)
+        yield Scenario(figure, name, hit, conservative=True, method=method)
+        hit = over_clusters(skewed, bounds, 0.0015)
+        yield Scenario(figure, name, hit, kind="error", method=method)
+
+
+def _around(differences: Values, labels: list[int]) -> tuple[Any, Any, Any]:
+    """Two arms that differ by so much, and their clusters."""
+    a, b = by_case(np.maximum(differences, 0.0)), by_case(np.maximum(-differences, 0.0))
+    return a, b, {case: f"k{label}" for case, label in zip(a, labels, strict=True)}
 
 
 def _others() -> Iterator[Scenario]:
@@ -323,13 +352,19 @@ def _sizes() -> Iterator[Scenario]:
     ) -> Callable[[Rng, int], float | None]:
         def test(rng: Rng, n: int) -> float | None:
             a, b = draw(rng, n)
-            return compare(_ids(a), _ids(b), seed=0, resamples=RESAMPLES).permutation.p
+            return compare(by_case(a), by_case(b), seed=0, resamples=RESAMPLES).permutation.p
 
         return test
 
+    def skewed(rng: Rng, n: int, careful: bool) -> float | None:
+        found = compare(*_around(skewed_alone(rng, n), list(range(n))), seed=0, resamples=RESAMPLES)
+        if careful and _covers((found.bounds.low, found.bounds.high), 0.0) is not False:
+            return 1.0
+        return found.permutation.p
+
     def mcnemar(rng: Rng, n: int) -> float | None:
-        a, b = _graded_pairs(0.0)(rng, n)
-        return compare(_ids(a), _ids(b), seed=0, resamples=10).mcnemar.p
+        a, b = graded_pairs(0.0)(rng, n)
+        return compare(by_case(a), by_case(b), seed=0, resamples=10).mcnemar.p
 
     def three(rng: Rng, n: int) -> Values:
         chance = np.repeat(rng.beta(3, 2, n)[:, None], 3, axis=1)
@@ -342,26 +377,58 @@ def _sizes() -> Iterator[Scenario]:
         (
             "permutation p",
             "0/1, 40% discordant, no difference",
-            permutation(_binary_pairs(0.2, 0.2)),
+            permutation(binary_pairs(0.2, 0.2)),
         ),
-        ("permutation p", "shares of six, no difference", permutation(_graded_pairs(0.0))),
+        ("permutation p", "shares of six, no difference", permutation(graded_pairs(0.0))),
+        ("permutation p and decision bounds", SKEWED, lambda rng, n: skewed(rng, n, True)),
         ("McNemar p", "shares of six from .5, no difference", mcnemar),
         ("Cochran's Q", "three arms, 0/1", lambda rng, n: cochran_q(three(rng, n), draws=200).p),
         ("Friedman", "four arms, normal", ranked),
     )
     for figure, data, test in tests:
         yield Scenario(figure, data, of(test), conservative=True, kind="size")
+    alone = of(lambda rng, n: skewed(rng, n, False))
+    yield Scenario("permutation p", SKEWED, alone, claims=False, kind="size")
+    for data, harmful in (("clusters of four", False), ("clusters of four, skewed", True)):
+        figure = "any of 20 analyses of one CONFIRM passes, alpha spent"
+        yield Scenario(figure, f"{data}, no gain", _spent(harmful), kind="spent")
+
+
+SKEWED: Final = "one case in 25 loses what the others gain"
+
+
+def _spent(skewed: bool) -> Hit:
+    """Twenty candidates without effect on the same clusters, each at what the gate spends on it."""
+    gate = Heldout(HeldoutSettings())
+    alphas = [gate.at_interim(look, fresh=False).settings.alpha for look in range(1, _ANALYSES + 1)]
+
+    def hit(rng: Rng, n: int) -> bool | None:
+        judged = False
+        for alpha in alphas:
+            differences, labels = clustered_pairs(skewed)(rng, n)
+            if differences.mean() > 0 or not judged:  # what loses is not promoted
+                found = paired_bounds(*_around(differences, labels), alpha=2 * alpha)
+                judged |= found.low is not None
+                if found.low is not None and found.low > 0:
+                    return True
+        return False if judged else None
+
+    return hit
 
 
 def main(argv: list[str] | None = None) -> int:
     """Simulate, and print the table or put it between a file's table markers."""
     parser = argparse.ArgumentParser(prog="coverage", description="How often intervals hold.")
-    parser.add_argument("--samples", type=int, default=4000, help="a cell; default: %(default)s")
+    parser.add_argument("--samples", type=int, default=1000, help="a cell; default: %(default)s")
     parser.add_argument("--into", metavar="FILE", help="put it between the file's table markers")
+    parser.add_argument("--data", metavar="FILE", help="write what pages show of it")
     args = parser.parse_args(argv)
     if args.samples < 1:
         parser.error(f"--samples: {args.samples} given, at least 1 expected")
-    table = markdown(list(simulate(args.samples)))
+    found = list(simulate(args.samples))
+    if args.data:
+        Path(args.data).write_text(as_data(found), encoding="utf-8")
+    table = markdown(found)
     text = f"{table}\n\n{args.samples:,} samples a cell."
     if args.into is None:
         print(text)

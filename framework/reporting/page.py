@@ -18,6 +18,7 @@ from framework.reporting.sections import (
     comparisons,
     conditions,
     corpus,
+    coverage,
     judges,
     loops,
     overview,
@@ -145,4 +146,5 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
     yield from conditions.predictions(evidence)
     yield from robustness.treatment(evidence)
     yield from conditions.correlation(evidence)
+    yield from coverage.coverage(evidence)
     yield from provenance(evidence)
