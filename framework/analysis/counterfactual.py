@@ -111,12 +111,7 @@ def _plain(found: TwinFairness) -> dict[str, Any]:
         "reasons_distance": _mean(found.reasons_distance),
         "retention": _difference(found.retention),
         "retention_changed": _mean(found.retention_changed),
-        "impact_ratio": {
-            "value": ratio.value,
-            "ci_low": ratio.low,
-            "ci_high": ratio.high,
-            "method": ratio.method,
-        },
+        "impact_ratio": _limited("value", ratio.value, ratio),
         "adverse_impact": found.adverse_impact,
     }
 
@@ -126,18 +121,15 @@ def _difference(found: Comparison) -> dict[str, Any]:
     return {
         "protected": found.mean_a,
         "reference": found.mean_b,
-        "delta": found.delta,
-        "ci_low": found.bounds.low,
-        "ci_high": found.bounds.high,
-        "method": found.bounds.method,
+        **_limited("delta", found.delta, found.bounds),
         "n_discordant": found.n_discordant,
     }
 
 
 def _mean(found: Interval) -> dict[str, Any]:
-    return {
-        "mean": found.mean,
-        "ci_low": found.low,
-        "ci_high": found.high,
-        "method": found.method,
-    }
+    return _limited("mean", found.mean, found)
+
+
+def _limited(name: str, value: float | None, limits: Any) -> dict[str, Any]:
+    """A figure under its name, with its limits and how they were found."""
+    return {name: value, "ci_low": limits.low, "ci_high": limits.high, "method": limits.method}
