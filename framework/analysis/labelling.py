@@ -121,10 +121,11 @@ class VerdictLabels(Labelling):
         return [f"{told}; write yes or no into the column label, then"]
 
     def compare(self, path: Path) -> list[dict[str, Any]]:
-        return compare_labels(self._verdicts, read_labels(path, _is_yes, "yes or no"))
+        return compare_labels(self._verdicts, read_labels(path, is_yes, "yes or no"))
 
 
-def _is_yes(label: str) -> bool:
+def is_yes(label: str) -> bool:
+    """What a label of yes or no says. Raises ValueError for any other."""
     word = label.casefold()
     if word not in _YES | _NO:
         raise ValueError(f"label: yes or no expected, not {word!r}")
