@@ -55,7 +55,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     """Return Wilson's score interval of a proportion (Wilson 1927, without continuity correction).
 
     Raises:
-        ValueError: n < 1, or successes outside 0..n.
+        ValueError: n is not above 0, or successes outside 0..n.
     """
     from scipy.special import ndtri
 
@@ -71,7 +71,7 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> tuple[float,
     """Return the exact interval of a proportion (Clopper and Pearson 1934): never too short.
 
     Raises:
-        ValueError: n < 1, or successes outside 0..n.
+        ValueError: n is not above 0, or successes outside 0..n.
     """
     from scipy.special import betaincinv
 
@@ -290,5 +290,5 @@ def _of_share(successes: int, n: int, level: float) -> Limits:
 
 
 def _check_counts(successes: float, n: float) -> None:
-    if not 0 <= successes <= n or n < 1:
+    if not 0 <= successes <= n or n <= 0:
         raise ValueError(f"{successes} successes of {n}")

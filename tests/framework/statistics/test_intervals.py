@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from framework.statistics.clusters import units_of
 from framework.statistics.intervals import (
     Interval,
     clopper_pearson,
+    effective_wilson,
     mean_interval,
     mean_intervals,
     wilson,
@@ -222,3 +224,12 @@ def test_an_axis_does_not_depend_on_the_others() -> None:
     for name, values in axes.items():
         assert mean_interval(values, seed=9) == together[name]
     assert mean_interval(axes["axis_0"], seed=10) != together["axis_0"]
+
+
+def test_a_few_cases_that_weigh_little_have_wide_limits_and_raise_nothing() -> None:
+    """Cases of which only some trials define the axis, in which nearly all of them agree."""
+    values, weights = np.array([1.0, 0.0, 1.0]), np.array([0.1, 0.1, 0.9])
+    low, high, method = effective_wilson(units_of(values, None, weights), 0.95)
+    assert method == "wilson of the effective sample"
+    assert 0 <= low < 0.2
+    assert 0.9 < high <= 1
