@@ -13,7 +13,7 @@ from framework.statistics.bootstrap import (
     percentile_limits,
     unit_sums,
 )
-from framework.statistics.clusters import MIN_UNITS, FloatArray
+from framework.statistics.clusters import MIN_UNITS, FloatArray, units_of
 from framework.statistics.intervals import Interval
 from framework.statistics.seeding import generator
 
@@ -60,6 +60,9 @@ def order_agreement(
         )
 
     what = "clusters" if clustered else "cases"
+    too_few = units_of(np.ones(cases), clusters).too_few
+    if too_few:
+        return build(None, None, too_few)
     if size < MIN_UNITS:
         return build(None, None, f"no interval: {size} {what}, fewer than {MIN_UNITS}")
     rng = generator(seed, "order agreement", str(size))

@@ -265,7 +265,7 @@ def test_no_finished_run_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_report_that_fails_does_not_take_the_sweep_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(path: Path) -> Path:
+    def broken(*given: object) -> Path:
         raise ZeroDivisionError("no ink")
 
     monkeypatch.chdir(tmp_path)
