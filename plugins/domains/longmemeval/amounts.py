@@ -20,8 +20,8 @@ def total(scene: Scene, why: str) -> Asked:
 
 
 def _spent(scene: Scene, why: str, n: int) -> Asked:
-    bought = scene.rng.choice(SPENDINGS)
-    scene.topic = (bought.key, "")
+    bought = scene.rng.choice(scene.free(SPENDINGS, lambda one: (one.key, "")))
+    scene.topics.append((bought.key, ""))
     amounts = scene.rng.sample(range(5, 96), n + 1)
     if why or scene.rng.random() < 0.4:
         (place,) = scene.places(1)
@@ -42,8 +42,8 @@ def _spent(scene: Scene, why: str, n: int) -> Asked:
 
 def running(scene: Scene, why: str) -> Asked:
     """A sum that is told as it grows: the last one told holds."""
-    bought = scene.rng.choice(SPENDINGS)
-    scene.topic = (bought.key, "")
+    bought = scene.rng.choice(scene.free(SPENDINGS, lambda one: (one.key, "")))
+    scene.topics.append((bought.key, ""))
     text = scene.word(bought.ask)
     amounts = sorted(scene.rng.sample(range(20, 200), 3))
     if why:
@@ -63,7 +63,8 @@ _SHOES: Final = ("black Converse", "hiking boots", "linen jacket", "red scarf", 
 
 def worn(scene: Scene, why: str) -> Asked:
     """Occasions of one thing, told one by one; labelled `knowledge-update` as in the benchmark."""
-    item = scene.rng.choice(_SHOES)
+    item = scene.rng.choice(scene.free(_SHOES, lambda one: (one, "")))
+    scene.topics.append((item, ""))
     put: Pair = (f"I put on my new {item} {{when}}.", f"My new {item} came along {{when}}.")
     ask: Pair = (
         f"How many times did I put on my new {item}?",
@@ -86,8 +87,8 @@ def worn(scene: Scene, why: str) -> Asked:
 
 def preference(scene: Scene, why: str) -> Asked:
     """A recommendation that fits what the user likes."""
-    liking = scene.rng.choice(LIKINGS)
-    scene.topic = (liking.key, "")
+    liking = scene.rng.choice(scene.free(LIKINGS, lambda one: (one.key, "")))
+    scene.topics.append((liking.key, ""))
     like, dislike = scene.rng.choice(liking.likes), scene.rng.choice(liking.dislikes)
     text = scene.word(liking.ask)
     (place,) = scene.places(1)

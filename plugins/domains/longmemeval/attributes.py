@@ -9,9 +9,9 @@ from plugins.domains.longmemeval.wording import ATTRIBUTES, Attribute, Pair
 
 def _attribute(scene: Scene) -> tuple[Attribute, str, list[str]]:
     """An attribute, an item, and its values in random order."""
-    attribute = scene.rng.choice(ATTRIBUTES)
-    item = scene.rng.choice(attribute.items)
-    scene.topic = (attribute.key, item)
+    pairs = [(one, item) for one in ATTRIBUTES for item in one.items]
+    attribute, item = scene.rng.choice(scene.free(pairs, lambda pair: (pair[0].key, pair[1])))
+    scene.topics.append((attribute.key, item))
     return attribute, item, scene.rng.sample(attribute.values, 4)
 
 

@@ -10,7 +10,7 @@ from framework.text.canonical import digest
 from plugins.domains.longmemeval.days import stamp
 from plugins.domains.longmemeval.records import ABSTENTION, Question
 from plugins.domains.longmemeval.scene import Scene
-from plugins.domains.longmemeval.structures import STRUCTURES
+from plugins.domains.longmemeval.structures import ABSENCES, LACKING, STRUCTURES
 
 FORMS: Final = ("development", "held_out")
 
@@ -38,9 +38,18 @@ def draw(
     (name,) = rng.choices(names, [shares[name] for name in names])
     structure = STRUCTURES[name]
     abstains, form = rng.random() < abstention, int(rng.random() < held_out)
-    why = rng.choice(structure.absences) if abstains and structure.absences else ""
     scene = Scene.draw(rng, form, sessions, wording)
-    asked = structure.draw(scene, why)
+    # Every history holds both: a question that it answers, and the like of it that it does not.
+    # Which of the two is asked is no part of the history, so that it can't tell.
+    absences = structure.absences or ABSENCES
+    unanswered = structure if structure.absences else STRUCTURES[LACKING]
+    reason = rng.choice(absences)
+    answered = structure.draw(scene, "")
+    scene.part = 1
+    lacking = unanswered.draw(scene, reason)
+    why = reason if abstains and structure.absences else ""
+    asked = lacking if why else answered
+    scene.ask_about(1 if why else 0)
     id_ = f"{seed}-{index}"
     return Question(
         id=f"{id_}{ABSTENTION if why else ''}",

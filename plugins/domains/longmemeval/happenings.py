@@ -11,8 +11,8 @@ from plugins.domains.longmemeval.wording import HAPPENINGS, Happening, Pair
 
 
 def _happening(scene: Scene, n: int) -> tuple[Happening, list[str]]:
-    event = scene.rng.choice(HAPPENINGS)
-    scene.topic = (event.key, "")
+    event = scene.rng.choice(scene.free(HAPPENINGS, lambda one: (one.key, "")))
+    scene.topics.append((event.key, ""))
     return event, scene.rng.sample(event.names, n + 3)
 
 

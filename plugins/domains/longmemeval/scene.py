@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
@@ -43,6 +43,7 @@ class _Said:
     text: str
     role: str
     gold: bool
+    part: int
 
 
 @dataclass(slots=True)
@@ -52,6 +53,8 @@ class Scene:
     wording : where what is worded is drawn from; None for the scene's own stream. Another stream
         gives the same scene in other words: the talk around what is told, the remarks in between,
         and how days are told. What is told, by whom, in which turn, stays.
+    topics : what was told of, which the talk around it leaves alone. part : the number of what is
+        being told: one part is asked about, and the others are there all the same.
     """
 
     rng: random.Random
@@ -59,7 +62,8 @@ class Scene:
     asked_on: date
     days: tuple[date, ...]
     wording: random.Random | None = None
-    topic: tuple[str, str] = ("", "")
+    topics: list[tuple[str, str]] = field(default_factory=list)
+    part: int = 0
     _said: dict[int, list[_Said]] = field(default_factory=dict)
 
     @classmethod
@@ -85,7 +89,17 @@ class Scene:
 
     def tell(self, session: int, text: str, *, role: str = "user", gold: bool = False) -> None:
         """Have something said in a session."""
-        self._said.setdefault(session, []).append(_Said(text, role, gold))
+        self._said.setdefault(session, []).append(_Said(text, role, gold, self.part))
+
+    def ask_about(self, part: int) -> None:
+        """Take as gold what was told for that part alone."""
+        for told in self._said.values():
+            for said in told:
+                said.gold = said.gold and said.part == part
+
+    def free(self, items: Iterable[T], topic: Callable[[T], tuple[str, str]]) -> list[T]:
+        """Those of `items` on a topic that the history has not had yet."""
+        return [item for item in items if topic(item) not in self.topics]
 
     def day(self, session: int) -> date:
         """A day on which something told in a session may have happened: half the time its own."""
@@ -161,13 +175,13 @@ class Scene:
             attribute, item = self._other_attribute(rng)
             return self.word(attribute.say, item=item, value=rng.choice(attribute.values))
         if kind == "happening":
-            event = rng.choice([h for h in HAPPENINGS if h.key != self.topic[0]])
+            event = rng.choice(self.free(HAPPENINGS, lambda one: (one.key, "")))
             return self.word(event.say, name=rng.choice(event.names), when="some time ago")
         if kind == "spending":
-            bought = rng.choice([s for s in SPENDINGS if s.key != self.topic[0]])
+            bought = rng.choice(self.free(SPENDINGS, lambda one: (one.key, "")))
             cost, shop = rng.randint(5, 95), rng.choice(SHOPS)
             return self.word(bought.say, value=cost, shop=shop, when="some time ago")
-        liking = rng.choice([k for k in LIKINGS if k.key != self.topic[0]])
+        liking = rng.choice(self.free(LIKINGS, lambda one: (one.key, "")))
         like, dislike = rng.choice(liking.likes), rng.choice(liking.dislikes)
         return self.word(liking.say, like=like, dislike=dislike)
 
@@ -176,5 +190,5 @@ class Scene:
         return self.word(attribute.assistant, item=item, value=rng.choice(attribute.values))
 
     def _other_attribute(self, rng: random.Random) -> tuple[Attribute, str]:
-        pairs = [(a, i) for a in ATTRIBUTES for i in a.items if (a.key, i) != self.topic]
-        return rng.choice(pairs)
+        pairs = [(a, i) for a in ATTRIBUTES for i in a.items]
+        return rng.choice(self.free(pairs, lambda pair: (pair[0].key, pair[1])))

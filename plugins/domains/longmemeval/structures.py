@@ -46,6 +46,9 @@ def _structure(
     return Structure(type=type_, share=share, absences=absences, draw=draw)
 
 
+LACKING: Final = "plan"
+"""What is told beside a question of a structure that has no absences."""
+
 STRUCTURES: Final = {
     "fact": _structure(_USER, 0.06, attributes.fact, ATTRIBUTE_ABSENCES),
     "price": _structure(_USER, 0.03, amounts.price),

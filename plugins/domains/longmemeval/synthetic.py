@@ -73,8 +73,11 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
 
     Dated sessions of everyday talk; in their asides the user states facts, changes them, tells
     what happened and when, what is planned and what others did. The same record and the same
-    cases as of `longmemeval`. What misleads is drawn independently of the answer, and what is told
-    beside the question comes from the same wordings, so that no surface tells the gold. Case i of
+    cases as of `longmemeval`. Every history holds a question that it answers and one of the same
+    structure that it does not: which is asked is no part of it. What misleads is drawn
+    independently of the answer, and what is told beside the question comes from the same
+    wordings, so that no surface tells the gold.
+    Case i of
     seed s depends on the settings, s and i alone. Stratum: the question's type; tags `structure`
     (with the absence after a colon) and `form`.
     """

@@ -68,7 +68,14 @@ def test_evidence_says_what_the_answer_states_of_the_facts() -> None:
     async def outcomes() -> list[Outcome]:
         with composer():
             plan = compose_plan(
-                ["protocol=improve", "target=pipeline", "domain=loan", "arch=bm25", "tracking=none"]
+                [
+                    "protocol=improve",
+                    "target=pipeline",
+                    "domain=loan",
+                    "domain.query_form=labels",  # so that BM25 finds facts in a few cases
+                    "arch=bm25",
+                    "tracking=none",
+                ]
             )
         loan = plan.parts["domain"].create()
         target = plan.parts["target"].create().on(loan)

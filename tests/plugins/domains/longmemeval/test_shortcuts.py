@@ -1,0 +1,91 @@
+"""The words of a history alone do not tell whether the question about it has an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectKBest, chi2
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from framework.records import ABSTAIN
+from plugins.domains.longmemeval.structures import STRUCTURES
+from plugins.domains.longmemeval.synthetic import (
+    LongMemEvalSynthetic,
+    LongMemEvalSyntheticSettings,
+)
+
+SEED = 11
+CHANCE = (0.45, 0.55)
+
+
+def drawn(n: int, **settings: Any) -> tuple[list[str], npt.NDArray[np.bool_]]:
+    """Histories without their question, and whether it has no answer; a case is its own cluster."""
+    domain = LongMemEvalSynthetic(LongMemEvalSyntheticSettings(**settings))
+    found = list(domain.cases(n, SEED))
+    texts = ["\n".join(e.text for e in domain.history(case.history_id)) for case in found]
+    return texts, np.array([case.gold.decision == ABSTAIN for case in found])
+
+
+def auc(texts: list[str], labels: npt.NDArray[np.bool_]) -> float:
+    """The better of L2 logistic regression and gradient boosting, cross-validated."""
+    words = CountVectorizer(min_df=10, ngram_range=(1, 2), binary=True)
+    telling = SelectKBest(chi2, k=60)  # chosen within each fold
+    linear = make_pipeline(words, telling, LogisticRegression(C=0.1, max_iter=500))
+    boosted = make_pipeline(
+        words, telling, GradientBoostingClassifier(n_estimators=50, subsample=0.5, random_state=0)
+    )
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    return max(
+        float(
+            roc_auc_score(
+                labels,
+                cross_val_predict(model, texts, labels, cv=folds, method="predict_proba")[:, 1],
+            )
+        )
+        for model in (linear, boosted)
+    )
+
+
+def test_a_count_s_history_does_not_tell_whether_there_was_anything_to_count() -> None:
+    texts, labels = drawn(500, shares={"count": 1.0}, abstention=0.5)
+    assert 0.4 < labels.mean() < 0.6
+    # The half-width of an interval over 500 cases is .05.
+    assert auc(texts, labels) < CHANCE[1] + 0.05
+
+
+@pytest.mark.slow
+def test_no_history_tells_whether_its_question_has_an_answer() -> None:
+    answerable = {name: s.share for name, s in STRUCTURES.items() if s.absences}
+    texts, labels = drawn(2_000, shares=answerable, abstention=0.5)
+    assert CHANCE[0] <= auc(texts, labels) <= CHANCE[1]
+
+
+@pytest.mark.slow
+def test_the_same_test_finds_a_planted_shortcut() -> None:
+    """A word in 30% of the histories of one label and 10% of the others: an AUC of .60."""
+    texts, labels = drawn(2_000, abstention=0.5)
+    rng = np.random.default_rng(0)
+    marked = rng.random(len(labels)) < np.where(labels, 0.3, 0.1)
+    planted = [
+        f"{text} heliotrope" if mark else text for text, mark in zip(texts, marked, strict=True)
+    ]
+    assert auc(planted, labels) > CHANCE[1]
+
+
+def test_what_is_asked_does_not_change_the_history() -> None:
+    """The same seed and index, asked with and without an answer, have one history in words."""
+    domains = [
+        LongMemEvalSynthetic(LongMemEvalSyntheticSettings(shares={"count": 1.0}, abstention=share))
+        for share in (0.0, 1.0)
+    ]
+    for index in range(20):
+        told = [[e.text for e in domain.history(f"{SEED}-{index}")] for domain in domains]
+        assert told[0] == told[1]
