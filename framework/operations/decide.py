@@ -45,7 +45,7 @@ class Decide(PromptedAnswering[DecideResponse]):
     """Decide a case from a view under the card's rules."""
 
     response = DecideResponse
-    slots = frozenset({"task", "record", "decisions", "notice", "otherwise"})
+    slots = frozenset({"task", "record", "decisions", "notice"})
 
     def answer_of(self, response: DecideResponse, task: TaskCard) -> Answer:
         return Answer(
@@ -61,16 +61,11 @@ class Decide(PromptedAnswering[DecideResponse]):
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         task = request.task
-        otherwise = (
-            "give the decision that is most likely right: one of them must be given"
-            if task.must_decide
-            else f"the decision is {UNDETERMINED}"
-        )
+        forced = f"; where it would be {UNDETERMINED}, the one that is most likely right"
         return {
-            "otherwise": otherwise,
             "task": card_text(task),
             "record": request.view,
-            "decisions": ", ".join(_decisions(task)),
+            "decisions": ", ".join(_decisions(task)) + (forced if task.must_decide else ""),
             "notice": _notice(task.notice),
         }
 

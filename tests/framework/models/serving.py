@@ -88,5 +88,7 @@ def measured(directory: Path, *without: str) -> list[dict[str, Any]]:
 
 USAGE: Sequence[str] = (
     "_tokens_in", "_tokens_out", "_tokens_cached", "cost_usd", "_calls", "_repairs", "_unreadable",
+    "form_read",
 )  # fmt: skip
-"""Columns that differ between a language model and the rules: what the provider counted."""
+"""Columns that differ between a language model and the rules: what the provider counted, and that
+the rules were made to read development forms alone."""
