@@ -25,6 +25,7 @@ GROUPS = (
     "routing",
 )
 WORDS = {
+    "always": "when a loop takes fresh cases",
     "answer": "a phase of the ledger, and a field of records and of operations",
     "chain": "the links from a task to what governs it: gold, and what a domain provides",
     "geometry": "where what governs lies, which a domain provides",
