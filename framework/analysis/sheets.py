@@ -40,16 +40,18 @@ def read_labels(path: Path, meant: Callable[[str], T], hint: str) -> dict[str, T
             rows = csv.DictReader(file)
             if not {"id", "label"} <= set(rows.fieldnames or ()):
                 raise UserError(f"{path}: columns id and label expected")
+            end = rows.line_num
             for row in rows:
+                line, end = end + 1, rows.line_num  # a text of several lines ends further down
                 label = (row["label"] or "").strip()
                 if not label:
                     continue
                 try:
                     found = meant(label)
                 except ValueError as error:
-                    raise DataError(path, rows.line_num, str(error)) from None
+                    raise DataError(path, line, str(error)) from None
                 if row["id"] in labels:
-                    raise DataError(path, rows.line_num, f"id {row['id']} is there twice")
+                    raise DataError(path, line, f"id {row['id']} is there twice")
                 labels[row["id"]] = found
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: can't be read: {error}") from None

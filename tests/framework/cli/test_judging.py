@@ -121,7 +121,7 @@ def test_judges_of_one_sweep(capsys: pytest.CaptureFixture[str], sweep: Path) ->
 
 
 def test_other_answers_are_not_compared(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
-    for name, model in (("one", "rule_based"), ("two", "rule_based_blind")):
+    for name, model in (("one", "rule_based"), ("two", "rule_based_noisy")):
         place = f"hydra.run.dir={runs_dir / name}"
         assert run(capsys, *SHORT, "arch=oracle", f"model={model}", place).status == 0
     done = framework(capsys, "judges", str(runs_dir / "one"), str(runs_dir / "two"))
