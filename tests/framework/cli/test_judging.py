@@ -229,12 +229,7 @@ def test_mistakes_with_sheets(
     assert "--n: 0 given" in mistake("--n", "0")
     assert "no label yet" in mistake("--read", str(sheet))
     fill(sheet, lambda row: "perhaps")
-    with sheet.open(newline="", encoding="utf-8") as file:
-        written = csv.DictReader(file)
-        next(written)
-        line = written.line_num  # a notice has several
-    said = f"labels.csv:{line}: label: yes or no expected, not 'perhaps'"
-    assert said in mistake("--read", str(sheet))
+    assert "labels.csv:2: label: yes or no expected, not 'perhaps'" in mistake("--read", str(sheet))
     fill(sheet, lambda row: "no")
     lines = sheet.read_text().splitlines()
     sheet.write_text("\n".join([*lines, lines[-1]]) + "\n")
