@@ -45,7 +45,7 @@ class Outcomes:
 
 
 def outcomes(job: Job) -> Outcomes | None:
-    """What became of the cases of a job; None where it has no success to split."""
+    """Outcomes of the cases of a job; None where it has no success to split."""
     found = part_values(job)
     if found is None:
         return None

@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add = commands.add_parser(
         "show",
-        help="a case as a person would read it, or what became of it in a run",
+        help="a case as a person would read it, or its outcome in a run",
         description="show domain=loan case=3 [overrides]   |   show RUN case=ID [arm=LABEL]",
     )
     add.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
@@ -174,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--revision", default="", help="of its repository, for the record")
     add.set_defaults(command="importing:import_corpus")
 
-    add = commands.add_parser("rescore", help="judge a run's stored answers anew, into a new run")
+    add = commands.add_parser("rescore", help="judge a run's stored answers again, into a new run")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such")
     add.add_argument("--axes", help="comma-separated axis plugins to score; default: all")

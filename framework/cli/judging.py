@@ -27,7 +27,7 @@ _SHOWN = 24
 
 
 def rescore(args: argparse.Namespace) -> int:
-    """Judge stored answers anew into a new directory."""
+    """Judge stored answers again into a new directory."""
     from framework.cli.ending import Ending, show
     from framework.engine.rescore import rescore as judge_anew
 
@@ -36,7 +36,7 @@ def rescore(args: argparse.Namespace) -> int:
         if "=" not in word:
             raise UserError(f"rescore: {word!r} is no override: judge=NAME or the like expected")
     if not args.overrides and not axes:
-        raise UserError("rescore: say what judges anew, as judge=llm, or which axes, by --axes")
+        raise UserError("rescore: say what judges again, as judge=llm, or which axes, by --axes")
     out = Path(args.out) if args.out else None
     return show(judge_anew(Path(args.run), args.overrides, axes, out, Ending()))
 
@@ -167,7 +167,7 @@ def _judged(paths: Sequence[Path]) -> list[Judged]:
 
 
 def _rescored_from(run: Path) -> list[Path]:
-    """The runs or sweeps beside this one that judged its answers anew, by name."""
+    """The runs or sweeps beside this one that judged its answers again, by name."""
     from framework.store import MANIFEST
     from framework.store.directory import SWEEP_PLAN
 

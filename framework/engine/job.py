@@ -49,7 +49,7 @@ class Job:
     """One run to be made: its plan, and what its gate compares with.
 
     prepared : its parts, where its check built them for the run. begun : the state of its
-    directory, where it was there already. origin : whose stored answers are judged anew.
+    directory, where it was there already. origin : whose stored answers are judged again.
     only_baseline : it was not asked for; others are compared with it. stored_as : its name in a
     sweep that was begun when the same settings had another label.
     """

@@ -30,7 +30,7 @@ def replay_events(path: Path, state: State | None = None) -> int:
     """Go through a finished run's events again, with nothing asked or measured; how many there are.
 
     What was measured and what the author answered is taken from the journal; all else is computed
-    anew and compared, the protocol's own file included. `state` is the run's, where it was read
+    again and compared, the protocol's own file included. `state` is the run's, where it was read
     already. Raises UserError where something differs.
     """
     state = state or load_finished(path)

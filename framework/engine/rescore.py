@@ -1,4 +1,4 @@
-"""Judging a finished run or sweep anew: a new directory, the old one is only read."""
+"""Judging a finished run or sweep again: a new directory, the old one is only read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 def rescore(
     old: Path, overrides: Sequence[str], axes: Sequence[str], new: Path | None, listener: Listener
 ) -> Outcome | SweepOutcome:
-    """Judge a run or sweep anew under `overrides` into a new directory.
+    """Judge a run or sweep again under `overrides` into a new directory.
 
     axes : the axis plugins to score; empty for all. new : the directory, by default beside the old
     one, named after it and the judge. Raises UserError for an override that would change more than
@@ -62,7 +62,7 @@ def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
     if stored.parts["protocol"].plugin.cls.groups:
         name = stored.label("protocol")
         raise UserError(
-            f"{old}: protocol={name} decides by its own judge; run it anew with another"
+            f"{old}: protocol={name} decides by its own judge; run it again with another"
         )
     if state.finished is None:
         raise UserError(f"{old} is not finished; go on with it by resume={old}")

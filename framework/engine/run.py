@@ -74,7 +74,7 @@ def execute(
 
     `prepared` has the plan's parts and `begun` the directory's state, where they are known already.
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
-    With an `origin`, or in a directory that was begun with one, its answers are judged anew.
+    With an `origin`, or in a directory that was begun with one, its answers are judged again.
     Raises UserError where the directory holds another configuration.
     """
     begun = begun or begun_in(plan, directory)

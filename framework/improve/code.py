@@ -86,7 +86,7 @@ def check_code(seam: str, source: object) -> None:
 def _check_names(tree: ast.Module) -> None:
     """Every name is an argument, a local, or a listed function that is called or sorts by `key`.
 
-    A built-in function is no value: whoever is handed one may call it. None is bound anew either,
+    A built-in function is no value: whoever is handed one may call it. None is bound again either,
     since a name that is a local in one scope is the built-in function in another.
     """
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]

@@ -2,7 +2,7 @@
 
 The loop is a deterministic function of what it measured and what its author answered. Those two are
 *effects*: where the journal holds them already, they are taken from it and nothing is asked or
-measured again. Everything else is computed anew and must be what the journal says. So a run that
+measured again. Everything else is computed again and must be what the journal says. So a run that
 was killed anywhere goes on with the same events, and a replay is a resume of a whole journal.
 """
 
@@ -56,7 +56,7 @@ class EventLog:
     def take(self, type_: str) -> Payload | None:
         """The journal's next event, where it has one of this type; None where it is used up.
 
-        Raises UserError where the next event is another, or nothing may be asked anew.
+        Raises UserError where the next event is another, or nothing may be asked again.
         """
         if self._next is None:
             if not self._context.live:

@@ -21,7 +21,7 @@ class ImproveSettings(Bounded):
         the target plans on its domain (`Target.sizes`).
     fresh_confirm : whether every interim analysis of CONFIRM has cases of its own: `auto` where the
         domain can generate them.
-    max_attempts : drafts for one regime before it is given up, counted anew after a promotion.
+    max_attempts : drafts for one regime before it is given up, counted again after a promotion.
     max_candidates : drafts in all. max_promotions : promotions in all; None for no cap.
     best_of : drafts of which the best on OPTIMIZE goes on.
     min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; the

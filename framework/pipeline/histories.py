@@ -11,7 +11,7 @@ from framework.contracts import Domain
 from framework.records import Event
 
 MOST_KEPT: Final = 32_000_000
-"""Characters of events that are kept of one domain; a longer history is made anew each time."""
+"""Characters of events that are kept of one domain; a longer history is made again each time."""
 _EVENT: Final = 500
 """What an event takes beside its text, in characters."""
 

@@ -14,7 +14,7 @@ it holds to:
 - Gold is true and hidden: its spans stand verbatim in their events, the whole history retains all
   of it, the gold answer is a success, and neither the task card nor an event's metadata gives it
   away.
-- Other words change nothing: where a case is rendered anew, its gold is what it was and stands
+- Other words change nothing: where a case is rendered again, its gold is what it was and stands
   where it stood.
 - What is declared exists: what `provides` names is in the cases and some axis needs it; headline
   columns, protocols, provenance, one fixed length.

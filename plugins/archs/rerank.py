@@ -1,4 +1,4 @@
-"""BM25 whose best are put in order anew: by words, by a language model, by a cross-encoder."""
+"""BM25 whose best are put in order again: by words, by a language model, by a cross-encoder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from plugins.archs._items import ranked_items
 class RerankSettings(BM25Settings):
     """Settings of every reranking arm, besides those of BM25.
 
-    candidates : best events of the first stage that are put in order anew, at least 1; the rest
+    candidates : best events of the first stage that are put in order again, at least 1; the rest
         follow in the order of the first stage.
     """
 

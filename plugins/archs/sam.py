@@ -1,4 +1,4 @@
-"""A single typed schema, synthesised anew on overflow."""
+"""A single typed schema, synthesised again on overflow."""
 
 from __future__ import annotations
 

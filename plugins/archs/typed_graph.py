@@ -92,7 +92,7 @@ class TypedArm(Arch[S]):
         """Build the graph, once for all queries where it is not drawn at random."""
         self._events = tuple(events)
         self._graph = self._built(0) if self.draws == 1 else None
-        # Counted here: it is told with every case, and a random graph is built anew each time.
+        # Counted here: it is told with every case, and a random graph is built again each time.
         counted = self._graph or self._built(0)
         self._counted = {
             "edges": counted.edges,
@@ -103,7 +103,7 @@ class TypedArm(Arch[S]):
     def _built(self, case_seed: int) -> TypedGraph:
         """The graph of the events under the settings' treatment of edges.
 
-        A random treatment is drawn anew for every case: with one for all cases of a history their
+        A random treatment is drawn again for every case: with one for all cases of a history their
         results would be a single draw, however many they are.
         """
         settings = self.settings

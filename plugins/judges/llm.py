@@ -33,7 +33,7 @@ class LLMJudgeSettings:
     prompts : the rubric: a directory of prompts or the name of a shipped set (`paraphrase`,
         `longmemeval`, `locomo`); None for the default one. The run's own `prompt_set` has no hand
         in it.
-    order : how demands are listed: `shuffled` anew for each answer by `seed`, as `listed` in the
+    order : how demands are listed: `shuffled` again for each answer by `seed`, as `listed` in the
         gold, or `reversed`.
     per_call : at most so many demands in one question; 0 for all of an answer's.
     """

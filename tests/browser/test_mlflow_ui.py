@@ -89,7 +89,7 @@ def _wait(browser: Chrome, find: Callable[[], T]) -> T:
 
 def _open(browser: Chrome, url: str) -> None:
     browser.set_window_size(2400, 1600)  # tables make cells only where they can be seen
-    browser.get("about:blank")  # a change after the # alone would not load the page anew
+    browser.get("about:blank")  # a change after the # alone would not load the page again
     browser.get(url)
 
 

@@ -1,4 +1,4 @@
-"""Stored answers as a source of rows: judged anew, with no call to the reader's model."""
+"""Stored answers as a source of rows: judged again, with no call to the reader's model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RescoreSource:
     """Where a rescored run's answers come from, as its manifest and journal say it.
 
     run : the old run's directory, from the new one's. identity, head : its identity's digest and
-        the hash that its journal ends with. axes : the axis plugins that were scored anew.
+        the hash that its journal ends with. axes : the axis plugins that were scored again.
         state : the old run, where it was read already; no part of the record.
     """
 
@@ -47,7 +47,7 @@ class RescoreSource:
 
     @classmethod
     def of(cls, old: State, new: Path, axes: Sequence[str]) -> RescoreSource:
-        """The origin of a run at `new` that judges the finished run `old` anew."""
+        """The origin of a run at `new` that judges the finished run `old` again."""
         assert old.finished is not None
         return cls(
             run=os.path.relpath(old.path, new),
@@ -80,7 +80,7 @@ class NoModel(Model[NoSettings]):
 
 
 class RescoreProtocol(RunProtocol[NoSettings]):
-    """The rows of a finished run with some axes scored anew from its answers.jsonl.
+    """The rows of a finished run with some axes scored again from its answers.jsonl.
 
     Not registered: `rescore` begins it. Raises UserError when the run's journal does not end as the
     source says: it was changed.
@@ -168,7 +168,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         axes = {**row.axes, **measured.values}
         success = axes.get(pipeline.domain.success_axis, row.success)
         scored = replace(row, axes=axes, success=success, usage=before)
-        if axes.keys() == measured.values.keys():  # all anew: in no column an old meaning
+        if axes.keys() == measured.values.keys():  # all again: in no column an old meaning
             scored = replace(scored, **measured.outcome, expected=case.gold.decision)
         return scored, {
             **record,

@@ -1,4 +1,4 @@
-"""What became of the cases as bars: retention and use, and where failures come from."""
+"""Outcomes of the cases as bars: retention and use, and where failures come from."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _RETENTION = (
 
 
 def retention(group: Group) -> Iterator[Block]:
-    """P_ret, kappa, leak, and what became of the cases."""
+    """P_ret, kappa, leak, and how the cases ended."""
     if not group.has("p_ret"):
         return
     axes = [axis for axis in _RETENTION if group.has(axis)]
@@ -67,7 +67,7 @@ def retention(group: Group) -> Iterator[Block]:
     yield from arms_table(
         group,
         "failures-table",
-        "What became of the cases that have a decision: shares, which sum to 1",
+        "Outcomes of the cases that have a decision: shares, which sum to 1",
         {
             "success": lambda split: interval_cell(split.success),
             **{words: _share_of(name) for name, words in PARTS.items()},

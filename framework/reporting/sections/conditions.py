@@ -1,4 +1,4 @@
-"""Under what conditions: the fairness lock, what arms declare of themselves, gates, predictions."""
+"""Under what conditions: equal budgets, what arms declare of themselves, gates, predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DECLARED: Final[Mapping[str, str]] = {
 
 def fairness(evidence: Evidence) -> Iterator[Block]:
     """The budget, how far views filled it, and who was not given the same room."""
-    yield Heading("Fairness lock", "fairness")
+    yield Heading("Budgets held equal", "fairness")
     yield Text(
         "Within a table above all arms had the same cases, reader, model, prompts, tokenizer and "
         "budget. Could fill is the share of rows whose arm offered at least the budget: among "
@@ -43,10 +43,10 @@ def fairness_flags(evidence: Evidence) -> Iterator[Block]:
     """Arms that were not given the same room, or did not use it."""
     flags = evidence.sweep.get("fairness_flags", [])
     if flags:
-        yield Note(f"Fairness: {len(flags)} flag{'s' if len(flags) > 1 else ''}:")
+        yield Note(f"Budget use: {len(flags)} flag{'s' if len(flags) > 1 else ''}:")
         yield Listing(flags)
     else:
-        yield Text("Fairness: no flags.")
+        yield Text("Budget use: no flags.")
 
 
 def capabilities(evidence: Evidence) -> Iterator[Block]:

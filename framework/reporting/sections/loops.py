@@ -29,7 +29,7 @@ from framework.store.openings import flags, register_of
 _STOPPED: Final = {
     "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
     "all_reachable_regimes_exhausted": "every regime that a seam reaches had its attempts",
-    "plateau": "several looks in a row found no gain beyond the noise",
+    "plateau": "several interim analyses in a row found no gain beyond the noise",
     "max_candidates": "it had as many candidates as it may",
     "max_promotions": "it had as many promotions as it may",
     "author_has_nothing_more": "the author had nothing more",
@@ -241,13 +241,13 @@ def _price(results: Mapping[str, Any]) -> str:
     n, spent = len(levels), sum(levels)
     if results["loop"]["fresh_confirm"]:
         return (
-            f"Each of the {n} looks had cases of its own and the level {levels[0]:g}. Did no "
-            "candidate help, some look would still pass a gate that asks for the bound with a "
-            f"chance of at most {min(1.0, spent):g}."
+            f"Each of the {n} interim analyses had cases of its own and the level {levels[0]:g}. "
+            "Did no candidate help, some analysis would still pass a gate that asks for the bound "
+            f"with a chance of at most {min(1.0, spent):g}."
         )
     return (
-        f"All {n} looks were at the same cases, so each had a smaller level than the one before: "
-        f"together they spent {spent:.4f}."
+        f"All {n} interim analyses were on the same cases, so each had a smaller level than the "
+        f"one before: together they spent {spent:.4f}."
     )
 
 

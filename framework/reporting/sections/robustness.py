@@ -99,7 +99,7 @@ def _treated(group: Group) -> Iterator[Table]:
     return arms_table(
         group,
         "treatment-table",
-        "Treatment of twins by arm and attribute",
+        "Counterfactual pairs by arm and attribute",
         {
             "attribute": "attribute",
             "pairs": ("n", count),

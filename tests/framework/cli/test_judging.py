@@ -104,9 +104,9 @@ def test_a_bad_table_is_told(
 
 
 def test_judges_of_one_sweep(capsys: pytest.CaptureFixture[str], sweep: Path) -> None:
-    anew = framework(capsys, "rescore", str(sweep), "judge=llm", "judge.prompts=paraphrase")
-    assert anew.status == 0, anew.err
-    found = loaded(framework(capsys, "judges", str(sweep), str(anew.directory), "--json"))
+    again = framework(capsys, "rescore", str(sweep), "judge=llm", "judge.prompts=paraphrase")
+    assert again.status == 0, again.err
+    found = loaded(framework(capsys, "judges", str(sweep), str(again.directory), "--json"))
     names = {(row["judge_a"], row["judge_b"]) for row in found["agreement"]}
     assert names == {("rules", "llm(prompts=paraphrase)")}
     by_axis = {row["axis"]: row for row in found["agreement"]}
@@ -114,7 +114,7 @@ def test_judges_of_one_sweep(capsys: pytest.CaptureFixture[str], sweep: Path) ->
     assert by_axis["rcs"]["n"] == 12
     assert all(d["kept"] == d["n"] for d in found["directions"])
     alone = loaded(framework(capsys, "judges", str(sweep), "--json"))
-    assert alone == found, "what was judged anew beside a run is found"
+    assert alone == found, "what was judged again beside a run is found"
     again = framework(capsys, "judges", str(sweep), str(sweep))
     assert again.status == 0
     assert "rules in sweep" in " ".join(again.out.split())

@@ -284,7 +284,7 @@ def test_a_sound_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
 
 
 def rewrite(run_: Path, change: Callable[[str, Any], Any]) -> None:
-    """A forger's work: the whole chain anew, consistent in itself, with other content."""
+    """A forger's work: the whole chain again, consistent in itself, with other content."""
     events = list(read(run_ / "journal.jsonl"))
     (run_ / "journal.jsonl").unlink()
     with Journal.create(run_ / "journal.jsonl") as journal:

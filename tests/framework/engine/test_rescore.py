@@ -1,4 +1,4 @@
-"""Judging anew: the reader is not asked, the old run is only read, the new one says whence."""
+"""Judging again: the reader is not asked, the old run is only read, the new one says whence."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def first(capsys: pytest.CaptureFixture[str], runs_dir: Path, *more: str) -> Don
     return done
 
 
-def anew(option: str) -> str:
+def again(option: str) -> str:
     return f"+judge={option}" if option.startswith("_") else f"judge={option}"
 
 
@@ -130,7 +130,7 @@ def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: 
         ((str(old), "judge=llm", "model=rule_based_noisy"), "rescore: model would differ"),
         ((str(old), "judge=llm", "n_cases=3"), "rescore: n_cases would differ"),
         ((str(old), "judge=llm", "--axes", "rsc"), "did you mean 'rcs'"),
-        ((str(old),), "say what judges anew"),
+        ((str(old),), "say what judges again"),
         ((str(old), "llm"), "'llm' is no override"),
         ((str(runs_dir / "nothing"), "judge=llm"), "is not a run directory"),
     ):

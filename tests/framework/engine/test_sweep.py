@@ -137,7 +137,7 @@ def test_a_sweep_compares_every_pair_on_every_axis_at_every_budget(
 
 
 def test_a_comparison_is_what_its_rows_say(swept: tuple[Path, str]) -> None:
-    """Delta, Cohen's h and the exact permutation p, computed anew from the rows of two runs."""
+    """Delta, Cohen's h and the exact permutation p, computed again from the rows of two runs."""
     directory, _ = swept
     rows = {d.name.split("-")[1]: load_state(d).rows for d in tight(directory)}
     summary = read_json(directory / "sweep.json")

@@ -210,4 +210,4 @@ def test_alpha_is_spent_over_looks_at_the_same_cases(tmp_path: Path) -> None:
     assert alphas == sorted(alphas, reverse=True)
     samples = [e["sample"] for e in done.of("evaluation.started") if e["purpose"] == "confirm"]
     assert samples == sorted(samples)
-    assert len(set(samples)) == len(alphas)  # asked anew at each look
+    assert len(set(samples)) == len(alphas)  # asked again at each look

@@ -1,4 +1,4 @@
-"""Reading numbers back from a recipe's page, and making them anew from rows in plain Python."""
+"""Reading numbers back from a recipe's page, and making them again from rows in plain Python."""
 
 from __future__ import annotations
 

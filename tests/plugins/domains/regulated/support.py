@@ -55,7 +55,7 @@ def only(stratum: str) -> Mapping[str, float]:
 
 
 def recomputed(policy: Policy, facts: Mapping[str, float | date | str]) -> tuple[str, list[str]]:
-    """Decision and codes of the rules that gave it, computed anew and not by the product."""
+    """Decision and codes of the rules that gave it, computed again and not by the product."""
     for decision in policy.precedence:
         codes = []
         for rule in policy.rules:

@@ -27,9 +27,9 @@ def test_in_other_words_the_same_documents_state_the_same(spec: str) -> None:
             assert replace(again, text=mention.text) == mention
             stated += 1
             alike += again.text == mention.text
-        for draft, anew in zip(mine.drafts, its.drafts, strict=True):
-            assert (draft.id, draft.day, draft.arrival) == (anew.id, anew.day, anew.arrival)
-            assert (draft.title, draft.author) == (anew.title, anew.author)
+        for draft, again in zip(mine.drafts, its.drafts, strict=True):
+            assert (draft.id, draft.day, draft.arrival) == (again.id, again.day, again.arrival)
+            assert (draft.title, draft.author) == (again.title, again.author)
         texts = {event.text for event in one.history(case.history_id)}
         others = {event.text for event in one.history(other.history_id)}
         # What was drawn with few wordings, as a line of a form, may be worded alike again.

@@ -1,4 +1,4 @@
-"""Recipes of the Depth paper: what they print, made anew from the rows of small sweeps."""
+"""Recipes of the Depth paper: what they print, made again from the rows of small sweeps."""
 
 from __future__ import annotations
 
@@ -370,7 +370,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/table10": ("paper_geometry", scorecard),
     "depth/F049": ("four_cell", four_cells),
 }  # fmt: skip
-"""By recipe: the experiment that it is of, and what is made anew of its page."""
+"""By recipe: the experiment that it is of, and what is made again of its page."""
 
 
 @pytest.fixture(scope="module")
