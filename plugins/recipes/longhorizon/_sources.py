@@ -37,7 +37,8 @@ def rows_of(sources: Sequence[Path]) -> list[Recorded]:
     """The rows of recorded CSV files and of runs and sweeps, as the paper names their arms.
 
     Of a measured run a case counts once at each budget: its axes averaged over repeats and draws,
-    the decision that of its first row. A case that failed scores 0 on every axis.
+    the decision that of its first row. A case that failed scores 0 on every axis; one in a form
+    that the reader was not made to read is left out, as on every page.
     """
     rows: list[Recorded] = []
     for source in sources:
@@ -61,7 +62,8 @@ def _measured(job: Job) -> Iterator[Recorded]:
         return
     means = job.means.values.get((job.budget, job.arm), {})
     seen: set[str] = set()
-    for row in job.rows:
+    read = [row for row in job.rows if row.form_read] or job.rows
+    for row in read:
         if row.case_id in seen:
             continue
         seen.add(row.case_id)

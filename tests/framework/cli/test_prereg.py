@@ -237,7 +237,7 @@ def test_power_from_the_same_sweep(
     given = ("power", str(sweep), "--axis", "eda")
     done = framework(capsys, *given, "--smallest-effect", "0.1", "--baseline", "bm25")
     assert done.status == 0
-    assert done.out.count("pilot of 24 cases") == 2
+    assert done.out.count("pilot of 8 cases") == 2, "of the 24 those in forms that the reader reads"
     assert "over 2 comparisons" in done.out
     for wrong, message in (
         (("--axis", "nope", "--smallest-effect", "0.1"), "the runs have no 'nope'"),

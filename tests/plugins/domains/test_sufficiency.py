@@ -26,7 +26,8 @@ EMPTY = MemoryView(items=(), tokens=0, budget_tokens=0)
 
 
 def shipped() -> list[tuple[str, dict[str, Any]]]:
-    names = sorted({plugin.name for plugin in plugins("domain")})
+    found = (plugin for plugin in plugins("domain") if plugin.cls.__module__.startswith("plugins."))
+    names = sorted({plugin.name for plugin in found})
     return [(name, values) for name in names for values in SETTINGS.get(name, [{}])]
 
 
