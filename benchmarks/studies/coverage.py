@@ -279,7 +279,10 @@ def _differences() -> Iterator[Scenario]:
     figure = "paired difference, interval, cr2 t"
     for name, skewed in (("clusters of four", False), ("clusters of four, skewed", True)):
         hit = over_clusters(skewed, interval, 0.05)
-        yield Scenario(figure, name, hit, claims=not skewed, method="cr2 t")
+        # At ten clusters too few of them differ for t, and the wider bounded mean stands in for it.
+        yield Scenario(
+            figure, name, hit, claims=not skewed, conservative=not skewed, method="cr2 t"
+        )
     for name, draw, truth, _ in data:
         method = "tango score" if name.startswith("0/1") else "bounded mean"
         figure = f"paired difference, decision bounds, {method}"
