@@ -76,7 +76,8 @@ def differing(entry: dict[str, Any], commit: str) -> list[str]:
     drawn = arms[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % len(arms)]
     directory = RUNS / f"sample-{commit[:8]}-{entry['name']}-{drawn}"
     if not directory.exists():
-        call("run.py", *entry["sweep"], f"arch={drawn}", f"hydra.sweep.dir={directory}")
+        alone = (f"arch={drawn}", f"baseline={drawn}", f"hydra.sweep.dir={directory}")
+        call("run.py", *entry["sweep"], *alone)
     missing = []
     for place, more in entry["tables"].items():
         made = call("-m", "framework", "table", str(directory), *more)
