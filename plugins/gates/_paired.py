@@ -117,9 +117,10 @@ def judge(
     for axis in settings.axes:
         higher = _higher_is_better(axis)
         worst, best = (0.0, 1.0) if higher else (1.0, 0.0)
+        own, its = _poolable(axis, rows, baseline)
         comparison = compare(
-            _case_values(rows, axis, worst),
-            _case_values(baseline, axis, best),
+            _case_values(own, axis, worst),
+            _case_values(its, axis, best),
             clusters,
             seed=seed,
             names=(label, axis),
@@ -168,6 +169,7 @@ def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] |
             case_id=row.case_id,
             arm=best,
             cluster=row.cluster,
+            form_read=row.form_read,
             axes={axis: float(row.expected == best)},
         )
         for row in {row.case_id: row for row in baseline}.values()
@@ -193,11 +195,21 @@ def _higher_is_better(axis: str) -> bool:
 def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, float | None]:
     """Case id to the mean of its defined values; None where no row has one."""
     values: dict[str, list[float]] = {}
-    free = any(axis in plugin.cls.model_free for plugin in plugins("axis"))
-    read = [row for row in rows if row.form_read]
-    for row in rows if free or not read else read:
+    for row in rows:
         defined = values.setdefault(row.case_id, [])
         value = failed if row.error else row.axes.get(axis)
         if value is not None:
             defined.append(value)
     return {case: sum(v) / len(v) if v else None for case, v in values.items()}
+
+
+def _poolable(
+    axis: str, rows: Sequence[Row], baseline: Sequence[Row]
+) -> tuple[Sequence[Row], Sequence[Row]]:
+    """Of both sides the cases in a form that both read, if any; all of an axis without a model."""
+    free = any(axis in plugin.cls.model_free for plugin in plugins("axis"))
+    unread = {row.case_id for row in (*rows, *baseline) if not row.form_read}
+    if free or unread.issuperset(row.case_id for row in rows):
+        return rows, baseline
+    left = [[row for row in side if row.case_id not in unread] for side in (rows, baseline)]
+    return left[0], left[1]

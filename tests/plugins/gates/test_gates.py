@@ -196,3 +196,14 @@ def test_an_open_gate_passes_what_any_other_stops() -> None:
 def test_a_users_mistake_is_one_line(make: Callable[[], object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         make()
+
+
+def test_the_best_constant_is_judged_on_the_forms_that_were_read() -> None:
+    def made(value: float, arm: str) -> list[Row]:
+        return [
+            replace(row, expected="DENY", form_read=i < 80)
+            for i, row in enumerate(rows([value] * 100, axis="eda", arm=arm))
+        ]
+
+    outcome = decide("noninferiority", made(1.0, "a"), made(1.0, "b"), made(0.0, "none"))
+    assert [finding["n"] for finding in outcome.findings] == [80] * len(outcome.findings)
