@@ -22,7 +22,13 @@ from plugins.recipes.depth.costs import edges_of
 from tests.launching import framework
 from tests.plugins.recipes.pages import Printed, at, depth, mean, tables, values
 
-SMALL = ("n_cases=6", "domain.items=400", "report=false")
+CORPUS = (
+    *("domain.items=400", "domain.query=ticket", "domain.naming=explicit"),
+    "domain.forms=development",
+)
+"""Memories are asked with the ticket, so that lexical ones find something of six tasks, which are
+all worded as the reader reads."""
+SMALL = ("n_cases=6", *CORPUS, "report=false")
 """Six tasks: a corpus of its own setting, too few for any interval."""
 
 SWEEPS = {
@@ -385,7 +391,7 @@ def sweep(sweeps: dict[str, Path], name: str) -> Path:
         given = {s.split("=")[0] for s in SWEEPS[name]}
         small = [o for o in SMALL if o.split("=")[0] not in given]
         if name == "four_cell":  # another domain
-            small.remove("domain.items=400")
+            small = [o for o in small if o not in CORPUS]
         place = f"hydra.sweep.dir={sweeps[name]}"
         argv = ["-m", f"+experiment=depth/{name}", *SWEEPS[name], *small, "baseline=null", place]
         assert command.main(argv) == 0
