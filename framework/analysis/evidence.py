@@ -51,7 +51,7 @@ class Job:
     @cached_property
     def good(self) -> list[Row]:
         """The rows without an error, with what may be pooled of them (`poolable`)."""
-        return poolable([row for row in self.rows if not row.error])
+        return [row for row in poolable(self.rows) if not row.error]
 
     @cached_property
     def means(self) -> CaseMeans:

@@ -20,6 +20,11 @@ def poolable(rows: Sequence[Row]) -> list[Row]:
     return [row if row.form_read else _without_reader(row, free) for row in rows]
 
 
+def of_read_forms(rows: Sequence[Row]) -> list[Row]:
+    """The rows in forms that were read, errors among them; all where none, or each, is."""
+    return [row for row in rows if row.form_read] or list(rows)
+
+
 def _without_reader(row: Row, free: set[str]) -> Row:
     axes = {name: value if name in free else None for name, value in row.axes.items()}
     return replace(row, axes=axes, success=None)

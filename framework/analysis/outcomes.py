@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from framework.analysis.evidence import Group, Job, higher_is_better
-from framework.analysis.forms import poolable
+from framework.analysis.forms import of_read_forms
 from framework.records import ABSTAIN, Row
 from framework.statistics.intervals import Interval, mean_intervals
 from framework.statistics.omnibus import CriticalDifference, critical_difference
@@ -69,7 +69,7 @@ def part_values(job: Job) -> tuple[dict[str, dict[str, float]], dict[str, str]] 
     if not any(map(_splits, job.good)):
         return None
     by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(poolable(job.rows), key=lambda row: row.key):
+    for row in sorted(of_read_forms(job.rows), key=lambda row: row.key):
         if row.expected != ABSTAIN and (row.error or _splits(row)):
             by_case[row.case_id].append(row)
     parts = {

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from framework.analysis.cost import Sharing, economy, sharing
 from framework.analysis.counterfactual import treatment
-from framework.analysis.forms import poolable
+from framework.analysis.forms import of_read_forms, poolable
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
@@ -121,7 +121,7 @@ def summarize(
         "headline": list(domain.headline),
         "axes": axes,
         "success_axis": domain.success_axis,
-        "constants": constants(good),
+        "constants": constants(of_read_forms(good)),
         "unread": len({row.case_id for row in good if not row.form_read}),
         "strata": strata,
         "depths": depths_of_strata(good),

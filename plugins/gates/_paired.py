@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
+from framework.analysis.forms import of_read_forms
 from framework.bounds import Bounded, above
 from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
@@ -163,7 +164,8 @@ def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] |
     expected = {row.case_id: row.expected for row in baseline}
     if not all(expected.values()):
         return None
-    ((best, _), *_) = Counter(expected.values()).most_common(1)
+    judged = {row.case_id: row.expected for row in of_read_forms(baseline)}
+    ((best, _), *_) = Counter(judged.values()).most_common(1)
     return best, [
         Row(
             case_id=row.case_id,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.analysis import prereg
+from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING
 from framework.errors import DataError, UserError
 from framework.store.directory import FinishedRun
@@ -111,7 +112,7 @@ def _option(label: object) -> str:
 
 def _rows(run: FinishedRun) -> Iterator[dict[str, Any]]:
     config = run.state.started.get("config", {})
-    for row in run.rows:
+    for row in poolable(run.rows):
         yield {
             "case_id": row.case_id,
             "arm": row.arm,

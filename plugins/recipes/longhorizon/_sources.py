@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from framework.analysis.evidence import Job, load
+from framework.analysis.forms import of_read_forms
 from framework.reporting.blocks import Block, Note, Text
 from plugins.recipes.longhorizon._rows import Recorded, read_rows
 
@@ -62,8 +63,7 @@ def _measured(job: Job) -> Iterator[Recorded]:
         return
     means = job.means.values.get((job.budget, job.arm), {})
     seen: set[str] = set()
-    read = [row for row in job.rows if row.form_read] or job.rows
-    for row in read:
+    for row in of_read_forms(job.rows):
         if row.case_id in seen:
             continue
         seen.add(row.case_id)

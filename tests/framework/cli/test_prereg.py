@@ -296,3 +296,17 @@ def test_settings_of_one_base_may_have_their_own_number_of_cases(
     assert len(measured_in(runs, with_base).rows) == 7
     with pytest.raises(UserError, match="differ in n_cases: judge them apart"):
         measured_in(runs, plan)
+
+
+def test_a_verdict_is_of_the_forms_that_were_read(
+    conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(capsys, *LOAN, "arch=bm25", "n_cases=12", "hydra.run.dir=bm25")
+    finished = read_run(Path("bm25"))
+    unread = {row.case_id for row in finished.rows if not row.form_read}
+    assert 0 < len(unread) < 12
+    plan, _ = read_file(conf)
+    for row in measured_in([finished], plan).rows:
+        assert (row["axes"]["eda"] is None) == (row["case_id"] in unread)
+        assert row["axes"]["surface_ceiling"] is not None

@@ -188,6 +188,18 @@ def test_outcomes_are_what_became_of_each_case() -> None:
     assert split.success.mean == pytest.approx(6 / 11), "the failed row is no case of an axis"
 
 
+def test_a_failure_in_a_form_that_is_not_read_is_none_of_the_outcomes() -> None:
+    right = [
+        said(Row(case_id=f"r{i}", arm="a", axes={"kappa": 1.0, "leak": None}, tags={"depth": "1"}))
+        for i in range(4)
+    ]
+    apart = [replace(row, case_id=f"u{row.case_id}", form_read=False) for row in right]
+    broken = Row(case_id="broken", arm="a", axes={}, error="X: y", form_read=False)
+    split = outcomes(job_of("a", [*right, *apart, broken]))
+    assert split is not None
+    assert (split.parts["failed"].mean, split.parts["retained_right"].n) == (0.0, 4)
+
+
 def test_repeats_count_as_one_case() -> None:
     rows = [
         said(

@@ -10,6 +10,7 @@ from framework.contracts import GateOutcome
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import find, settings_of
+from plugins.gates._paired import best_constant
 
 
 def rows(values: Sequence[float | None], axis: str = "eda", arm: str = "a") -> list[Row]:
@@ -207,3 +208,13 @@ def test_the_best_constant_is_judged_on_the_forms_that_were_read() -> None:
 
     outcome = decide("noninferiority", made(1.0, "a"), made(1.0, "b"), made(0.0, "none"))
     assert [finding["n"] for finding in outcome.findings] == [80] * len(outcome.findings)
+
+
+def test_the_best_constant_is_the_commonest_decision_of_the_forms_that_were_read() -> None:
+    baseline = [
+        replace(row, expected="PAY" if i < 20 else "DENY", form_read=i < 30)
+        for i, row in enumerate(rows([1.0] * 100, axis="eda", arm="b"))
+    ]
+    found = best_constant(baseline, "eda")
+    assert found is not None
+    assert found[0] == "PAY", "20 of the 30 that count, 20 of all 100"
