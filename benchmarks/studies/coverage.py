@@ -310,7 +310,7 @@ def _others() -> Iterator[Scenario]:
     def slope(rng: Rng, n: int) -> bool | None:
         depths = [float(1 + i % 3) for i in range(n)]
         values = (rng.random(n) < 1 - 0.1 * np.array(depths)).astype(np.float64)
-        found = depth_slope(values, depths, seed=0, resamples=RESAMPLES)
+        found = depth_slope(values, depths)
         return _covers((found.low, found.high), -0.1)
 
     def indirect(rng: Rng, n: int) -> bool | None:
@@ -337,7 +337,7 @@ def _others() -> Iterator[Scenario]:
         title = f"{name} of judges (percentile bootstrap over cases)"
         yield Scenario(title, "five steps, two answers a case", agreed(figure, 0.7), claims=False)
     yield Scenario("ratio of means (delta method)", "use factor .8, retention .7", ratio)
-    title = "depth slope (percentile bootstrap)"
+    title = "depth slope (HC2 t)"
     yield Scenario(title, "0/1 at three depths, n in all", slope, claims=False)
     yield Scenario("indirect effect (percentile bootstrap)", "normal, .5 x .4", indirect)
 

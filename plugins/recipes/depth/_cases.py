@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,7 +14,7 @@ from framework.statistics.clusters import MIN_UNITS
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import Measured, shown
-from plugins.recipes.depth._slopes import Crossover, Slope, crossover, depth_slope
+from plugins.recipes.depth._slopes import Crossover, Slope, crossover, depth_slope, effective
 
 STAR: Final = (
     "Intervals are 95% BCa over corpora (exact where all tasks differ alike), of each number "
@@ -92,22 +91,26 @@ def kept(job: Job, base: Job, axis: str) -> Measured:
 def slope(job: Job, axis: str, deepest: int | None = None) -> Slope:
     """The slope of an axis over depth, up to a depth where one is given.
 
-    An axis that is of some cases alone, as kappa, may have few of them at a depth: depths with
-    fewer clusters than an interval needs are left out, unless fewer than two depths have enough.
+    An axis that is of some cases alone, as kappa, may have few of them at a depth: depths whose
+    clusters count as fewer than an interval needs are left out, unless fewer than two have enough.
     """
     clusters = job.means.clusters
     found = values(job, axis)
-    depths = {case: depth for case, depth in depths_of(job.good).items()
-              if case in found and (deepest is None or depth <= deepest)}  # fmt: skip
-    apart = {(depth, clusters[case]) for case, depth in depths.items()}
-    sizes = Counter(depth for depth, _ in apart)
-    enough = {depth for depth, size in sizes.items() if size >= MIN_UNITS}
-    cases = sorted(case for case, depth in depths.items() if len(enough) < 2 or depth in enough)
+    by_depth: dict[int, list[str]] = {}
+    for case, depth in sorted(depths_of(job.good).items()):
+        if case in found and (deepest is None or depth <= deepest):
+            by_depth.setdefault(depth, []).append(case)
+    enough = {
+        depth: cases
+        for depth, cases in by_depth.items()
+        if effective([clusters[case] for case in cases]) >= MIN_UNITS
+    }
+    kept = enough if len(enough) > 1 else by_depth
+    pairs = sorted((case, depth) for depth, cases in kept.items() for case in cases)
     return depth_slope(
-        [found[case] for case in cases],
-        [depths[case] for case in cases],
-        seed=_seed(job),
-        clusters=[clusters[case] for case in cases],
+        [found[case] for case, _ in pairs],
+        [depth for _, depth in pairs],
+        clusters=[clusters[case] for case, _ in pairs],
     )
 
 
@@ -122,7 +125,7 @@ def crossing(job: Job, rivals: Sequence[Job], axis: str) -> Crossover:
         for one in (job, *rivals)
     )
     rows = dict(zip((rival.arm for rival in rivals), others, strict=True))
-    return crossover(own, rows, depths, seed=_seed(job), clusters=job.means.clusters)
+    return crossover(own, rows, depths, clusters=job.means.clusters)
 
 
 def _seed(job: Job) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -9,15 +10,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from framework.statistics.bootstrap import RESAMPLES, bootstrap_means, percentile_limits
-from framework.statistics.clusters import MIN_UNITS, FloatArray
+from framework.statistics.clusters import MIN_UNITS, FloatArray, Units
 from framework.statistics.intervals import as_values
-from framework.statistics.paired import Comparison, compare
-from framework.statistics.seeding import generator
+from framework.statistics.paired import pair, paired_bounds
 from plugins.recipes._cells import Measured
 
 LEVEL: Final = 0.95
 """Coverage of every interval here."""
+_Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,10 @@ class Slope:
 
     Attributes:
         per_hop: least-squares slope, in the axis's unit a hop; ``None`` where undefined.
-        low: 95% percentile limit of `per_hop`, ``None`` where none is claimed.
+        low: 95% limit of `per_hop`, ``None`` where none is claimed.
         high: the other.
         endpoint: mean at the largest depth minus mean at the smallest.
-        endpoint_low: 95% percentile limit of `endpoint`, ``None`` also where neither end varies.
+        endpoint_low: 95% limit of `endpoint`, ``None`` also where hardly a case differs there.
         endpoint_high: the other.
         means: (depth, cases, mean), by depth.
         method: of the limits, or why there are none.
@@ -82,10 +82,10 @@ class Crossover:
 
     Attributes:
         depth: the smallest depth whose `low` is above 0; ``None`` where there is none.
-        low: 2.5% quantile, over resamples of cases, of the smallest depth with a lead; ``None``
-            where that is "at no depth measured", or no interval is claimed.
-        high: 97.5% quantile, likewise.
-        never: share of resamples in which the arm leads at no depth.
+        low: the smallest depth at which a lead can't be ruled out; ``None`` where that is "at no
+            depth measured", or no interval is claimed.
+        high: the smallest depth at which it leads for sure, whichever depths are looked at.
+        claimed: whether `low` and `high` are an interval.
         leads: by depth.
         method: of the interval, or why there is none.
     """
@@ -95,29 +95,26 @@ class Crossover:
     method: str
     low: float | None = None
     high: float | None = None
-    never: float | None = None
+    claimed: bool = False
 
 
 def depth_slope(
     values: npt.ArrayLike | Sequence[float | None],
     depths: Sequence[float],
     *,
-    seed: int,
     clusters: Sequence[str | None] | None = None,
-    resamples: int = RESAMPLES,
 ) -> Slope:
     """Fit value = a + b depth by least squares over cases.
 
-    Resampled are the cases within each depth; where some cluster holds several cases, clusters as a
-    whole, whatever the depths of their cases. No limits are claimed where a depth has cases of
-    fewer than 10 such units. Source: Depth, section 7 and example (l).
+    Limits are Student's t by the CR2 variance over clusters (HC2 where every case stands alone).
+    None are claimed where a depth has cases of fewer than 10 effective clusters, or where fewer
+    than 10 clusters hold a case that is not as the rest of its depth.
+    Source: Depth, section 7 and example (l); docs/decisions/0014.
 
     Args:
         values: n values; NaN or ``None`` where undefined: such cases do not count.
         depths: n depths.
-        seed: of the resampling.
         clusters: n labels, ``None`` for a case that stands alone.
-        resamples: of the bootstrap.
 
     Raises:
         ValueError: different lengths, or an infinite value or depth.
@@ -127,43 +124,102 @@ def depth_slope(
     if not len(y) == len(x) == len(labels):
         raise ValueError(f"{len(y)} values for {len(x)} depths and {len(labels)} clusters")
     kept = ~(np.isnan(y) | np.isnan(x))
-    y, x = y[kept], x[kept]
-    labels = [label for label, counts in zip(labels, kept, strict=True) if counts]
+    # In an order that the input's order can't move, down to the last bit.
+    order = sorted(np.flatnonzero(kept), key=lambda i: (x[i], y[i], labels[i] or ""))
+    y, x, unit = y[order], x[order], _numbered([labels[i] for i in order])
     levels = np.unique(x)
-    strata = [np.sort(y[x == depth]) for depth in levels]
-    means = tuple(
-        (float(depth), len(part), float(part.mean()))
-        for depth, part in zip(levels, strata, strict=True)
-    )
+    means = tuple((float(d), int(np.sum(x == d)), float(np.mean(y[x == d]))) for d in levels)
     if len(levels) < 2:
         reason = "undefined: one depth" if len(levels) else "undefined: no cases"
         return Slope(means=means, method=reason)
-    sizes = np.array([len(part) for part in strata], dtype=np.float64)
-    away = levels - np.average(levels, weights=sizes)
-    weights = sizes * away / np.sum(sizes * away**2)
-    centre = np.array([part.mean() for part in strata])
-    per_hop, endpoint = float(weights @ centre), float(centre[-1] - centre[0])
-    units = _Units.of(y[None], x, levels, labels)
-    bare = Slope(means=means, method=units.method, per_hop=per_hop, endpoint=endpoint)
-    if units.too_few:
-        return replace(bare, method=units.too_few)
-    if all(np.ptp(part) == 0 for part in strata):
-        return replace(bare, method="no interval: no variation within any depth")
-    (sums,), counts = units.drawn(seed, "slope", resamples)
-    low, high = percentile_limits(_slopes(sums, counts, levels), LEVEL)
-    end_low, end_high = None, None
-    if np.ptp(strata[0]) or np.ptp(strata[-1]):  # else resamples would claim certainty
-        end_low, end_high = percentile_limits(sums[-1] / counts[-1] - sums[0] / counts[0], LEVEL)
-    return replace(bare, low=low, high=high, endpoint_low=end_low, endpoint_high=end_high)
+    per_hop, low, high, method = _fitted(y, x, unit)
+    ends = (x == levels[0]) | (x == levels[-1])
+    rise, *limits, _ = _fitted(y[ends], (x[ends] == levels[-1]).astype(np.float64), unit[ends])
+    end_low, end_high = limits if low is not None else (None, None)
+    return Slope(
+        means=means, method=method, per_hop=per_hop, low=low, high=high,
+        endpoint=rise, endpoint_low=end_low, endpoint_high=end_high,
+    )  # fmt: skip
 
 
-def _slopes(sums: FloatArray, counts: FloatArray, levels: FloatArray) -> FloatArray:
-    """Least-squares slope over cases by resample, from their sums and numbers by depth."""
-    n = counts.sum(axis=0)
-    centre = levels @ counts / n
-    across = levels @ sums - centre * sums.sum(axis=0)
-    slopes: FloatArray = across / (levels**2 @ counts - n * centre**2)
-    return slopes
+def _fitted(
+    y: FloatArray, x: FloatArray, unit: _Indices
+) -> tuple[float, float | None, float | None, str]:
+    """The slope of y on x, its limits, and how they were found or why there are none."""
+    from scipy.special import stdtrit
+
+    design = np.stack([np.ones_like(x), x - x.mean()], axis=1)
+    bread = np.linalg.inv(design.T @ design)
+    weights = design @ bread[1]
+    value = float(weights @ y)
+    reason = _too_few(x, unit) or _alike(y, x, unit)
+    if reason:
+        return value, None, None, reason
+    clustered = len(np.unique(unit)) < len(y)
+    variance, freedom = _cr2(design, bread, y - design @ (bread @ design.T @ y), unit)
+    half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * variance**0.5
+    return value, value - half, value + half, "cr2 t over clusters" if clustered else "hc2 t"
+
+
+def _cr2(
+    design: FloatArray, bread: FloatArray, residuals: FloatArray, unit: _Indices
+) -> tuple[float, float]:
+    """The variance of the last coefficient and Satterthwaite's degrees of freedom.
+
+    Those are for independent cases. Source: Bell and McCaffrey, Survey Methodology 28 (2002),
+    169-181; Pustejovsky and Tipton, J. Business and Economic Statistics 36 (2018), 672-683.
+    """
+    number = int(unit.max()) + 1
+    adjusted = np.zeros((number, len(design)))
+    for at in range(number):
+        (rows,) = np.nonzero(unit == at)
+        part = design[rows]
+        sizes, vectors = np.linalg.eigh(np.eye(len(rows)) - part @ bread @ part.T)
+        scale = np.where(sizes > 1e-10, 1 / np.sqrt(np.maximum(sizes, 1e-10)), 0.0)
+        adjusted[at, rows] = vectors @ (scale * (vectors.T @ (part @ bread[-1])))
+    variance = float(np.sum((adjusted @ residuals) ** 2))
+    across = adjusted @ design
+    spread = adjusted @ adjusted.T - across @ bread @ across.T
+    return variance, float(np.trace(spread) ** 2 / np.sum(spread**2))
+
+
+def effective(labels: Sequence[object]) -> float:
+    """What cases with these clusters count as, ``None`` standing alone; see `Units.effective`."""
+    counts = Counter(label for label in labels if label is not None)
+    sizes = np.array([*counts.values(), *[1] * sum(x is None for x in labels)], dtype=np.float64)
+    return Units(sizes, sizes).effective
+
+
+def _too_few(x: FloatArray, unit: _Indices) -> str:
+    """Why no interval is claimed where a depth's clusters count as few; else empty."""
+    by_depth = [unit[x == depth].tolist() for depth in np.unique(x)]
+    fewest = min(by_depth, key=effective)
+    if effective(fewest) >= MIN_UNITS:
+        return ""
+    number, sizes = len(set(fewest)), set(Counter(fewest).values())
+    worth = f" of unequal size, worth {effective(fewest):.1f}," if len(sizes) > 1 else ""
+    what = "clusters" if len(np.unique(unit)) < len(unit) else "cases"
+    return f"no interval: {number} {what}{worth} at a depth, fewer than {MIN_UNITS}"
+
+
+def _alike(y: FloatArray, x: FloatArray, unit: _Indices) -> str:
+    """Why none is claimed where hardly a cluster holds a case unlike its depth; else empty."""
+    differing: set[int] = set()
+    for depth in np.unique(x):
+        here, found = unit[x == depth], np.round(y[x == depth], 12)
+        kinds, counts = np.unique(found, return_counts=True)
+        differing |= set(here[found != kinds[np.argmax(counts)]].tolist())
+    if not differing:
+        return "no interval: no variation within any depth"
+    if len(differing) < MIN_UNITS:
+        return f"no interval: {len(differing)} units differ within depths, fewer than {MIN_UNITS}"
+    return ""
+
+
+def _numbered(labels: Sequence[str | None]) -> _Indices:
+    keys = [("case", i) if label is None else (label, -1) for i, label in enumerate(labels)]
+    number = {key: at for at, key in enumerate(dict.fromkeys(keys))}
+    return np.array([number[key] for key in keys], dtype=np.intp)
 
 
 def crossover(
@@ -171,22 +227,20 @@ def crossover(
     rivals: Mapping[str, Mapping[str, float]],
     depths: Mapping[str, float],
     *,
-    seed: int,
     clusters: Mapping[str, str | None] | None = None,
 ) -> Crossover:
     """Find the smallest depth from which an arm leads every rival (Depth, section 7).
 
     To lead the best rival is to lead each, so each depth takes the least of the decision bounds
-    against the rivals: valid at its level without choosing a rival first. Several depths are looked
-    at; the interval of the depth shows how firm it is.
+    against the rivals: valid at its level without choosing a rival first. `depth` looks at several
+    depths, each at its own level; the interval's ends share .025 each: the upper one among the
+    depths, the lower one among the rivals.
 
     Args:
         arm: case id -> value.
         rivals: name -> case id -> value, on the same cases.
         depths: case id -> depth.
-        seed: of the resampling.
-        clusters: case id -> cluster, ``None`` for a case that stands alone; resampled as in
-            `depth_slope`.
+        clusters: case id -> cluster, ``None`` for a case that stands alone.
 
     Raises:
         UnpairedCases: a rival with other cases.
@@ -194,117 +248,46 @@ def crossover(
     """
     if not rivals or not arm:
         raise ValueError("a crossover needs cases and at least one rival")
-    cases = sorted(arm)
-    levels = np.unique([depths[case] for case in cases])
-    leads = []
-    for depth in map(float, levels):
-        here = [case for case in cases if depths[case] == depth]
-        compared = {
-            name: compare(
-                {case: arm[case] for case in here},
-                {case: v for case, v in rival.items() if depths[case] == depth},
-                clusters,
-                seed=seed,
-                names=("crossover", str(depth), name),
-                alpha=1 - LEVEL,
-            )
-            for name, rival in rivals.items()
-        }
-        leads.append(_lead(depth, compared))
+    if any(pair(arm, rival).undefined for rival in rivals.values()):
+        raise ValueError("an undefined value")
+    levels = sorted({depths[case] for case in arm})
+    alpha = 1 - LEVEL
+    leads = [_lead(arm, rivals, depths, clusters, depth, alpha) for depth in levels]
     found = next((x.depth for x in leads if x.low is not None and x.low > 0), None)
-    units = _Units.of(
-        np.array([[values[case] for case in cases] for values in (arm, *rivals.values())]),
-        np.array([depths[case] for case in cases], dtype=np.float64),
-        levels,
-        [None if clusters is None else clusters[case] for case in cases],
+    cases = sorted(arm)
+    unit = _numbered([None if clusters is None else clusters[case] for case in cases])
+    reason = _too_few(np.array([depths[case] for case in cases], dtype=np.float64), unit)
+    bare = Crossover(depth=found, leads=tuple(leads), method=reason)
+    if reason:
+        return bare
+    sure = (_lead(arm, rivals, depths, clusters, d, alpha / len(levels)) for d in levels)
+    able = (_lead(arm, rivals, depths, clusters, d, alpha / len(rivals)) for d in levels)
+    return replace(
+        bare,
+        claimed=True,
+        low=next((x.depth for x in able if x.high is None or x.high > 0), None),
+        high=next((x.depth for x in sure if x.low is not None and x.low > 0), None),
+        method=f"decision bounds{' over clusters' if len(np.unique(unit)) < len(cases) else ''}",
     )
-    if units.too_few:
-        return Crossover(depth=found, leads=tuple(leads), method=units.too_few)
-    (own, *others), counts = units.drawn(seed, "crossover", RESAMPLES)
-    ahead = (own - np.max(np.stack(others), axis=0)) / counts > 0
-    low, high, never = _first_depths(levels, ahead)
-    return Crossover(
-        depth=found, low=low, high=high, never=never, leads=tuple(leads), method=units.method
-    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Units:
-    """What is resampled: sums of values and numbers of cases, by depth.
-
-    sums : (columns, depths, units). counts : (depths, units). clustered : whether a unit may be a
-        cluster of cases; each unit is of one depth otherwise.
-    """
-
-    sums: FloatArray
-    counts: FloatArray
-    clustered: bool
-
-    @classmethod
-    def of(
-        cls, values: FloatArray, x: FloatArray, levels: FloatArray, labels: Sequence[str | None]
-    ) -> _Units:
-        """Join cases of a cluster; `values` is (columns, cases)."""
-        keys = [("case", i) if label is None else (label, -1) for i, label in enumerate(labels)]
-        number = {key: at for at, key in enumerate(dict.fromkeys(keys))}
-        unit = np.array([number[key] for key in keys], dtype=np.intp)
-        depth = np.searchsorted(levels, x)
-        sums = np.zeros((len(values), len(levels), len(number)))
-        counts = np.zeros((len(levels), len(number)))
-        for column, row in zip(values, sums, strict=True):
-            np.add.at(row, (depth, unit), column)
-        np.add.at(counts, (depth, unit), 1)
-        # In an order that the input's order can't move: draws are by place.
-        order = np.lexsort([*counts, *sums.reshape(-1, len(number))])
-        return cls(
-            sums=sums[..., order], counts=counts[:, order], clustered=len(number) < len(keys)
-        )
-
-    @property
-    def too_few(self) -> str:
-        """Why no interval is claimed where a depth has cases of few units; else empty."""
-        fewest = int(np.count_nonzero(self.counts, axis=1).min())
-        word = "clusters" if self.clustered else "cases"
-        found = f"no interval: {fewest} {word} at a depth, fewer than {MIN_UNITS}"
-        return found if fewest < MIN_UNITS else ""
-
-    @property
-    def method(self) -> str:
-        """How limits are found."""
-        return f"percentile bootstrap {'over clusters' if self.clustered else 'within depths'}"
-
-    def drawn(self, seed: int, name: str, resamples: int) -> tuple[FloatArray, FloatArray]:
-        """Resampled sums (columns, depths, resamples) and numbers of cases (depths, resamples).
-
-        Both are over the number of units drawn. A resample of clusters may lack a depth: all that
-        do are left out (with 10 clusters a depth, less than 1 in 20,000 for each depth).
-        """
-        columns, levels, _ = self.sums.shape
-        if self.clustered:
-            every = [*self.sums.reshape(columns * levels, -1), *self.counts]
-            found = np.stack(bootstrap_means(every, generator(seed, name), resamples))
-            counts = found[columns * levels :]
-            whole = counts.min(axis=0) > 0
-            sums = found[: columns * levels].reshape(columns, levels, -1)
-            return sums[..., whole], counts[:, whole]
-        drawn = []
-        for level in range(levels):
-            here = self.counts[level] > 0
-            rng = generator(seed, name, str(level))
-            drawn.append(bootstrap_means([*self.sums[:, level, here]], rng, resamples))
-        sizes = self.counts.sum(axis=1)[:, None]
-        sums = np.stack([np.stack(one) for one in drawn], axis=1) * sizes
-        return sums, np.broadcast_to(sizes, (levels, resamples))
-
-
-def _lead(depth: float, compared: Mapping[str, Comparison]) -> DepthLead:
-    deltas = {name: c.delta for name, c in compared.items() if c.delta is not None}
-    if len(deltas) < len(compared) or any(c.n_undefined for c in compared.values()):
-        raise ValueError(f"an undefined value at depth {depth}")
+def _lead(
+    arm: Mapping[str, float],
+    rivals: Mapping[str, Mapping[str, float]],
+    depths: Mapping[str, float],
+    clusters: Mapping[str, str | None] | None,
+    depth: float,
+    alpha: float,
+) -> DepthLead:
+    here = {case: value for case, value in arm.items() if depths[case] == depth}
+    bounds = {
+        name: paired_bounds(here, {case: rival[case] for case in here}, clusters, alpha=alpha)
+        for name, rival in rivals.items()
+    }
+    deltas = {name: found.mean for name, found in bounds.items() if found.mean is not None}
     rival = min(deltas, key=lambda name: deltas[name])
-    bounds = [c.bounds for c in compared.values()]
-    lows = [b.low for b in bounds if b.low is not None]
-    highs = [b.high for b in bounds if b.high is not None]
+    lows = [b.low for b in bounds.values() if b.low is not None]
+    highs = [b.high for b in bounds.values() if b.high is not None]
     whole = len(lows) == len(highs) == len(bounds)
     return DepthLead(
         depth=depth,
@@ -312,17 +295,5 @@ def _lead(depth: float, compared: Mapping[str, Comparison]) -> DepthLead:
         rival=rival,
         low=min(lows) if whole else None,
         high=min(highs) if whole else None,
-        n=compared[rival].n,
+        n=len(here),
     )
-
-
-def _first_depths(
-    levels: FloatArray, leads: npt.NDArray[np.bool_]
-) -> tuple[float | None, float | None, float]:
-    """Quantiles of the first depth with a lead, "at none" counting as deeper than any."""
-    anywhere = leads.any(axis=0)
-    first = np.where(anywhere, np.argmax(leads, axis=0), len(levels))
-    tail = (1 - LEVEL) / 2
-    ends = np.quantile(first, (tail, 1 - tail), method="inverted_cdf")
-    low, high = (float(levels[int(i)]) if i < len(levels) else None for i in ends)
-    return low, high, float(1 - anywhere.mean())

@@ -100,18 +100,18 @@ def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
         f"Crossover: the least depth at which an arm with edges recalls more than each of the "
         f"{len(rivals)} arms without edges that have the same budget, the lower bound of its lead "
         "above 0. To lead the best of them is to lead each, so no rival is chosen by its result. "
-        "The interval holds the crossovers of 95% of resampled sets of corpora; never: the share "
-        "of them in which the arm leads at no depth. Bounds are at 95% for each depth, not for all "
-        "of them together."
+        "The interval begins where a lead can't be ruled out and ends where it is sure, with the "
+        "bounds that decisions rest on, 95% for both ends together and all depths; the bounds of "
+        "the leads are at 95% for each depth."
     )
     found = {job.arm: crossing(job, rivals, "recall") for job in typed}
     yield Table(
         anchor="crossover",
         caption="Depth of crossover in recall",
-        columns=("", "crossover", "95% interval", "never", "interval by"),
+        columns=("", "crossover", "95% interval", "interval by"),
         rows=[
             [arm, Cell(text="none" if one.depth is None else f"{one.depth:g}", value=one.depth),
-             _between(one), shown(Measured(value=one.never), 3), one.method]
+             _between(one), one.method]
             for arm, one in found.items()
         ],
     )  # fmt: skip
@@ -140,7 +140,7 @@ def _is_fair(job: Job) -> bool:
 
 
 def _between(found: Crossover) -> str:
-    if found.never is None:
+    if not found.claimed:
         return NOTHING
     low, high = ("none" if d is None else f"{d:g}" for d in (found.low, found.high))
     return f"{low} to {high}"
