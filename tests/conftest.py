@@ -36,11 +36,16 @@ def _block_network() -> None:
 
 
 def _settle_environment() -> None:
-    """Take away what a developer's shell could add to a run: keys, servers, proxies, telemetry."""
+    """Take away what a developer's shell could add to a run: keys, servers, proxies, telemetry.
+
+    Tables are wide, so that a test finds what it seeks in one line; those of the terminal's width
+    set their own.
+    """
     for name in list(os.environ):
         if name.upper() in FROM_THE_SHELL:
             del os.environ[name]
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    os.environ["COLUMNS"] = "300"
 
 
 _block_network()

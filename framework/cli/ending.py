@@ -87,7 +87,7 @@ def show_sweep(outcome: SweepOutcome) -> int:
 
     def print_all() -> None:
         if outcome.summary is not None:
-            print_sweep(outcome.summary)
+            print_sweep(outcome.summary, folded=plan.top.report)
             if outcome.loops is not None:
                 print_loops(outcome.loops)
         print(f"sweep: {path}")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from framework.reporting.blocks import Cell
 
 
 def estimate(args: argparse.Namespace) -> int:
@@ -14,39 +17,41 @@ def estimate(args: argparse.Namespace) -> int:
 
 def show(overrides: Sequence[str]) -> int:
     """Print the estimate of a run or sweep; nothing is sent or written."""
-    from rich.table import Table
-
     from framework.engine.estimate import estimate as estimated
     from framework.engine.estimate import total
-    from framework.reporting.terminal import terminal
+    from framework.reporting.blocks import Table, Text
+    from framework.reporting.terminal import print_blocks
 
     estimates = estimated(overrides)
-    table = Table(title="estimate: what would be asked", title_justify="left")
-    for column in ("arm", "budget", "model", "phase"):
-        table.add_column(column)
-    for column in ("calls", "tokens in", "tokens out", "list price", "to be paid now"):
-        table.add_column(column, justify="right")
-    for one in estimates:
-        for phase, entry in one.ledger.items():
-            if phase != "total" or len(one.ledger) > 2:
-                table.add_row(one.arm, one.budget, one.model, phase, *_figures(entry))
-        table.add_section()
-    table.add_row("all", "", "", "", *_figures(total(estimates)))
-    shown = terminal()
-    shown.print(table)
-    shown.print(
+    rows: list[list[Cell | str]] = [
+        [one.arm, one.budget, one.model, phase, *_figures(entry)]
+        for one in estimates
+        for phase, entry in one.ledger.items()
+        if phase != "total" or len(one.ledger) > 2
+    ]
+    made = Table(
+        anchor="estimate",
+        caption="estimate: what would be asked",
+        columns=["arm", "budget", "model", "phase", "calls", "tokens in", "tokens out",
+                 "list price", "to be paid now"],
+        rows=[*rows, ["all", "", "", "", *_figures(total(estimates))]],
+    )  # fmt: skip
+    told = (
         "Tokens are a likely tokenizer's; a provider's own may differ by a fifth. To be paid "
         "now: calls that are not stored yet. Repairs and a provider's prompt cache are left out."
     )
+    print_blocks([made, Text(told)])
     return 0
 
 
-def _figures(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    cost, paid = entry.get("cost_usd", 0), entry.get("paid_usd", 0)
-    return (
-        f"{entry.get('calls', 0):,}",
-        f"{entry.get('tokens_in', 0):,}",
-        f"{entry.get('tokens_out', 0):,}",
-        f"${cost:,.4f}",
-        f"${paid:,.4f} ({entry.get('paid_calls', 0):,} calls)",
-    )
+def _figures(entry: Mapping[str, Any]) -> list[Cell]:
+    from framework.reporting.blocks import Cell
+    from framework.reporting.cells import count
+
+    cost, paid = entry.get("cost_usd", 0.0), entry.get("paid_usd", 0.0)
+    calls = f"({entry.get('paid_calls', 0):,} calls)"
+    return [
+        *(count(entry.get(name, 0)) for name in ("calls", "tokens_in", "tokens_out")),
+        Cell(text=f"${cost:,.4f}", value=cost),
+        Cell(text=f"${paid:,.4f}", under=calls, value=paid),
+    ]

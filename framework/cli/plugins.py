@@ -10,6 +10,7 @@ from typing import Any
 
 from framework.errors import UserError
 from framework.registry import Plugin, broken, nearest, plugins
+from framework.reporting.terminal import wrapped
 
 
 def list_plugins(args: argparse.Namespace) -> int:
@@ -21,9 +22,9 @@ def list_plugins(args: argparse.Namespace) -> int:
     for group in groups if args.group is None else [args.group]:
         print(group)
         for plugin in (p for p in found if p.group == group):
-            print(f"  {plugin.name:<22} {plugin.summary}")
+            print(wrapped(f"{plugin.name:<22} {plugin.summary}", "  ", " " * 25))
             for line in _settings(plugin):
-                print(f"  {'':<22}   {line}")
+                print(wrapped(line, " " * 27, " " * 29))
     for package, why in broken().items():
         print(f"could not import {package}: {why}", file=sys.stderr)
     return 1 if broken() else 0

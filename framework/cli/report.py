@@ -33,8 +33,9 @@ def report(args: argparse.Namespace) -> int:
 
 def _list() -> int:
     from framework.registry import plugins
+    from framework.reporting.terminal import wrapped
 
     for plugin in plugins("recipe"):
-        print(f"{plugin.name:24} {plugin.summary} ({plugin.cls.source})")
-        print(f"{'':24} needs {plugin.cls.needs or 'nothing'}")
+        print(wrapped(f"{plugin.name:24} {plugin.summary} ({plugin.cls.source})", rest=" " * 25))
+        print(wrapped(f"needs {plugin.cls.needs or 'nothing'}", " " * 25, " " * 27))
     return 0

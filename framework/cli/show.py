@@ -13,6 +13,7 @@ from typing import Any, Final
 from framework.contracts import REPORTED, Domain, RowKey
 from framework.errors import UserError
 from framework.records import Case, Event, Gold
+from framework.reporting.terminal import wrapped
 
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
@@ -73,8 +74,9 @@ def _pick(domain: Domain[Any], seed: int, wanted: str) -> Case:
 
 
 def _print_case(case: Case, events: Iterable[Event]) -> None:
-    print(f"case {case.id}   stratum {case.stratum}   {_pairs(case.tags)}")
-    print(f"\nTASK\n{_wrap(case.task.instruction)}\n\nquery: {_wrap(case.task.query)}")
+    print(wrapped(f"case {case.id}   stratum {case.stratum}   {_pairs(case.tags)}"))
+    print(f"\nTASK\n{wrapped(case.task.instruction)}\n")
+    print(wrapped(case.task.query, "query: "))
     print("\nHISTORY (gold between >> and <<)")
     marks: dict[str, list[tuple[str, str]]] = {}
     for item in case.gold.items:
@@ -85,7 +87,8 @@ def _print_case(case: Case, events: Iterable[Event]) -> None:
         for span_text, key in marks.get(event.id, ()):
             text = text.replace(span_text, f">>{span_text}<<[{key}]", 1)
         edges = "".join(f"  {relation} -> {target}" for relation, target in event.edges)
-        print(f"\n[{event.id}] {event.kind}{edges}\n{_wrap(text)}")
+        print("\n" + wrapped(f"[{event.id}] {event.kind}{edges}", rest="  "))
+        print(wrapped(text))
     _print_gold(case.gold)
 
 
@@ -99,13 +102,14 @@ def _print_gold(gold: Gold) -> None:
         critical = " *" if item.critical else ""
         shown = " ".join(item.anchors) or (item.spans[0].text if item.spans else "")
         derived = f"  from {', '.join(item.derived_from)}" if item.derived_from else ""
-        print(f"  {item.kind:<8} {item.key:<22} {_short(shown, 90)}{derived}{critical}")
+        said = f"{item.kind:<8} {item.key:<22} {_short(shown, 90)}{derived}{critical}"
+        print(wrapped(said, "  ", " " * 11))
     for point in gold.reasons:
-        print(f"  reason   {point.text}")
+        print(wrapped(f"reason   {point.text}", "  ", " " * 11))
     if gold.principal_reasons:
-        print(f"  principal reasons: {'; '.join(gold.principal_reasons)}")
+        print(wrapped(f"principal reasons: {'; '.join(gold.principal_reasons)}", "  ", "    "))
     if gold.provisions:
-        print(f"  provisions: {', '.join(gold.provisions)}")
+        print(wrapped(f"provisions: {', '.join(gold.provisions)}", "  ", "    "))
     for retired in gold.retired:
         print(f"  retired  {retired.key:<22} {retired.value}")
     if gold.injected:
@@ -130,7 +134,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     for key, record in records.items():
         row = keys[key]
         print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
-        print(f"stratum {row.stratum}   {_pairs(row.tags)}")
+        print(wrapped(f"stratum {row.stratum}   {_pairs(row.tags)}"))
         if row.error:
             print(f"ERROR {row.error}")
             continue
@@ -143,16 +147,17 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
     limit = "no limit" if budget is None else f"of {budget}"
     print(f"\nVIEW ({tokens} tokens {limit})")
     for item in record["view"]:
-        print(f"\n[{item['id']}]\n{_wrap(item['text'])}")
+        print(f"\n[{item['id']}]\n{wrapped(item['text'])}")
     print("\nRECALLED")
     shown = [e for e in record["trace"] if e["placed"] != "out"]
     out = [e for e in record["trace"] if e["placed"] == "out"]
     for entry in [*shown, *out[:_OUT_SHOWN]]:
         signals = " ".join(f"{k}={v:.3g}" for k, v in entry["signals"].items())
-        print(
-            f"  {entry['rank']:>4}  {entry['placed']:<3}  {entry['tokens_kept']:>5}"
-            f"/{entry['tokens']:<5} {entry['item_id']:<28} {entry['why']:<32} {signals}"
+        said = (
+            f"{entry['rank']:>4}  {entry['placed']:<3}  {entry['tokens_kept']:>5}"
+            f"/{entry['tokens']:<5} {entry['item_id']:<18} {entry['why']}  {signals}"
         )
+        print(wrapped(said, "  ", " " * 8))
     if len(out) > _OUT_SHOWN:
         print(f"  and {len(out) - _OUT_SHOWN} more that are out; answers.jsonl holds them all")
     kept = record["retained"]
@@ -169,9 +174,9 @@ def _print_answer(record: Mapping[str, Any]) -> None:
     print("   (the declared default: undetermined)" if answer["defaulted"] else "")
     if answer["amount"] is not None:
         print(f"amount {answer['amount']:,.2f}")
-    print(_wrap(answer["rationale"]))
+    print(wrapped(answer["rationale"]))
     if answer["notice"]:
-        print(f"\nNOTICE\n{_wrap(answer['notice'])}")
+        print(f"\nNOTICE\n{wrapped(answer['notice'])}")
 
 
 def _print_axes(record: Mapping[str, Any], axes: Mapping[str, float | None]) -> None:
@@ -181,7 +186,7 @@ def _print_axes(record: Mapping[str, Any], axes: Mapping[str, float | None]) -> 
     print("\nEVIDENCE")
     for name, lines in record["evidence"].items():
         for line in lines:
-            print(f"  {name}: {line}")
+            print(wrapped(f"{name}: {line}", "  ", "    "))
 
 
 def _pairs(pairs: Mapping[str, str]) -> str:
@@ -190,8 +195,3 @@ def _pairs(pairs: Mapping[str, str]) -> str:
 
 def _short(text: str, width: int) -> str:
     return textwrap.shorten(text, width, placeholder=" ...")
-
-
-def _wrap(text: str) -> str:
-    lines = (textwrap.fill(line, 100) for line in text.splitlines())
-    return "\n".join(lines)

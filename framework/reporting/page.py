@@ -50,12 +50,15 @@ def write_report(path: Path, runs: Sequence[FinishedRun] = ()) -> Path:
 
 def print_run(summary: Mapping[str, Any]) -> None:
     """Print a run's axes with their intervals, its gate and its errors."""
-    print_blocks(ending(of_run(summary)))
+    print_blocks(ending(of_run(summary)), folded=False)
 
 
-def print_sweep(sweep: Mapping[str, Any]) -> None:
-    """Print the content of a sweep.json, or what compares runs."""
-    print_blocks(ending(of_sweep(sweep)))
+def print_sweep(sweep: Mapping[str, Any], *, folded: bool = False) -> None:
+    """Print the content of a sweep.json, or what compares runs.
+
+    folded : whether there is a page, to which what is long is left.
+    """
+    print_blocks(ending(of_sweep(sweep)), folded=folded)
 
 
 def print_loop(results: Mapping[str, Any]) -> None:

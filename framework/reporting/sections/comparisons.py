@@ -12,7 +12,7 @@ from framework.analysis.summary import SETTING
 from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, delta, number_cell, p_cell
 from framework.reporting.format import short_limits
-from framework.reporting.tables import Column, each, long_table, table, titled
+from framework.reporting.tables import Column, each, table, titled
 from framework.statistics.effects import against_smallest_effect
 
 _SIGNS: Final[Mapping[str, str]] = {
@@ -24,6 +24,8 @@ _SIGNS: Final[Mapping[str, str]] = {
     "differs": "≠",
 }
 """What can come out of a comparison for one of its arms, and the letter for it."""
+DECIDED: Final = ("a better", "b better", "differs")
+"""What a comparison concludes that came out for one of its arms."""
 _MARKS: Final = {
     "a better": "*", "b better": "*", "differs": "*", "cannot conclude": "!", "equivalent": "=",
 }  # fmt: skip
@@ -56,12 +58,12 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
     for group in evidence.groups:
         if not group.comparisons:
             continue
-        pairs = _table(group, effect)
+        pairs = _table(group, effect, group.comparisons, "comparisons-table")
         if len({row["arm_b"] for row in group.comparisons}) > 1:
-            yield from long_table(pairs, name=titled("comparisons", group))
-            continue
-        for number, budget in enumerate(group.budgets):
-            yield from _against(group, budget, f"against-{group.index}-{number}")
+            yield from _decided(group, effect)
+        else:
+            for number, budget in enumerate(group.budgets):
+                yield from _against(group, budget, f"against-{group.index}-{number}")
         yield Details(titled(f"All {len(pairs.rows)} comparisons with their p", group), [pairs])
 
 
@@ -172,10 +174,25 @@ def outcome_of(row: Mapping[str, Any], arm: str) -> str:
     return "win" if (conclusion == "a better") is (arm == row["arm_a"]) else "loss"
 
 
-def _table(group: Group, effect: float | None) -> Table:
+def _decided(group: Group, effect: float | None) -> Iterator[Block]:
+    """The comparisons that came out for one of their arms, and of how many, by budget."""
+    found = [row for row in group.comparisons if row["conclusion"] in DECIDED]
+    shares = []
+    for budget in group.budgets:
+        of = [row["conclusion"] in DECIDED for row in group.comparisons if row["budget"] == budget]
+        if of:
+            shares.append(f"{sum(of)} of {len(of)} at budget {budget}")
+    yield Text(titled(f"Decided: {', '.join(shares)}", group) + ".")
+    if found:
+        yield _table(group, effect, found, "decided-table")
+
+
+def _table(
+    group: Group, effect: float | None, rows: Sequence[Mapping[str, Any]], name: str
+) -> Table:
     places = {arm: place for place, arm in enumerate(group.arms)}
     return table(
-        f"comparisons-table-{group.index}",
+        f"{name}-{group.index}",
         titled("First minus second, paired by case", group),
         {
             "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",
@@ -189,7 +206,7 @@ def _table(group: Group, effect: float | None) -> Table:
             "by Holm p": _concluded,
             "by decision bounds": lambda row: _by_bounds(row, effect),
         },
-        in_order(group.comparisons, places),
+        in_order(rows, places),
     )
 
 
@@ -202,7 +219,7 @@ def _by_bounds(row: Mapping[str, Any], effect: float | None) -> str:
 
 def _concluded(row: Mapping[str, Any]) -> Cell:
     conclusion = str(row["conclusion"])
-    if conclusion in ("a better", "b better", "differs"):
+    if conclusion in DECIDED:
         winner = row["arm_a"] if conclusion == "a better" else row["arm_b"]
         if higher_is_better(row["axis"]) is None:
             more = row["arm_a"] if row["delta"] > 0 else row["arm_b"]

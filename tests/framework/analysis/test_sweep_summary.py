@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -260,7 +261,7 @@ def test_what_was_measured_of_the_corpus_and_extracted_is_kept_and_shown(
     assert (second["corpus"], second["extraction"], second["warnings"]) == ({}, {}, [])
     print_sweep(found)
     out = capsys.readouterr().out
-    rows = [[c.strip() for c in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
+    rows = [re.split(r"  +", line.strip()) for line in out.splitlines()]
     assert ["drift", "0.31"] in rows
     assert ["supersedes", "0.500", "0.250", "4", "8"] in [row[4:] for row in rows]
     assert "Warning: mind this" in out

@@ -167,7 +167,7 @@ def test_in_the_terminal(loop: Finished, capsys: pytest.CaptureFixture[str]) -> 
     results["candidates"] = [e for e in results["candidates"] if e["number"] != 3]
     results["stopped"] = {**results["stopped"], "walls": ["scoring-error", "unclassified"]}
     print_loop(results)
-    out = capsys.readouterr().out
+    out = " ".join(capsys.readouterr().out.split())
     assert "none as #3" in out
     assert "these count as attempts" in out
     assert "walls, which no seam reaches: scoring-error;" in out

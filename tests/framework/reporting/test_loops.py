@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -54,10 +55,10 @@ def test_the_published_tables_come_out_of_the_published_flips(
     assert found["by_kind"]["multi"]["n"] == 500
     print_loops(summary)
     printed = capsys.readouterr().out
-    rows = [[c.strip() for c in line.split("│")[1:-1]] for line in printed.splitlines()]
+    rows = [re.split(r"  +", line.strip()) for line in printed.splitlines()]
     (pooled_row,) = (row for row in rows if row[:3] == ["TEST", "43", "13"])
     assert pooled_row[-2:] == [".0625", ".0625"]
-    assert any("5 up, 0 down of 5" in row for row in rows)
+    assert any("5 up, 0 down of 5" in cell for row in rows for cell in row)
 
 
 def test_arms_are_kept_apart() -> None:
