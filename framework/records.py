@@ -251,7 +251,7 @@ class Case:
     """One decision asked of one history.
 
     `stratum` is the primary stratum; `tags` are further ways to cut (form, margin, decision, ...).
-    `cluster` names cases that are not independent (twins, chains, one conversation). `depth` is how
+    `cluster` names cases that are not independent (pairs, chains, one conversation). `depth` is how
     many links what governs lies from the task, None where that means nothing.
     """
 

@@ -95,10 +95,10 @@ def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> 
             for axis, entry in fresh.items()
             if axis in summary["axes"]  # a run of before a measure was made has no kind of it
         },
-        "fairness": {**summary["fairness"], **room_of_rows(good)},
+        "budget_use": {**summary["budget_use"], **room_of_rows(good)},
         "ledger": ledger(rows),
         "errors": {**summary["errors"], "n": len(rows) - len(good)},
-        "treatment": None,
+        "counterfactual_pairs": None,
     }
 
 

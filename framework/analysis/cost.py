@@ -1,13 +1,13 @@
-"""What being right costs: return on tokens and cost to correct, from a run's rows alone.
+"""What being right costs: successes per 1,000 tokens and cost to correct, from a run's rows alone.
 
 Success is the domain's own (`Domain.success_axis`): compliance of governed tasks, the decision on a
 loan. A run without it, as under `protocol=retrieve`, has none of these.
 
-return_on_tokens : successes per 1,000 tokens of the phases `recall` and `answer`: P(success) over
-    the mean tokens of a case (Depth 5.3, Figure 32 and Table 26; section 7 and example (i) for the
-    ratio of means). At least 0; higher is better.
-cost_to_correct : tokens of those phases per success, 1,000 / return_on_tokens (Theorem 10's work to
-    a correct result). Lower is better.
+successes_per_1000_tokens : of the phases `recall` and `answer`: P(success) over the mean tokens of
+    a case (the return on tokens of Depth 5.3, Figure 32 and Table 26; section 7 and example (i) for
+    the ratio of means). At least 0; higher is better.
+cost_to_correct : tokens of those phases per success, the inverse of that (Theorem 10's work to a
+    correct result). Lower is better.
 ingest_to_correct : tokens of the phase `ingest` per success, each history's spread evenly over the
     rows that share it. What a memory takes to build, and so apart; the two may be added. Lower is
     better.
@@ -15,7 +15,7 @@ cost_to_correct_usd, ingest_to_correct_usd : the same in dollars at list price (
     success is merge-ready), only where something had a price.
 
 Tokens are those of models, in and out, as the ledger counts them; a judge's are the benchmark's
-expense and not counted. Means are over cases, repeats and draws averaged, and leave rows with an
+expense and not counted. Means are over cases, repeats and trials averaged, and leave rows with an
 error out: as those of every axis. Without a success a cost is infinite, and so None, which the
 method says.
 """
@@ -33,7 +33,7 @@ from framework.records import Row, Usage
 from framework.statistics.ratios import Ratio, bootstrap_ratios, ratio_difference
 from framework.text.canonical import canonical_json
 
-RETURN: Final = "return_on_tokens"
+RATE: Final = "successes_per_1000_tokens"
 COSTS: Final = (
     "cost_to_correct",
     "ingest_to_correct",
@@ -42,10 +42,10 @@ COSTS: Final = (
 )
 """The measures that are a cost per success, by name; the last two in dollars."""
 
-MEASURES: Final = (RETURN, *COSTS)
+MEASURES: Final = (RATE, *COSTS)
 
 PER: Final = 1_000
-"""Tokens that a return is given for."""
+"""Tokens that a rate is given for."""
 
 _NONE: Final = Usage()
 _PHASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -62,7 +62,9 @@ def sharing(rows: Sequence[Row]) -> Sharing:
     return Counter(map(_ingest_of, rows))
 
 
-def economy(rows: Sequence[Row], shared: Sharing, seed: int) -> dict[str, dict[str, Any]]:
+def cost_effectiveness(
+    rows: Sequence[Row], shared: Sharing, seed: int
+) -> dict[str, dict[str, Any]]:
     """The measures by name, as entries of a summary's `axes`; empty without any success to count.
 
     rows : without errors; of a run, or of a part of one whose ingests are `shared`.
@@ -82,7 +84,7 @@ def economy(rows: Sequence[Row], shared: Sharing, seed: int) -> dict[str, dict[s
     right = any(case.success for case in cases.values())
     n_clusters = len(set(clusters))
     common = {"n": len(cases), "n_clusters": n_clusters if n_clusters < len(cases) else None}
-    entries = {RETURN: _return(rates["cost_to_correct"], right)}
+    entries = {RATE: _rate(rates["cost_to_correct"], right)}
     entries |= {name: _cost(rates[name], right) for name in names}
     return {name: {**entry, **common, "noise_sd": None} for name, entry in entries.items()}
 
@@ -92,7 +94,7 @@ def differences(
     baseline: str | None,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """`return_on_tokens` of an arm minus another's, on the cases that both have, with 95% limits.
+    """Successes per 1,000 tokens of an arm minus another's on the cases of both, with 95% limits.
 
     Descriptive: no test is made, and the limits are adjusted for nothing. Pairs are of the runs of
     one place: each with the baseline where it is one of the arms, else every two.
@@ -126,7 +128,7 @@ def differences(
                 seed=seed,
             )
             found.append(
-                {**places[key], "arm_a": a, "arm_b": b, "axis": RETURN, "mean_a": delta.a,
+                {**places[key], "arm_a": a, "arm_b": b, "axis": RATE, "mean_a": delta.a,
                  "mean_b": delta.b, "delta": delta.delta, "ci_low": delta.low,
                  "ci_high": delta.high, "n": delta.n,
                  "n_clusters": delta.n_units if delta.n_units < delta.n else None,
@@ -137,7 +139,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A case with its repeats and draws averaged."""
+    """A case with its repeats and trials averaged."""
 
     success: float
     cost: Mapping[str, float]
@@ -176,7 +178,7 @@ def _ingest_of(row: Row) -> tuple[str, str, int, int]:
     return row.history_id, row.arm, row.trial, row.repeat
 
 
-def _return(rate: Ratio, right: bool) -> dict[str, Any]:
+def _rate(rate: Ratio, right: bool) -> dict[str, Any]:
     if rate.value is None:
         return _entry(None, rate.method.replace("the denominator is 0", "no tokens were used"))
     if not right:

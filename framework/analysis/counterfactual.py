@@ -1,4 +1,4 @@
-"""Treatment over protected-attribute twins, from a run's rows: decisions, reasons, retention.
+"""Counterfactual pairs of protected attributes, from a run's rows: decisions, reasons, retention.
 
 The papers' fifth axis: a property of a population, not of a case (LongHorizon section 7).
 """
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from framework.contracts import ProtectedGroups
 from framework.records import ABSTAIN, Row
-from framework.statistics.fairness import TwinFairness, TwinPair, TwinSide, twin_fairness
+from framework.statistics.fairness import CounterfactualPair, PairFairness, PairSide, pair_fairness
 from framework.statistics.intervals import Interval
 from framework.statistics.paired import Comparison
 
@@ -19,42 +19,44 @@ ALL: Final = "all"
 """What the figures over all attributes together stand under."""
 
 
-def treatment(
+def compare_pairs(
     rows: Sequence[Row], groups: ProtectedGroups | None, seed: int
 ) -> dict[str, Any] | None:
-    """How treatment differs between protected groups and their reference; None without twins.
+    """How protected groups and their reference are decided differently; None without pairs.
 
     `attributes` holds, by attribute and over all of them, `n` pairs and, each with 95% limits:
     `decisions` and `retention` (protected minus reference, paired), `decisions_changed`,
-    `reasons_changed` and `retention_changed` (shares of twins treated differently),
+    `reasons_changed` and `retention_changed` (shares of pairs that differ),
     `reasons_distance` (mean Jaccard), `impact_ratio` of favourable rates and what the four-fifths
     rule says of it, `adverse_impact`. Pairs with a failed row are left out: `n_failed`.
     """
     if groups is None:
         return None
-    pairs, failed = twins_of(rows, groups)
+    pairs, failed = pairs_of(rows, groups)
     if not pairs:
         return None
-    found = {ALL: [twin for of in pairs.values() for twin in of], **pairs}
+    found = {ALL: [pair for of in pairs.values() for pair in of], **pairs}
     return {
         "reference": dict(groups.reference),
         "n_failed": failed,
-        "attributes": {name: _plain(twin_fairness(of, seed=seed)) for name, of in found.items()},
+        "attributes": {name: _plain(pair_fairness(of, seed=seed)) for name, of in found.items()},
     }
 
 
-def twins_of(rows: Sequence[Row], groups: ProtectedGroups) -> tuple[dict[str, list[TwinPair]], int]:
+def pairs_of(
+    rows: Sequence[Row], groups: ProtectedGroups
+) -> tuple[dict[str, list[CounterfactualPair]], int]:
     """By attribute, the pairs of rows that differ in it alone; and how many hold a failed row.
 
-    Twins are the two cases of one cluster whose tags differ in one protected attribute and nothing
-    else, one of them of the reference group. Each repeat and draw makes a pair, in one cluster.
+    A pair is the two cases of one cluster whose tags differ in one protected attribute and nothing
+    else, one of them of the reference group. Each repeat and trial makes a pair, in one cluster.
     """
     together: dict[tuple[str, int, int, int], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.key):
         together[row.cluster, row.trial, row.repeat, row.turn].append(row)
-    found: dict[str, list[TwinPair]] = defaultdict(list)
+    found: dict[str, list[CounterfactualPair]] = defaultdict(list)
     failed = 0
-    for (cluster, *draw), members in together.items():
+    for (cluster, *trial), members in together.items():
         attribute = _attribute(members, groups)
         if attribute is None:
             continue
@@ -65,8 +67,8 @@ def twins_of(rows: Sequence[Row], groups: ProtectedGroups) -> tuple[dict[str, li
             members, key=lambda row: row.tags[attribute] == groups.reference[attribute]
         )
         found[attribute].append(
-            TwinPair(
-                id="/".join(map(str, (cluster, *draw))),
+            CounterfactualPair(
+                id="/".join(map(str, (cluster, *trial))),
                 protected=_side(protected, groups),
                 reference=_side(reference, groups),
                 cluster=cluster,
@@ -76,7 +78,7 @@ def twins_of(rows: Sequence[Row], groups: ProtectedGroups) -> tuple[dict[str, li
 
 
 def _attribute(members: Sequence[Row], groups: ProtectedGroups) -> str | None:
-    """The attribute that tells two twins apart; None for rows that are no twins."""
+    """The attribute in which two rows differ; None for rows that are no pair."""
     if len(members) != 2:
         return None
     a, b = (row.tags for row in members)
@@ -87,9 +89,9 @@ def _attribute(members: Sequence[Row], groups: ProtectedGroups) -> str | None:
     return name if groups.reference[name] in (a.get(name), b.get(name)) else None
 
 
-def _side(row: Row, groups: ProtectedGroups) -> TwinSide:
+def _side(row: Row, groups: ProtectedGroups) -> PairSide:
     answered = bool(row.decision)  # a protocol that stops before an answer has none
-    return TwinSide(
+    return PairSide(
         favourable=row.decision not in (*groups.adverse, ABSTAIN) if answered else None,
         reasons=frozenset(map(_folded, row.reasons)) if answered else None,
         retention=row.axes.get("retained"),
@@ -101,7 +103,7 @@ def _folded(reason: str) -> str:
     return " ".join(reason.casefold().split()).strip(" .;")
 
 
-def _plain(found: TwinFairness) -> dict[str, Any]:
+def _plain(found: PairFairness) -> dict[str, Any]:
     ratio = found.impact_ratio
     return {
         "n": found.n,

@@ -24,9 +24,9 @@ from framework.store.directory import (
     SWEEP,
     SWEEP_PLAN,
     FinishedRun,
-    read_labels,
     read_run,
 )
+from framework.store.former import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Job:
 
     @cached_property
     def means(self) -> CaseMeans:
-        """Every axis by case, repeats and draws averaged, under the arm's label."""
+        """Every axis by case, repeats and trials averaged, under the arm's label."""
         rows = as_mappings(self.good, self.budget)
         return case_means([{**row, "arm": self.arm} for row in rows])
 
@@ -82,7 +82,7 @@ class Group:
 
     index : counted from 0 in the report. differs : what of the setting other groups have otherwise,
         empty where there is one group. comparisons : those of sweep.json that are of this setting.
-    economy : and the differences in return on tokens.
+    cost_effectiveness : and the differences in successes per 1,000 tokens.
     """
 
     index: int
@@ -91,7 +91,7 @@ class Group:
     comparisons: Sequence[Mapping[str, Any]]
     baseline: str | None = None
     smallest_effect: float | None = None
-    economy: Sequence[Mapping[str, Any]] = ()
+    cost_effectiveness: Sequence[Mapping[str, Any]] = ()
 
     @cached_property
     def run(self) -> Mapping[str, Any]:
@@ -110,7 +110,7 @@ class Group:
 
         def size(budget: str) -> float:
             tokens = [
-                job.summary["fairness"].get("budget_tokens")
+                job.summary["budget_use"].get("budget_tokens")
                 for job in self.jobs
                 if job.budget == budget
             ]
@@ -185,7 +185,9 @@ class Evidence:
                 ],
                 baseline=self.sweep.get("baseline"),
                 smallest_effect=self.sweep.get("smallest_effect"),
-                economy=[r for r in self.sweep.get("economy", ()) if setting_of(r) == setting],
+                cost_effectiveness=[
+                    r for r in self.sweep.get("cost_effectiveness", ()) if setting_of(r) == setting
+                ],
             )
             for number, setting in enumerate(settings)
         ]
@@ -234,7 +236,7 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = read_labels(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path.parent} has no {path.name}: none of its jobs is finished") from None
     except ValueError as error:

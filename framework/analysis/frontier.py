@@ -74,7 +74,7 @@ def _reached(group: Group, job: Job, axis: str) -> tuple[float, float | None, fl
 
 def _cost(job: Job, unit: str) -> float | None:
     if unit == "view":
-        tokens = job.summary["fairness"].get("mean_view_tokens")
+        tokens = job.summary["budget_use"].get("mean_view_tokens")
         return None if tokens is None else float(tokens)
     total = job.summary["ledger"].get("total", {})
     spent = total.get("cost_usd", 0.0) if unit == "usd" else _tokens(total)

@@ -60,7 +60,7 @@ def _arm(loops: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "optimize_before": r["baseline"]["optimize"],
             "confirm_before": r["baseline"]["confirm"],
             "failures": r["baseline"]["failures"],
-            "looks": r["stopped"]["looks"],
+            "analyses": r["stopped"]["analyses"],
             "promotions": r["stopped"]["promotions"],
             "funnel": r["funnel"],
             "trajectory": r["trajectory"],

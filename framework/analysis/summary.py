@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from framework.analysis.cost import Sharing, economy, sharing
-from framework.analysis.counterfactual import treatment
+from framework.analysis.cost import Sharing, cost_effectiveness, sharing
+from framework.analysis.counterfactual import compare_pairs
 from framework.analysis.forms import of_read_forms, poolable
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
@@ -82,7 +82,7 @@ def summarize(
     corpus: Mapping[str, float] | None = None,
     card: TaskCard | None = None,
 ) -> dict[str, Any]:
-    """The summary of a run; `protected` (see `treatment`), `corpus` and `card` are its domain's.
+    """The summary of a run; `protected` (`compare_pairs`), `corpus` and `card` are its domain's.
 
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
@@ -127,7 +127,7 @@ def summarize(
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
         "ledger": ledger(rows),
-        "fairness": {
+        "budget_use": {
             **room_of_rows(good),
             "unbudgeted": arch.unbudgeted,
             "budget_at": arch.budget_at,
@@ -142,7 +142,7 @@ def summarize(
             **({} if extractor is None else {"extractor": extractor.label}),
         },
         "corpus": dict(corpus or {}),
-        "treatment": treatment(rows, protected, plan.top.seed),
+        "counterfactual_pairs": compare_pairs(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
         "errors": {
             "n": sum(1 for row in rows if row.error),
@@ -160,9 +160,9 @@ def names_fields(card: TaskCard | None) -> bool:
     return bool(labels) and card is not None and all(one in card.query.casefold() for one in labels)
 
 
-def unbudgeted(fairness: Mapping[str, Any]) -> bool:
-    """Whether an arm has no budget, by its summary's `fairness`; old ones call it `exempt`."""
-    return bool(fairness.get("unbudgeted", fairness.get("exempt")))
+def unbudgeted(budget_use: Mapping[str, Any]) -> bool:
+    """Whether an arm has no budget, by its summary's `budget_use`."""
+    return bool(budget_use.get("unbudgeted"))
 
 
 def _prompts(plan: Plan) -> str:
@@ -240,7 +240,7 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
 def axes_of_rows(
     rows: Sequence[Row], seed: int, shared: Sharing | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Mean, interval, n and method by axis, repeats and draws averaged within their case.
+    """Mean, interval, n and method by axis, repeats and trials averaged within their case.
 
     A case weighs the share of its trials and repeats that define the axis (`_weights`).
     What a reader gave in forms that it does not read is left out of a pool (`poolable`). Beside the
@@ -300,7 +300,7 @@ def axes_of_rows(
                 "method": f"{i.method}, gold decisions at equal weight",
                 "noise_sd": None,
             }
-    return entries | economy(rows, sharing(rows) if shared is None else shared, seed)
+    return entries | cost_effectiveness(rows, sharing(rows) if shared is None else shared, seed)
 
 
 def _weights(rows: Sequence[Row], cases: Sequence[str]) -> dict[str, list[float]]:
@@ -386,13 +386,13 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
             groups[f"{tag}={value}"].append(row)
     shared = sharing(rows)
     # A tag often says the same of a case as its stratum: the same rows are measured once.
-    alike: dict[tuple[int, ...], dict[str, dict[str, Any]]] = {}
+    measured: dict[tuple[int, ...], dict[str, dict[str, Any]]] = {}
     found = {}
     for name, group in sorted(groups.items()):
         place = tuple(map(id, group))
-        if place not in alike:
-            alike[place] = axes_of_rows(group, seed, shared)
-        found[name] = alike[place]
+        if place not in measured:
+            measured[place] = axes_of_rows(group, seed, shared)
+        found[name] = measured[place]
     return found
 
 

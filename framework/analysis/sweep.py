@@ -45,39 +45,41 @@ def sweep_summary(
     Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
     Rows with an error are left out of means, and their case is left out of pairs; `errors` says
     how many. Holm's adjustment is over all comparisons of the sweep. The same pairs stand in a
-    published convention too where one is named. `economy` has the pairs' return on tokens, which is
-    a ratio of means and no axis of a case: described with its interval, not tested.
+    published convention too where one is named. `cost_effectiveness` has the pairs' successes per
+    1,000 tokens, ratios of means and no axis of a case: described with intervals, not tested.
     """
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for summary in summaries:
         groups[setting_of(summary["run"])].append(summary)
-    flags = [flag for members in groups.values() for flag in _fairness_flags(members)]
+    flags = [flag for members in groups.values() for flag in _budget_flags(members)]
     return {
         "jobs": [
-            {"directory": name, "run": s["run"], "axes": s["axes"], "fairness": s["fairness"],
+            {"directory": name, "run": s["run"], "axes": s["axes"], "budget_use": s["budget_use"],
              "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
              "headline": s["headline"], "by_stratum": s.get("by_stratum"),
-             "treatment": s.get("treatment"), "corpus": s.get("corpus") or {},
+             "counterfactual_pairs": s.get("counterfactual_pairs"), "corpus": s.get("corpus") or {},
              "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}
             for name, s in zip(names, summaries, strict=True)
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
         "smallest_effect": smallest_effect,
-        "economy": _economy(summaries, rows, baseline),
-        "compat": published_rows(summaries, rows, axes, baseline, published_convention)
-        if published_convention
-        else None,
+        "cost_effectiveness": _cost_effectiveness(summaries, rows, baseline),
+        "published_convention": (
+            published_rows(summaries, rows, axes, baseline, published_convention)
+            if published_convention
+            else None
+        ),
         "correlation": _correlation(summaries, rows),
         "reader_agreement": reader_agreement(summaries),
         "model_agreement": model_agreement(summaries),
-        "fairness_flags": flags,
+        "budget_flags": flags,
     }  # fmt: skip
 
 
-def _economy(
+def _cost_effectiveness(
     summaries: Sequence[Mapping[str, Any]], rows: Sequence[Sequence[Row]], baseline: str | None
 ) -> list[dict[str, Any]]:
-    """Differences in return on tokens within one setting and budget."""
+    """Differences in successes per 1,000 tokens within one setting and budget."""
     keys = (*SETTING, "budget", "arch")
     runs = [{key: summary["run"][key] for key in keys} for summary in summaries]
     seed = min(int(summary["run"]["seed"]) for summary in summaries)
@@ -210,7 +212,9 @@ def published_rows(
     """
     known = names("convention")
     if convention not in known:
-        raise UserError(f"compat: no convention {convention!r}{nearest(convention, known)}")
+        raise UserError(
+            f"published_convention: no convention {convention!r}{nearest(convention, known)}"
+        )
     plugin: Convention = find("convention", convention).cls()
     flat: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     chosen: dict[tuple[Any, ...], list[str]] = {}
@@ -236,7 +240,7 @@ def _headline(summary: Mapping[str, Any]) -> list[str]:
     return [axis for axis in summary["headline"] if axis in summary["axes"]]
 
 
-def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     """Pairs of arms at one budget that were not given the same room, and arms that did not use it.
 
     An arm that offers less than the budget by its own choice (a cap on items) is named too: its
@@ -244,7 +248,7 @@ def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     """
     flags: list[str] = []
     for summary in summaries:
-        fair, run = summary["fairness"], summary["run"]
+        fair, run = summary["budget_use"], summary["run"]
         budget, mean, could = (
             fair.get(name) for name in ("budget_tokens", "mean_view_tokens", "could_fill")
         )
@@ -255,7 +259,7 @@ def _fairness_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
             )
     by_budget: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
     for summary in summaries:
-        fair = summary["fairness"]
+        fair = summary["budget_use"]
         tokens = fair.get("mean_view_tokens_could_fill")
         if not unbudgeted(fair) and tokens is not None:
             run = summary["run"]
@@ -275,7 +279,7 @@ def _correlation(
 ) -> dict[str, Any]:
     """Spearman correlations of the headline axes over the cases of every run of the sweep.
 
-    An observation is a case in a run, its repeats and draws averaged (validity.md section 4).
+    An observation is a case in a run, its repeats and trials averaged (validity.md section 4).
     """
     named = {axis for summary in summaries for axis in _headline(summary)}
     of_cases = {axis for run in rows for row in run for axis in row.axes}

@@ -125,14 +125,13 @@ def replay(args: argparse.Namespace) -> int:
 
 def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
-    import json
-
     from framework.analysis.evidence import of_sweep
     from framework.analysis.loops import read_loop
     from framework.reporting.markdown import blocks_markdown, put_between_markers
     from framework.reporting.sections.loop_tables import pooled_of
     from framework.reporting.sections.overview import main_tables
     from framework.store.directory import SWEEP
+    from framework.store.former import read_json
 
     path = Path(args.sweep) / SWEEP
     if not path.is_file():
@@ -141,9 +140,7 @@ def table(args: argparse.Namespace) -> int:
     if loops is not None:
         tables = [pooled_of(found, arm) for arm, found in loops["arms"].items()]
     else:
-        tables = list(
-            main_tables(of_sweep(json.loads(path.read_text(encoding="utf-8"))), args.budget)
-        )
+        tables = list(main_tables(of_sweep(read_json(path.read_bytes())), args.budget))
     if not tables:
         raise UserError(f"no budget {args.budget!r} in the sweep")
     text = blocks_markdown(tables, brief=True)

@@ -127,7 +127,7 @@ class Domain(Configured[S]):
 
     @property
     def protected(self) -> ProtectedGroups | None:
-        """By what treatment is compared over twins (cases of one cluster); None for nothing."""
+        """Who is compared over counterfactual pairs (clusters of two cases); None for nobody."""
         return None
 
     def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:

@@ -38,11 +38,11 @@ from framework.store.directory import (
     drafted,
     load_finished,
     load_state,
-    read_labels,
     read_run,
     read_summary,
 )
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
+from framework.store.former import read_json, renamed_table
 from framework.text.canonical import digest
 
 
@@ -196,7 +196,7 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
 def problems_of(path: Path) -> list[str]:
     """Where sweep.json and comparison.csv are not what the sweep's runs give; empty when sound."""
     try:
-        stored = read_labels((path / SWEEP).read_text(encoding="utf-8"))
+        stored = read_json((path / SWEEP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
 
@@ -214,7 +214,7 @@ def problems_of(path: Path) -> list[str]:
             stored.get("baseline"),
             predicted,
             smallest_effect=stored.get("smallest_effect"),
-            published_convention=(stored.get("compat") or {}).get("convention"),
+            published_convention=(stored.get("published_convention") or {}).get("convention"),
         )
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
@@ -223,7 +223,9 @@ def problems_of(path: Path) -> list[str]:
         table, known = (folder / COMPARISON for folder in (Path(scratch), path))
         same = {
             SWEEP: made == stored,
-            COMPARISON: known.is_file() and known.read_bytes() == table.read_bytes(),
+            COMPARISON: known.is_file()
+            and renamed_table(known.read_text(encoding="utf-8"))
+            == table.read_text(encoding="utf-8"),
         }
         return [f"{path / name}: not what the runs give" for name, ok in same.items() if not ok]
 

@@ -115,7 +115,7 @@ class InterimAnalyses:
         decided = gate.decide(after, before, seed_of(self.seed, "gate"))
         found = dict(decided.findings[0]) if decided.findings else {}
         return {
-            "look": self.count,
+            "analysis": self.count,
             "gate": decided.name,
             "gate_passed": bool(decided.passed),
             "judged": bool(decided.findings),

@@ -45,7 +45,7 @@ class HeldOutTest:
         ids = digest([case.id for case in cases])
         said = self.log.open(
             OPENED,
-            {"stack": self.stack.digest, "n": len(cases), "digest": ids, "looks": 1},
+            {"stack": self.stack.digest, "n": len(cases), "digest": ids, "analyses": 1},
             self._content(cases),
         )
         if said.get("register"):  # neither in a dry run nor in one of before there was a register

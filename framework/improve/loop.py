@@ -242,7 +242,7 @@ class Loop:
             "asked": self.drafting.asked,
             "drafts": self.drafting.drafted,
             "promotions": state.promotions,
-            "looks": self.analyses.count,
+            "analyses": self.analyses.count,
         }
 
     def _exhausted(self, state: LoopState, counts: Iterable[str]) -> list[str]:

@@ -124,7 +124,7 @@ class Results:
     data : everything but the drafts, by its key. candidates : one entry a draft, by its number.
     """
 
-    data: dict[str, Any] = field(default_factory=lambda: {"trajectory": [], "looks": []})
+    data: dict[str, Any] = field(default_factory=lambda: {"trajectory": [], "analyses": []})
     candidates: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def optimized(self, number: int, diff: Mapping[str, Any]) -> None:
@@ -134,10 +134,10 @@ class Results:
 
     def analysed(self, number: int, diff: Mapping[str, Any]) -> None:
         """Note an interim analysis of CONFIRM."""
-        kept = ("look", "net", "delta", "bound", "alpha", "threshold", "passed", "reason")
+        kept = ("analysis", "net", "delta", "bound", "alpha", "threshold", "passed", "reason")
         entry = _counted(diff, kept)
         self._entry(number)["confirm"] = entry
-        self.data["looks"].append({"number": number, **entry})
+        self.data["analyses"].append({"number": number, **entry})
 
     def discarded(
         self, number: int, candidate: Candidate | None, route: Route, stage: str, reason: str

@@ -1,6 +1,6 @@
 """Splitting cases into OPTIMIZE, CONFIRM and TEST: seeded, stratified, disjoint by construction.
 
-Cases of one cluster (a template, a corpus, twins) are answered right or wrong together: where there
+Cases of one cluster (a template, a corpus, pairs) are answered right or wrong together: where there
 are such, whole clusters are dealt out, since what was fitted to one case would be confirmed on the
 next one of its cluster.
 """

@@ -10,20 +10,20 @@ from framework.analysis.summary import unbudgeted
 DAGGER: Final = "†"
 
 
-def declared_inputs(fairness: Mapping[str, Any]) -> str:
+def declared_inputs(declared: Mapping[str, Any]) -> str:
     """What an arm declares to be given beyond the events and the query, in words."""
     words = [
         name.replace("_", " ")
         for name in ("sees_task", "knows_schema", "gold_edges", "sees_gold")
-        if fairness.get(name)
+        if declared.get(name)
     ]
-    if unbudgeted(fairness):
+    if unbudgeted(declared):
         words.append("unbudgeted")
-    if fairness.get("query") == "none":
+    if declared.get("query") == "none":
         words.append("no query")
-    if fairness.get("query_names_fields"):
+    if declared.get("query_names_fields"):
         words.append("query names the fields")
-    words += [f"{part} {fairness[part]}" for part in ("embedder", "extractor") if part in fairness]
+    words += [f"{part} {declared[part]}" for part in ("embedder", "extractor") if part in declared]
     return ", ".join(words)
 
 

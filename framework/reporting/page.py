@@ -80,12 +80,17 @@ def ending(evidence: Evidence) -> Iterator[Block]:
         yield overview.axes_table(evidence.jobs[0], "axes-0")
     for group in evidence.groups:
         yield from behaviour.declared_strata(group)
-        yield from behaviour.economy(group)
+        yield from behaviour.cost_effectiveness(group)
     if evidence.is_sweep:
-        yield from conditions.fairness_flags(evidence)
+        yield from conditions.budget_flags(evidence)
     for section in (
         *(comparisons.comparisons, robustness.published, robustness.agreement, corpus.corpus),
-        *(corpus.extraction, robustness.treatment, conditions.predictions, conditions.gates),
+        *(
+            corpus.extraction,
+            robustness.counterfactual_pairs,
+            conditions.predictions,
+            conditions.gates,
+        ),
     ):
         yield from section(evidence)
 
@@ -143,11 +148,11 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
             yield from writer.add_figure(drawing)
     yield from corpus.corpus(evidence)
     yield from corpus.extraction(evidence)
-    yield from conditions.fairness(evidence)
+    yield from conditions.budget_use(evidence)
     yield from conditions.capabilities(evidence)
     yield from conditions.gates(evidence)
     yield from conditions.predictions(evidence)
-    yield from robustness.treatment(evidence)
+    yield from robustness.counterfactual_pairs(evidence)
     yield from conditions.correlation(evidence)
     yield from coverage.coverage(evidence)
     yield from provenance(evidence)

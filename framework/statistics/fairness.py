@@ -1,7 +1,7 @@
-"""Fairness over twins: cases that differ in a protected attribute alone.
+"""Fairness over counterfactual pairs: cases that differ in a protected attribute alone.
 
 A population-level axis: decisions, the reasons given, and what the memory retained are compared
-within twins, so that a difference can come from nothing but the attribute (or from chance).
+within pairs, so that a difference can come from nothing but the attribute (or from chance).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ FOUR_FIFTHS = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwinSide:
-    """One of two twins.
+class PairSide:
+    """One case of a pair.
 
     Attributes:
         favourable: whether the decision favours the person; abstaining does not. ``None``: no
@@ -36,34 +36,34 @@ class TwinSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwinPair:
-    """Twins: the same case with one value of the attribute and with another.
+class CounterfactualPair:
+    """The same case with one value of the attribute and with another.
 
-    `cluster` groups pairs that are not independent, such as several twins of one case.
+    `cluster` groups pairs that are not independent, such as several pairs of one case.
     """
 
     id: str
-    protected: TwinSide
-    reference: TwinSide
+    protected: PairSide
+    reference: PairSide
     cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwinFairness:
-    """How treatment differs between a protected group and its reference, over twins.
+class PairFairness:
+    """How decisions differ between a protected group and its reference, over pairs.
 
     Attributes:
         decisions: favourable rate, protected minus reference, paired.
-        decisions_changed: share of twins that are decided differently, in either direction.
-        reasons_distance: mean Jaccard distance between the reasons of twins; 0 where both give
+        decisions_changed: share of pairs that are decided differently, in either direction.
+        reasons_distance: mean Jaccard distance between the reasons of a pair; 0 where both give
             none.
-        reasons_changed: share of twins whose reasons differ.
+        reasons_changed: share of pairs whose reasons differ.
         retention: share retained, protected minus reference, paired.
-        retention_changed: share of twins that retain different shares.
+        retention_changed: share of pairs that retain different shares.
         impact_ratio: favourable rate of the protected over that of the reference.
         adverse_impact: "yes" where the ratio's interval lies below .8, "no" where it lies at .8 or
             above, else "undecided".
-        n: twins.
+        n: pairs.
     """
 
     decisions: Comparison
@@ -77,20 +77,20 @@ class TwinFairness:
     n: int
 
 
-def twin_fairness(
-    twins: Sequence[TwinPair],
+def pair_fairness(
+    pairs: Sequence[CounterfactualPair],
     *,
     seed: int,
     smallest_effect: float | None = None,
     resamples: int = RESAMPLES,
-) -> TwinFairness:
-    """Compare treatment within twins.
+) -> PairFairness:
+    """Compare decisions, reasons and retention within pairs.
 
     No difference found is not fairness: only with `smallest_effect` do `decisions` and `retention`
-    say whether the groups are treated alike within it.
+    say whether the groups are decided equally within it.
 
     Args:
-        twins: pairs with ids of their own.
+        pairs: with ids of their own.
         seed: of the resampling.
         smallest_effect: difference in rates, and in retained shares, that matters.
         resamples: of the bootstrap.
@@ -98,16 +98,16 @@ def twin_fairness(
     Raises:
         ValueError: two pairs of one id.
     """
-    if len({twin.id for twin in twins}) < len(twins):
-        raise ValueError("two pairs of twins have one id")
-    clusters = {twin.id: twin.cluster for twin in twins}
-    labels = [twin.cluster for twin in twins]
+    if len({pair.id for pair in pairs}) < len(pairs):
+        raise ValueError("two pairs have one id")
+    clusters = {pair.id: pair.cluster for pair in pairs}
+    labels = [pair.cluster for pair in pairs]
     favoured = {
-        twin.id: tuple(None if s.favourable is None else float(s.favourable) for s in _sides(twin))
-        for twin in twins
+        pair.id: tuple(None if s.favourable is None else float(s.favourable) for s in _sides(pair))
+        for pair in pairs
     }
-    kept = {twin.id: tuple(side.retention for side in _sides(twin)) for twin in twins}
-    distances = [_jaccard(twin) for twin in twins]
+    kept = {pair.id: tuple(side.retention for side in _sides(pair)) for pair in pairs}
+    distances = [_jaccard(pair) for pair in pairs]
 
     def paired(values: dict[str, tuple[float | None, ...]], name: str) -> Comparison:
         return compare(
@@ -123,31 +123,31 @@ def twin_fairness(
     def share(values: list[float | None]) -> Interval:
         return mean_interval(values, labels, seed=seed, resamples=resamples)
 
-    complete = [t for t in twins if None not in favoured[t.id]]
+    complete = [t for t in pairs if None not in favoured[t.id]]
     ratio = ratio_of_means(
         [favoured[t.id][0] for t in complete],
         [favoured[t.id][1] for t in complete],
         [t.cluster for t in complete],
     )
-    return TwinFairness(
+    return PairFairness(
         decisions=paired(favoured, "decisions"),
-        decisions_changed=share([_differ(favoured[twin.id]) for twin in twins]),
+        decisions_changed=share([_differ(favoured[pair.id]) for pair in pairs]),
         reasons_distance=share(distances),
         reasons_changed=share([None if d is None else float(d > 0) for d in distances]),
         retention=paired(kept, "retention"),
-        retention_changed=share([_differ(kept[twin.id]) for twin in twins]),
+        retention_changed=share([_differ(kept[pair.id]) for pair in pairs]),
         impact_ratio=ratio,
         adverse_impact=_impact(ratio),
-        n=len(twins),
+        n=len(pairs),
     )
 
 
-def _sides(twin: TwinPair) -> tuple[TwinSide, TwinSide]:
-    return twin.protected, twin.reference
+def _sides(pair: CounterfactualPair) -> tuple[PairSide, PairSide]:
+    return pair.protected, pair.reference
 
 
-def _jaccard(twin: TwinPair) -> float | None:
-    a, b = (side.reasons for side in _sides(twin))
+def _jaccard(pair: CounterfactualPair) -> float | None:
+    a, b = (side.reasons for side in _sides(pair))
     if a is None or b is None:
         return None
     return 1 - len(a & b) / len(a | b) if a | b else 0.0

@@ -11,7 +11,7 @@ from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import is_binary, is_share
 
 AS_IS: Final = "as is"
-COMPAT: Final = ">= 0.5 (compat)"
+AS_PUBLISHED: Final = ">= 0.5 (published convention)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class McNemar:
         wins: cases where only a succeeds.
         losses: cases where only b succeeds.
         smallest_p: the least p that n pairs can reach, all of them discordant: 2^(1-n).
-        binarisation: "as is" for a 0/1 axis, ">= 0.5 (compat)" for other values in [0, 1]
-            (LongHorizon, section 6), or why there is none.
+        binarisation: "as is" for a 0/1 axis, ">= 0.5 (published convention)" for other values in
+            [0, 1] (LongHorizon, section 6), or why there is none.
     """
 
     p: float | None = None
@@ -56,7 +56,7 @@ def mcnemar(a: FloatArray, b: FloatArray, *, amount: bool = False) -> McNemar:
         wins=wins,
         losses=losses,
         smallest_p=2.0 ** (1 - len(a)),
-        binarisation=AS_IS if is_binary(values) else COMPAT,
+        binarisation=AS_IS if is_binary(values) else AS_PUBLISHED,
     )
 
 

@@ -1,4 +1,4 @@
-"""Ratios of two means, by the delta method and by the bootstrap: use factors, return on tokens."""
+"""Ratios of two means, by the delta method and the bootstrap: use factors, successes per token."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ from framework.store import (
     utc_now,
 )
 from framework.store.atomic import as_json, write_json
+from framework.store.former import read_json, renamed
 from framework.store.parquet import write_parquet
 from framework.text.canonical import canonical_bytes
 
@@ -214,13 +215,17 @@ def protocol_events(path: Path, first: int | None = None) -> Iterator[JournalEve
     They are read as they are asked for.
     """
     others = ("run.", "journal.", "case.finished")
-    return (e for e in islice(read(path / JOURNAL), first) if not e.type.startswith(others))
+    return (
+        replace(e, payload=renamed(e.payload))
+        for e in islice(read(path / JOURNAL), first)
+        if not e.type.startswith(others)
+    )
 
 
 def read_report(path: Path, protocol: str) -> dict[str, Any] | None:
     """What a protocol says of a whole run, as a directory holds it; None where it says nothing."""
     try:
-        found: dict[str, Any] = json.loads((path / f"{protocol}.json").read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_json((path / f"{protocol}.json").read_bytes())
     except FileNotFoundError:
         return None
     return found
@@ -338,31 +343,10 @@ def repair_head(state: State) -> None:
         stamp_head(state.path, state.finished["hash"])
 
 
-_FORMER_KINDS: Final = {
-    "finding": "model-free",
-    "instrument check": "rule-based",
-    "self-consistency": "lexical embedder",
-}
-
-
-def read_labels(text: str) -> Any:
-    """JSON data, with the kinds of values (`kind`) that an old run or sweep gave by today's names.
-
-    Raises ValueError where the text is not JSON.
-    """
-
-    def renamed(data: dict[str, Any]) -> dict[str, Any]:
-        if isinstance(kind := data.get("kind"), str):
-            data["kind"] = _FORMER_KINDS.get(kind, kind)
-        return data
-
-    return json.loads(text, object_hook=renamed)
-
-
 def read_summary(path: Path) -> dict[str, Any]:
     """summary.json of a finished run. Raises UserError when there is none."""
     try:
-        loaded: dict[str, Any] = read_labels((path / SUMMARY).read_text(encoding="utf-8"))
+        loaded: dict[str, Any] = read_json((path / SUMMARY).read_bytes())
     except FileNotFoundError:
         raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
     except ValueError as error:

@@ -3,7 +3,7 @@
 Names. Parameters: `arch` is the label of results, `arch.plugin` and `arch.k1` are what it stands
 for, `declared.sees_task` what the arm was told. Metrics: `frp`, `frp_ci_low`, `frp_ci_high`,
 `frp_n`; after a slash, which the page makes a section of, `strata/frp.open`, `depth/frp` (a curve),
-`ledger/total/tokens_in`, `fairness/mean_view_tokens`, `gate/passed`, `errors/n`; of a sweep
+`ledger/total/tokens_in`, `budget_use/mean_view_tokens`, `gate/passed`, `errors/n`; of a sweep
 `difference/frp dpm - bm25 tight`.
 """
 
@@ -24,7 +24,7 @@ from framework.errors import UserError
 from framework.records import FIRST_VERSION
 from framework.reporting.blocks import Block, Note, Text
 from framework.reporting.markdown import blocks_markdown
-from framework.reporting.sections.conditions import fairness_flags, gate_lines
+from framework.reporting.sections.conditions import budget_flags, gate_lines
 from framework.reporting.sections.overview import axes_table, main_tables, notes
 from framework.store import FINISHED, JOURNAL, MANIFEST
 from framework.store.directory import (
@@ -38,9 +38,9 @@ from framework.store.directory import (
     SUMMARY,
     SWEEP,
     SWEEP_PLAN,
-    read_labels,
     read_summary,
 )
+from framework.store.former import read_json
 from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word
 
@@ -125,7 +125,7 @@ def run_upload(directory: Path) -> Upload:
 def sweep_upload(directory: Path) -> Upload:
     """What of a sweep goes to its parent run. Raises UserError when it has no results yet."""
     try:
-        sweep = read_labels((directory / SWEEP).read_text(encoding="utf-8"))
+        sweep = read_json((directory / SWEEP).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{directory} has no {SWEEP}: no job of it is finished") from None
     jobs: list[Mapping[str, Any]] = sweep["jobs"]
@@ -136,7 +136,7 @@ def sweep_upload(directory: Path) -> Upload:
     tags = {
         "model_kind": ", ".join(kinds),
         "directory": directory.name,
-        "fairness_flags": str(len(sweep["fairness_flags"])),
+        "budget_flags": str(len(sweep["budget_flags"])),
         "baseline": str(sweep["baseline"]),
         NOTE: _sweep_note(sweep),
         **_listed(comparisons_left_out=pairs_left_out, artifacts_left_out=left_out),
@@ -206,7 +206,7 @@ def _run_params(started: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[
             params.update({f"{key}.{name}": _value(inner) for name, inner in value.items()})
         else:
             params[key] = _value(value)
-    for name, value in summary["fairness"].items():
+    for name, value in summary["budget_use"].items():
         if isinstance(value, (bool, str)):
             params[f"declared.{name}"] = _value(value)
     return {"/".join(word(w) for w in key.split("/")): v for key, v in params.items()}
@@ -278,7 +278,7 @@ def _sweep_note(sweep: Mapping[str, Any]) -> str:
     """The main tables; the paired comparisons are in comparison.csv."""
     evidence = of_sweep(sweep)
     said = f"The report: {HTML}. Paired comparisons on the same cases: {_concluded(sweep)}"
-    blocks = [*notes(evidence), Text(said), *fairness_flags(evidence), *main_tables(evidence)]
+    blocks = [*notes(evidence), Text(said), *budget_flags(evidence), *main_tables(evidence)]
     return _note(blocks)
 
 

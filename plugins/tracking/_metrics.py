@@ -55,8 +55,8 @@ def run_metrics(summary: Mapping[str, Any]) -> tuple[Metrics, list[str]]:
         if entry["mean"] is not None:
             for suffix, part in _PARTS.items():
                 metrics.add((f"{axis}{suffix}",), entry[part])
-    for name, value in summary["fairness"].items():
-        metrics.add(("fairness", name), value)
+    for name, value in summary["budget_use"].items():
+        metrics.add(("budget_use", name), value)
     for phase, counts in summary["ledger"].items():
         for name, value in counts.items():
             metrics.add(("ledger", phase, name), value)

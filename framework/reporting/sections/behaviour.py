@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from framework.analysis.calibration import curve_of
-from framework.analysis.cost import MEASURES, RETURN
+from framework.analysis.cost import MEASURES, RATE
 from framework.analysis.evidence import Group, Job
 from framework.analysis.frontier import cost_unit, frontier, points
 from framework.analysis.outcomes import PARTS, Outcomes, outcomes
@@ -132,7 +132,7 @@ def abstention(group: Group) -> Iterator[Block]:
 
 def cost(group: Group) -> Iterator[Block]:
     """What being right costs; calls, tokens, dollars and seconds by phase; points of the plane."""
-    yield from economy(group)
+    yield from cost_effectiveness(group)
     yield from arms_table(
         group,
         "cost-table",
@@ -176,31 +176,31 @@ def _dollars(value: float | None) -> Cell:
     return number_cell(value, 4)
 
 
-def economy(group: Group) -> Iterator[Block]:
-    """Return on tokens and cost to correct; beside them the differences, against one baseline."""
+def cost_effectiveness(group: Group) -> Iterator[Block]:
+    """Successes per 1,000 tokens and cost to correct; the differences from one baseline."""
     names = [name for name in MEASURES if any(name in job.summary["axes"] for job in group.jobs)]
     if not names:
         return
     columns: dict[str, Column] = {name: _costs(name) for name in names}
-    baselines = {row["arm_b"] for row in group.economy}
+    baselines = {row["arm_b"] for row in group.cost_effectiveness}
     if len(baselines) == 1:
-        deltas = {(row["arm_a"], row["budget"]): row for row in group.economy}
-        columns[f"return minus {baselines.pop()}"] = lambda job: (
+        deltas = {(row["arm_a"], row["budget"]): row for row in group.cost_effectiveness}
+        columns[f"successes per 1,000 tokens minus {baselines.pop()}"] = lambda job: (
             delta(row) if (row := deltas.get((job.arm, job.budget))) else UNDEFINED
         )
     yield from arms_table(
         group,
-        "economy-table",
+        "cost-effectiveness-table",
         "What being right costs: successes per 1,000 tokens of recall and answer; tokens (or "
         "dollars at list price) per success, a history's ingest spread over its questions. "
         "Differences are described, not tested",
         columns,
         ((job, job) for job in group.by_budget),
     )
-    if group.economy:
+    if group.cost_effectiveness:
         pairs = table(
-            f"economy-pairs-{group.index}",
-            titled("Return on tokens, arm minus arm on the same cases", group),
+            f"cost-effectiveness-pairs-{group.index}",
+            titled("Successes per 1,000 tokens, arm minus arm on the same cases", group),
             {
                 "arm": "arm_a",
                 "minus": "arm_b",
@@ -209,14 +209,14 @@ def economy(group: Group) -> Iterator[Block]:
                 "n": ("n", count),
                 "interval": "method",
             },
-            group.economy,
+            group.cost_effectiveness,
         )
-        yield Details("Differences in return on tokens: described, not tested", [pairs])
+        yield Details("Differences in successes per 1,000 tokens: described, not tested", [pairs])
 
 
 def _costs(name: str) -> Callable[[Job], Cell]:
-    """`0.415` of a return, `2,315` tokens, `0.0246` dollars, with their limits."""
-    digits = 3 if name == RETURN else 4 if name.endswith("_usd") else 0
+    """`0.415` of a rate, `2,315` tokens, `0.0246` dollars, with their limits."""
+    digits = 3 if name == RATE else 4 if name.endswith("_usd") else 0
 
     def cell(job: Job) -> Cell:
         entry = job.summary["axes"].get(name)

@@ -26,9 +26,9 @@ _DECLARED: Final[Mapping[str, str]] = {
 }
 
 
-def fairness(evidence: Evidence) -> Iterator[Block]:
+def budget_use(evidence: Evidence) -> Iterator[Block]:
     """The budget, how far views filled it, and who was not given the same room."""
-    yield Heading("Budgets held equal", "fairness")
+    yield Heading("Budgets held equal", "budget-use")
     yield Text(
         "Within a table above all arms had the same cases, reader, model, prompts, tokenizer and "
         "budget. Could fill is the share of rows whose arm offered at least the budget: among "
@@ -36,12 +36,12 @@ def fairness(evidence: Evidence) -> Iterator[Block]:
     )
     for group in evidence.groups:
         yield from _room(group)
-    yield from fairness_flags(evidence)
+    yield from budget_flags(evidence)
 
 
-def fairness_flags(evidence: Evidence) -> Iterator[Block]:
+def budget_flags(evidence: Evidence) -> Iterator[Block]:
     """Arms that were not given the same room, or did not use it."""
-    flags = evidence.sweep.get("fairness_flags", [])
+    flags = evidence.sweep.get("budget_flags", [])
     if flags:
         yield Note(f"Budget use: {len(flags)} flag{'s' if len(flags) > 1 else ''}:")
         yield Listing(flags)
@@ -53,7 +53,7 @@ def capabilities(evidence: Evidence) -> Iterator[Block]:
     """What each arm declares of itself: its inputs, and what it needs."""
     yield Heading("Declared inputs", "capabilities")
     arms = {
-        job.arm: {**job.summary["fairness"], "unbudgeted": unbudgeted(job.summary["fairness"])}
+        job.arm: {**job.summary["budget_use"], "unbudgeted": unbudgeted(job.summary["budget_use"])}
         for job in evidence.jobs
     }
     shown = [key for key in _DECLARED if any(key in given for given in arms.values())]
@@ -186,7 +186,7 @@ def correlation(evidence: Evidence) -> Iterator[Block]:
 def _room(group: Group) -> Iterator[Block]:
     yield from arms_table(
         group,
-        "fairness-table",
+        "budget-use-table",
         "Tokens of views",
         {
             "tokens": lambda room: (
@@ -197,7 +197,7 @@ def _room(group: Group) -> Iterator[Block]:
             "could fill": ("could_fill", _percentage),
             "mean view where it could": ("mean_view_tokens_could_fill", _tokens),
         },
-        ((job, job.summary["fairness"]) for job in group.by_budget),
+        ((job, job.summary["budget_use"]) for job in group.by_budget),
     )
 
 

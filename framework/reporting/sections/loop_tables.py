@@ -1,4 +1,4 @@
-"""Tables of improvement loops: the paper's 1b and 1c, drafts, looks, and where cases changed."""
+"""Tables of improvement loops: 1b and 1c of the paper, drafts, interim analyses, changed cases."""
 
 from __future__ import annotations
 
@@ -151,15 +151,15 @@ def why(entry: Mapping[str, Any], least: int) -> str:
     """Why a draft ended as it did; `least` is the least net flips that counted as a gain."""
     if entry["outcome"] == "discarded":
         return f"{entry['stage']}: {entry['reason']}"
-    look = entry["confirm"]
-    bound, threshold = look["bound"], look["threshold"]
+    confirm = entry["confirm"]
+    bound, threshold = confirm["bound"], confirm["threshold"]
     if bound is None:
         text = "the gate judged nothing"
     else:
         text = f"bound {bound:+.4f} above {threshold:+.4f}"
         if bound <= threshold:  # the published rule asks nothing of the bound
-            text = f"gain {look['delta']:+.4f} reaches {threshold:+.4f} (bound {bound:+.4f})"
-        text += f", net {look['net']:+d} of at least {least}"
+            text = f"gain {confirm['delta']:+.4f} reaches {threshold:+.4f} (bound {bound:+.4f})"
+        text += f", net {confirm['net']:+d} of at least {least}"
     if entry["outcome"] == "consolidated":
         text += "; dropped after the loop: the others do as well without it"
     return text
@@ -175,13 +175,13 @@ def _outcome(outcome: str) -> Cell:
     return Cell(text=outcome, tone="" if outcome == "discarded" else "good")
 
 
-def looks(found: Sequence[Mapping[str, Any]], anchor: str) -> Table:
-    """Looks at CONFIRM in order."""
+def interim_analyses(found: Sequence[Mapping[str, Any]], anchor: str) -> Table:
+    """The interim analyses of CONFIRM in order."""
     return table(
-        f"{anchor}-looks",
-        "Looks at CONFIRM in order.",
+        f"{anchor}-interim-analyses",
+        "Interim analyses of CONFIRM in order.",
         {
-            "look": "look",
+            "analysis": "analysis",
             "draft": ("number", lambda number: f"#{number}"),
             "fixed": ("fixed", count),
             "broken": ("broken", count),
@@ -207,12 +207,12 @@ def _on_optimize(diff: Mapping[str, Any] | None) -> Cell:
     return Cell(text=f"+{diff['fixed']} −{diff['broken']}", under=target, value=diff["net"])
 
 
-def _on_confirm(look: Mapping[str, Any] | None) -> Cell:
-    if look is None:
+def _on_confirm(confirm: Mapping[str, Any] | None) -> Cell:
+    if confirm is None:
         return UNDEFINED
-    bound = "" if look["bound"] is None else f", bound {look['bound']:+.4f}"
-    under = f"{look['delta']:+.4f}{bound}"
-    return Cell(text=f"+{look['fixed']} −{look['broken']}", under=under, value=look["net"])
+    bound = "" if confirm["bound"] is None else f", bound {confirm['bound']:+.4f}"
+    under = f"{confirm['delta']:+.4f}{bound}"
+    return Cell(text=f"+{confirm['fixed']} −{confirm['broken']}", under=under, value=confirm["net"])
 
 
 def _payload(payload: Mapping[str, Any]) -> Cell:

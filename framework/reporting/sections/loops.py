@@ -19,8 +19,8 @@ from framework.reporting.sections.loop_tables import (
     failures,
     final_states,
     funnel_table,
+    interim_analyses,
     localised,
-    looks,
     pooled_of,
     pooled_table,
 )
@@ -161,7 +161,7 @@ def _course(results: Mapping[str, Any]) -> str:
     """What was set up, how it went, and why it ended."""
     loop, stopped, splits = results["loop"], results["stopped"], results["splits"]
     noise, reason = results["noise"], results["stopped"]["reason"]
-    own = "of its own for every look" if loop["fresh_confirm"] else "the same for every look"
+    own = "of its own for each analysis" if loop["fresh_confirm"] else "the same for each analysis"
     silent = unanswered(results)
     text = (
         f"Target {loop['target']}, author {loop['author']}, routing {loop['routing']}, gate "
@@ -172,8 +172,9 @@ def _course(results: Mapping[str, Any]) -> str:
     if silent:
         text += f" (none as {', '.join(f'#{n}' for n in silent)}: these count as attempts)"
     text += (
-        f"; {stopped['looks']} of them were looked at on CONFIRM and {stopped['promotions']} "
-        f"promoted. It stopped since {_STOPPED.get(reason, reason)} ({reason})"
+        f"; {stopped['analyses']} of them came to an interim analysis of CONFIRM "
+        f"and {stopped['promotions']} promoted. "
+        f"It stopped since {_STOPPED.get(reason, reason)} ({reason})"
     )
     if stopped["exhausted"]:
         text += f"; exhausted: {', '.join(stopped['exhausted'])}"
@@ -221,21 +222,21 @@ def verdict(results: Mapping[str, Any], split: str) -> str:
 
 
 def _drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
-    """Every draft with what became of it and why; what the drafts say; the looks."""
+    """Every draft with what became of it and why; what the drafts say; the analyses."""
     if not results["candidates"]:
         yield Text("The author had no draft.")
         return
     yield from drafts(results, anchor)
-    if not results["looks"]:
-        yield Text("Nothing came to a look at CONFIRM.")
+    if not results["analyses"]:
+        yield Text("Nothing came to an interim analysis of CONFIRM.")
         return
     yield Text(_price(results))
-    yield looks(results["looks"], anchor)
+    yield interim_analyses(results["analyses"], anchor)
 
 
 def _price(results: Mapping[str, Any]) -> str:
-    """What the looks cost of the claim that a promotion helps."""
-    levels = [look["alpha"] for look in results["looks"] if look["alpha"] is not None]
+    """What the interim analyses cost of the claim that a promotion helps."""
+    levels = [a["alpha"] for a in results["analyses"] if a["alpha"] is not None]
     if not levels:
         return "The gate judged nothing: nothing is claimed of a promotion."
     n, spent = len(levels), sum(levels)

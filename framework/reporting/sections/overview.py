@@ -105,7 +105,7 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
         for name in (axis, companions.get(axis, ""))
         if any(name in job.summary["axes"] for job in jobs)
     ]
-    run, rooms = group.run, [job.summary["fairness"] for job in jobs]
+    run, rooms = group.run, [job.summary["budget_use"] for job in jobs]
     tokens = next((room.get("budget_tokens") for room in rooms if not unbudgeted(room)), None)
     asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
     return table(
@@ -225,9 +225,9 @@ def _paragraph(evidence: Evidence) -> str:
     arms = list(dict.fromkeys(job.arm for job in evidence.jobs))
     budgets = dict.fromkeys(job.budget for job in evidence.jobs)
     sizes = {
-        job.budget: job.summary["fairness"].get("budget_tokens")
+        job.budget: job.summary["budget_use"].get("budget_tokens")
         for job in evidence.jobs
-        if not unbudgeted(job.summary["fairness"])
+        if not unbudgeted(job.summary["budget_use"])
     }
     named = ", ".join(
         f"{budget} ({sizes[budget]} tokens)" if sizes.get(budget) else budget for budget in budgets

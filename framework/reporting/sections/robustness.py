@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from framework.analysis.evidence import Evidence, Group
+from framework.analysis.evidence import Evidence, Group, Job
 from framework.reporting.blocks import Block, Cell, Heading, Table, Text
 from framework.reporting.cells import bounded, count, delta, number_cell, p_cell
 from framework.reporting.tables import arms_table, long_table, table
@@ -58,7 +58,7 @@ def agreement(evidence: Evidence) -> Iterator[Block]:
 
 def published(evidence: Evidence) -> Iterator[Block]:
     """The same pairs in a published convention, where one was asked for: to reproduce only."""
-    found = evidence.sweep.get("compat")
+    found = evidence.sweep.get("published_convention")
     if not found:
         return
     pairs = table(
@@ -82,23 +82,23 @@ def published(evidence: Evidence) -> Iterator[Block]:
     yield from long_table(pairs, name="published pairs")
 
 
-def treatment(evidence: Evidence) -> Iterator[Block]:
-    """How twins that differ in a protected attribute alone were treated."""
-    tables = [made for group in evidence.groups for made in _treated(group)]
+def counterfactual_pairs(evidence: Evidence) -> Iterator[Block]:
+    """How the cases of a pair, which differ in a protected attribute alone, were decided."""
+    tables = [made for group in evidence.groups for made in _pairs(group)]
     if tables:
-        yield Heading("Protected attributes", "treatment")
+        yield Heading("Protected attributes", "counterfactual-pairs")
         yield Text(
-            "Twins are cases that differ in the attribute alone: protected minus reference group, "
-            "with 95% limits, unadjusted. A difference is the arm's or chance; none found is not "
-            "fairness."
+            "The cases of a counterfactual pair differ in the attribute alone: protected minus "
+            "reference group, with 95% limits, unadjusted. A difference is the arm's or chance; "
+            "none found is not fairness."
         )
         yield from tables
 
 
-def _treated(group: Group) -> Iterator[Table]:
+def _pairs(group: Group) -> Iterator[Table]:
     return arms_table(
         group,
-        "treatment-table",
+        "counterfactual-pairs-table",
         "Counterfactual pairs by arm and attribute",
         {
             "attribute": "attribute",
@@ -116,9 +116,14 @@ def _treated(group: Group) -> Iterator[Table]:
         (
             (job, {"attribute": name.replace("_", " "), **entry})
             for job in group.jobs
-            for name, entry in (job.summary.get("treatment") or {}).get("attributes", {}).items()
+            for name, entry in _attributes(job).items()
         ),
     )
+
+
+def _attributes(job: Job) -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Any] = (job.summary.get("counterfactual_pairs") or {}).get("attributes", {})
+    return found
 
 
 def _mean(entry: Mapping[str, Any]) -> Cell:

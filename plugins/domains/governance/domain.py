@@ -64,7 +64,12 @@ class Governance(Domain[GovernanceSettings]):
         "kappa",
         "leak",
     )
-    by_stratum: ClassVar[tuple[str, ...]] = ("recall", "compliance", "kappa", "return_on_tokens")
+    by_stratum: ClassVar[tuple[str, ...]] = (
+        "recall",
+        "compliance",
+        "kappa",
+        "successes_per_1000_tokens",
+    )
 
     @property
     def nominal_tokens(self) -> int:

@@ -129,13 +129,13 @@ def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
 
 
 def _has_edges(job: Job) -> bool:
-    fair = job.summary["fairness"]
+    fair = job.summary["budget_use"]
     return bool(fair["gold_edges"]) or "extractor" in fair
 
 
 def _is_fair(job: Job) -> bool:
     """Whether it keeps to the budget and sees no gold."""
-    fair = job.summary["fairness"]
+    fair = job.summary["budget_use"]
     return not unbudgeted(fair) and not fair["sees_gold"]
 
 

@@ -86,7 +86,7 @@ _AXES: Final = {
     "F1": "f1",
     "merge-ready": "merge_ready",
     "chain recovery": "chain_recovery",
-    "RoT": "return_on_tokens",
+    "RoT": "successes_per_1000_tokens",
     "kappa": "kappa",
 }
 

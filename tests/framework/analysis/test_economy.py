@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from framework.analysis.cost import (
     MEASURES,
+    cost_effectiveness,
     differences,
-    economy,
     sharing,
 )
 from framework.analysis.evidence import of_sweep
 from framework.analysis.summary import SETTING, axes_of_rows
 from framework.records import Row, Usage
 from framework.reporting.blocks import Cell, Table
-from framework.reporting.sections.behaviour import economy as shown_economy
+from framework.reporting.sections.behaviour import cost_effectiveness as shown_measures
 from tests.framework.analysis.test_summary import row, summary
 
 
@@ -56,13 +56,15 @@ def three() -> list[Row]:
 
 
 def means(rows: list[Row]) -> dict[str, Any]:
-    return {name: entry["mean"] for name, entry in economy(rows, sharing(rows), 7).items()}
+    return {
+        name: entry["mean"] for name, entry in cost_effectiveness(rows, sharing(rows), 7).items()
+    }
 
 
 def test_by_hand() -> None:
     assert means(three()) == pytest.approx(
         {
-            "return_on_tokens": 1000 * 2 / 700,
+            "successes_per_1000_tokens": 1000 * 2 / 700,
             "cost_to_correct": 700 / 2,
             "ingest_to_correct": 1000 / 2,
             "cost_to_correct_usd": 0.03 / 2,
@@ -74,7 +76,7 @@ def test_by_hand() -> None:
 def test_without_a_price_there_are_no_dollars() -> None:
     rows = [answered("a", 1.0, {"answer": spent(200)})]
     assert means(rows) == {
-        "return_on_tokens": 5.0,
+        "successes_per_1000_tokens": 5.0,
         "cost_to_correct": 200.0,
         "ingest_to_correct": 0.0,
     }
@@ -82,8 +84,8 @@ def test_without_a_price_there_are_no_dollars() -> None:
 
 def test_nothing_right_costs_without_end_and_returns_nothing() -> None:
     rows = [answered(f"c{i}", 0.0, {"answer": spent(100)}) for i in range(20)]
-    found = economy(rows, sharing(rows), 7)
-    assert found["return_on_tokens"]["mean"] == 0.0
+    found = cost_effectiveness(rows, sharing(rows), 7)
+    assert found["successes_per_1000_tokens"]["mean"] == 0.0
     for name in ("cost_to_correct", "ingest_to_correct"):
         assert (found[name]["mean"], found[name]["ci_low"]) == (None, None)
         assert found[name]["method"] == "undefined: no success"
@@ -95,7 +97,7 @@ def test_success_unknown_is_no_failure() -> None:
     assert means([*known, answered("d", None, {"answer": spent(5000)}, history_id="h3")]) == means(
         known
     )
-    assert economy([row("a", 1.0)], {}, 7) == {}
+    assert cost_effectiveness([row("a", 1.0)], {}, 7) == {}
     assert [r.success for r in known] == [1.0, 0.0, 1.0]
 
 
@@ -106,7 +108,7 @@ def test_repeats_are_averaged_and_each_pays_for_its_own_ingest() -> None:
         for sample, right in enumerate((1.0, 0.0))
     ]
     assert means(rows) == {
-        "return_on_tokens": 1000 * 0.5 / 400,
+        "successes_per_1000_tokens": 1000 * 0.5 / 400,
         "cost_to_correct": 800.0,
         "ingest_to_correct": 1600.0,
     }
@@ -135,7 +137,7 @@ def test_it_is_what_the_ledger_counts() -> None:
         assert right * found["axes"][name]["mean"] == pytest.approx(tokens)
         dollars = sum(ledger[p]["cost_usd"] for p in phases)
         assert right * found["axes"][f"{name}_usd"]["mean"] == pytest.approx(dollars)
-    assert found["axes"]["return_on_tokens"]["kind"] == "rule-based"
+    assert found["axes"]["successes_per_1000_tokens"]["kind"] == "rule-based"
 
 
 def many(n: int = 48, arm: str = "trivial", extra: int = 0, per: int = 4) -> list[Row]:
@@ -154,8 +156,8 @@ def many(n: int = 48, arm: str = "trivial", extra: int = 0, per: int = 4) -> lis
 
 def test_the_limits_of_a_cost_are_those_of_the_return_turned_over() -> None:
     rows = many()
-    found = economy(rows, sharing(rows), 7)
-    rate, cost = found["return_on_tokens"], found["cost_to_correct"]
+    found = cost_effectiveness(rows, sharing(rows), 7)
+    rate, cost = found["successes_per_1000_tokens"], found["cost_to_correct"]
     assert rate["method"] == "bca bootstrap over clusters"
     assert (rate["n"], rate["n_clusters"]) == (48, 12)
     assert rate["ci_low"] < rate["mean"] < rate["ci_high"]
@@ -167,15 +169,15 @@ def test_the_limits_of_a_cost_are_those_of_the_return_turned_over() -> None:
 
 def test_few_clusters_have_no_interval() -> None:
     rows = many(36)
-    entry = economy(rows, sharing(rows), 7)["return_on_tokens"]
+    entry = cost_effectiveness(rows, sharing(rows), 7)["successes_per_1000_tokens"]
     assert entry["ci_low"] is None
     assert entry["method"] == "no interval: 9 units, fewer than 10"
 
 
 def test_one_success_among_few_has_a_cost_without_upper_limit() -> None:
     rows = [answered(f"c{i}", float(i == 0), {"answer": spent(100)}) for i in range(12)]
-    found = economy(rows, sharing(rows), 7)
-    assert found["return_on_tokens"]["ci_low"] == 0.0
+    found = cost_effectiveness(rows, sharing(rows), 7)
+    assert found["successes_per_1000_tokens"]["ci_low"] == 0.0
     assert found["cost_to_correct"]["mean"] == pytest.approx(1200)
     assert found["cost_to_correct"]["ci_high"] is None
     assert found["cost_to_correct"]["method"].startswith("no interval: unbounded")
@@ -185,7 +187,9 @@ def test_one_success_among_few_has_a_cost_without_upper_limit() -> None:
 def test_the_order_of_rows_changes_nothing(order: list[int]) -> None:
     rows = many()
     shared = sharing(rows)
-    assert economy([rows[i] for i in order], shared, 7) == economy(rows, shared, 7)
+    assert cost_effectiveness([rows[i] for i in order], shared, 7) == cost_effectiveness(
+        rows, shared, 7
+    )
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(4, 4000)), min_size=1, max_size=9))
@@ -198,7 +202,9 @@ def test_twice_the_tokens_return_half(cases: list[tuple[bool, int]]) -> None:
         return means(rows)
 
     once, twice = of(1), of(2)
-    assert twice["return_on_tokens"] == pytest.approx(once["return_on_tokens"] / 2)
+    assert twice["successes_per_1000_tokens"] == pytest.approx(
+        once["successes_per_1000_tokens"] / 2
+    )
     if once["cost_to_correct"] is not None:
         assert twice["cost_to_correct"] == pytest.approx(2 * once["cost_to_correct"])
 
@@ -214,8 +220,8 @@ def test_arms_are_paired_by_case() -> None:
     cheap, dear = many(arm="cheap"), many(arm="dear", extra=200)
     (found,) = differences(runs(("dear", dear), ("cheap", cheap)), "cheap", 7)
     assert (found["arm_a"], found["arm_b"], found["budget"]) == ("dear", "cheap", "tight")
-    assert found["mean_a"] == pytest.approx(means(dear)["return_on_tokens"])
-    assert found["mean_b"] == pytest.approx(means(cheap)["return_on_tokens"])
+    assert found["mean_a"] == pytest.approx(means(dear)["successes_per_1000_tokens"])
+    assert found["mean_b"] == pytest.approx(means(cheap)["successes_per_1000_tokens"])
     assert found["delta"] == pytest.approx(found["mean_a"] - found["mean_b"])
     assert found["ci_low"] <= found["delta"] <= found["ci_high"] < 0
     assert (found["n"], found["n_clusters"]) == (48, 12)
@@ -239,21 +245,23 @@ def test_the_table_shows_what_was_found() -> None:
     rows = three()
     job: dict[str, Any] = {
         "run": {"arch": "bm25", **PLACE},
-        "axes": economy(rows, sharing(rows), 7),
+        "axes": cost_effectiveness(rows, sharing(rows), 7),
     }
     other = {"run": {"arch": "none", **PLACE}, "axes": {}}
     delta = {"arm_a": "bm25", "arm_b": "none", "delta": 0.25, "ci_low": 0.125, "ci_high": 0.5}
 
     def tables(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
         where = {**dict.fromkeys(SETTING, "x"), "budget": "tight"}
-        full = [{"fairness": {}, **j, "run": {**j["run"], **where}, "directory": "x"} for j in jobs]
+        full = [
+            {"budget_use": {}, **j, "run": {**j["run"], **where}, "directory": "x"} for j in jobs
+        ]
         pairs = [{**delta, **where, "n": 3, "method": "m"}]
-        sweep = {"jobs": full, "comparisons": [], "economy": pairs}
+        sweep = {"jobs": full, "comparisons": [], "cost_effectiveness": pairs}
         (group,) = of_sweep(sweep).groups
-        return [block for block in shown_economy(group) if isinstance(block, Table)]
+        return [block for block in shown_measures(group) if isinstance(block, Table)]
 
     (table,) = tables([job, other])
-    assert table.columns[-1] == "return minus none"
+    assert table.columns[-1] == "successes per 1,000 tokens minus none"
     texts = [[cell if isinstance(cell, str) else cell.text for cell in row] for row in table.rows]
     assert texts == [
         ["bm25", "tight", "2.857", "350", "500", "0.0150", "0.0500", "+0.250"],

@@ -37,7 +37,7 @@ def of_jobs(jobs: Sequence[Mapping[str, Any]]) -> list[Table]:
     """The tables of jobs that have arms and strata alone."""
     where = {**dict.fromkeys(SETTING, "x"), "budget": "absolute"}
     full = [
-        {"fairness": {}, **job, "run": {**where, **job["run"]}, "directory": "x"} for job in jobs
+        {"budget_use": {}, **job, "run": {**where, **job["run"]}, "directory": "x"} for job in jobs
     ]
     evidence: Evidence = of_sweep({"jobs": full, "comparisons": []})
     (group,) = evidence.groups

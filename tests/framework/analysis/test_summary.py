@@ -101,7 +101,7 @@ def test_nothing_but_errors_has_no_axes() -> None:
     found = summary([row("a", None, error="RuntimeError: x", axes={})])
     assert found["axes"] == {}
     assert found["strata"] == {}
-    assert found["fairness"]["mean_view_tokens"] is None
+    assert found["budget_use"]["mean_view_tokens"] is None
 
 
 def test_strata_are_those_of_the_case_and_its_tags() -> None:
@@ -142,7 +142,7 @@ def test_fairness_is_of_the_rows_that_could_fill_the_budget() -> None:
         row("b", 1.0, view_tokens=98, available_tokens=100),
         row("c", 1.0, view_tokens=10, available_tokens=10),
     ]
-    fairness = summary(rows)["fairness"]
+    fairness = summary(rows)["budget_use"]
     assert fairness["budget_tokens"] == 100
     assert fairness["mean_view_tokens"] == pytest.approx(208 / 3)
     assert fairness["max_view_tokens"] == 100
@@ -152,7 +152,7 @@ def test_fairness_is_of_the_rows_that_could_fill_the_budget() -> None:
 
 
 def test_an_unbudgeted_arm_has_no_budget_to_fill() -> None:
-    fairness = summary([row("a", 1.0, budget_tokens=None, view_tokens=900)])["fairness"]
+    fairness = summary([row("a", 1.0, budget_tokens=None, view_tokens=900)])["budget_use"]
     assert (fairness["could_fill"], fairness["mean_view_tokens_could_fill"]) == (None, None)
 
 
@@ -193,13 +193,13 @@ def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
 def test_an_arm_over_hashed_words_is_warned_of_and_others_name_no_embedder() -> None:
     dense = trivial_plan(arch={"plugin": "dense"})
     found = summarize(dense, [row("a", 1.0)], OPEN)
-    assert found["fairness"]["embedder"] == "hashing"
+    assert found["budget_use"]["embedder"] == "hashing"
     (warning,) = (
         text for text in found["warnings"] if "no evidence about learned embeddings" in text
     )
     assert "dense" not in warning, "one warning for every arm that it is of"
     plain = summary([row("a", 1.0)])
-    assert "embedder" not in plain["fairness"]
+    assert "embedder" not in plain["budget_use"]
     assert not plain["warnings"]
 
 

@@ -59,7 +59,7 @@ def job(
                    "n": len(m), "method": "", "kind": "model-free"}
             for axis, m in means.items()
         },
-        "fairness": fairness,
+        "budget_use": fairness,
         "ledger": {},
         "gate": {"name": "open", "passed": None, "findings": [], "reason": ""},
         "errors": {"n": len(errors), "kinds": {}},
@@ -193,9 +193,9 @@ def test_arms_that_could_fill_the_budget_and_differ_by_more_than_a_percent_are_f
         job(arm, {"eda": ALL}, mean_view_tokens_could_fill=t)
         for arm, t in zip("xy", tokens, strict=True)
     ]
-    assert bool(combine(*jobs)["fairness_flags"]) is flagged
+    assert bool(combine(*jobs)["budget_flags"]) is flagged
     if flagged:
-        assert "mean view of y is 989.0 tokens" in combine(*jobs)["fairness_flags"][0]
+        assert "mean view of y is 989.0 tokens" in combine(*jobs)["budget_flags"][0]
 
 
 def test_an_unbudgeted_arm_is_not_flagged() -> None:
@@ -203,7 +203,7 @@ def test_an_unbudgeted_arm_is_not_flagged() -> None:
         job("x", {"eda": ALL}, mean_view_tokens_could_fill=1000),
         job("y", {"eda": ALL}, mean_view_tokens_could_fill=9000, unbudgeted=True),
     ]
-    assert combine(*jobs)["fairness_flags"] == []
+    assert combine(*jobs)["budget_flags"] == []
 
 
 def test_models_are_compared_over_the_means_of_the_arms() -> None:
@@ -235,8 +235,8 @@ def test_a_published_convention_stands_beside_ours() -> None:
         job("x", {"eda": ALL}, budget="loose"),
         job("y", {"eda": HALF}, budget="loose"),
     ]
-    assert combine(*jobs)["compat"] is None
-    found = combine(*jobs, published_convention="longhorizon")["compat"]
+    assert combine(*jobs)["published_convention"] is None
+    found = combine(*jobs, published_convention="longhorizon")["published_convention"]
     (row,) = found["comparisons"]
     assert (row["arm_a"], row["arm_b"], row["n"]) == ("x", "y", 15)
     assert row["domain"] == "domain"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.analysis.counterfactual import ALL, treatment, twins_of
+from framework.analysis.counterfactual import ALL, compare_pairs, pairs_of
 from framework.contracts import ProtectedGroups
 from framework.records import Row
 from tests.launching import LOAN, run
@@ -30,7 +30,7 @@ def test_the_side_of_the_reference_group_is_told_by_the_tag_not_by_the_order() -
         row(2, {"sex": "male", "age": "40"}),
         row(3, {"sex": "male", "age": "20"}, "ABSTAIN"),
     ]
-    found, failed = twins_of(rows, GROUPS)
+    found, failed = pairs_of(rows, GROUPS)
     assert failed == 0
     assert list(found) == ["age", "sex"]
     (sex,), (age,) = found["sex"], found["age"]
@@ -51,9 +51,9 @@ def test_the_side_of_the_reference_group_is_told_by_the_tag_not_by_the_order() -
     ids=["alike", "no reference", "two attributes", "another tag too", "no attribute"],
 )
 def test_cases_that_are_no_twins_are_none(tags: tuple[dict[str, str], dict[str, str]]) -> None:
-    assert twins_of([row(i, t) for i, t in enumerate(tags)], GROUPS) == ({}, 0)
-    assert treatment([row(i, t) for i, t in enumerate(tags)], GROUPS, 1) is None
-    assert treatment([], None, 1) is None
+    assert pairs_of([row(i, t) for i, t in enumerate(tags)], GROUPS) == ({}, 0)
+    assert compare_pairs([row(i, t) for i, t in enumerate(tags)], GROUPS, 1) is None
+    assert compare_pairs([], None, 1) is None
 
 
 def test_an_arm_that_treats_groups_differently_is_told_by_attribute() -> None:
@@ -74,7 +74,7 @@ def test_an_arm_that_treats_groups_differently_is_told_by_attribute() -> None:
         ]
     rows.append(row(998, {"sex": "male"}, error="ModelError: x"))
     rows.append(row(999, {"sex": "female"}))
-    found = treatment(rows, GROUPS, 1)
+    found = compare_pairs(rows, GROUPS, 1)
     assert found is not None
     assert found["n_failed"] == 1
     sex, age, both = (found["attributes"][name] for name in ("sex", "age", ALL))
@@ -97,7 +97,7 @@ def test_repeats_are_pairs_of_one_cluster_and_without_answers_only_retention_is_
         for case in range(24)
         for sample in range(2)
     ]
-    found = treatment(rows, GROUPS, 1)
+    found = compare_pairs(rows, GROUPS, 1)
     assert found is not None
     entry = found["attributes"]["sex"]
     assert entry["n"] == 24
@@ -117,7 +117,7 @@ def test_a_sweep_over_twins_shows_and_keeps_the_treatment(
     assert "Protected attributes" in done.out
     sweep = json.loads((done.directory / "sweep.json").read_text(encoding="utf-8"))
     for job in sweep["jobs"]:
-        found = job["treatment"]
+        found = job["counterfactual_pairs"]
         assert found["attributes"][ALL]["n"] == 12
         assert sum(e["n"] for name, e in found["attributes"].items() if name != ALL) == 12
         assert found["attributes"][ALL]["retention"]["ci_low"] is not None

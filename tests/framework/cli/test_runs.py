@@ -68,13 +68,15 @@ def test_a_published_convention_can_be_printed_too(
     again = run(capsys, "resume=sweep", "compat=longhorizon")
     assert again.status == 0
     assert again.out.rpartition("sweep: ")[0].split() == asked.out.split()
-    assert read_json(Path("sweep/sweep.json"))["compat"]["convention"] == "longhorizon"
+    assert (
+        read_json(Path("sweep/sweep.json"))["published_convention"]["convention"] == "longhorizon"
+    )
     assert framework(capsys, "verify", "sweep").status == 0
     assert run(capsys, "resume=sweep", "published_convention=longhorizon").out == again.out
     assert run(capsys, "resume=sweep").status == 0
-    assert read_json(Path("sweep/sweep.json"))["compat"] is None
+    assert read_json(Path("sweep/sweep.json"))["published_convention"] is None
     message = framework(capsys, "compare", "sweep", "--compat", "depth").mistake
-    assert message.startswith("compat: no convention 'depth'")
+    assert message.startswith("published_convention: no convention 'depth'")
 
 
 def test_axes_and_baseline_can_be_chosen(capsys: pytest.CaptureFixture[str], place: Path) -> None:
@@ -324,6 +326,41 @@ def test_a_sweep_is_verified_run_by_run(capsys: pytest.CaptureFixture[str], plac
     shutil.rmtree(jobs[0])
     assert f"{jobs[0]}: not run yet" in framework(capsys, "verify", "sweep").out
     assert "--head is of one run" in framework(capsys, "verify", "sweep", "--head", "x").mistake
+
+
+FORMER = {
+    "budget_use": "fairness",
+    "budget_flags": "fairness_flags",
+    "unbudgeted": "exempt",
+    "counterfactual_pairs": "treatment",
+    "cost_effectiveness": "economy",
+    "successes_per_1000_tokens": "return_on_tokens",
+    "published_convention": "compat",
+    ">= 0.5 (published convention)": ">= 0.5 (compat)",
+    "model-free": "finding",
+}
+
+
+def test_a_sweep_in_former_words_is_verified_compared_and_reported(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    shutil.copytree("sweep", "old")
+    for path in (*Path("old").rglob("summary.json"), Path("old/sweep.json")):
+        text = path.read_text()
+        for name, former in FORMER.items():
+            text = text.replace(f'"{name}"', f'"{former}"')
+        assert '"fairness"' in text
+        path.write_text(text)
+    table = Path("old/comparison.csv")
+    table.write_bytes(table.read_bytes().replace(b"(published convention)", b"(compat)"))
+    assert b"(compat)" in table.read_bytes()
+    for job in job_directories(Path("old")):
+        rewrite(job, lambda type_, payload: payload)
+    assert framework(capsys, "verify", "old").status == 0
+    for command_ in ("compare", "table", "report"):
+        found, expected = (framework(capsys, command_, place) for place in ("old", "sweep"))
+        assert found.status == expected.status == 0
+        assert found.out.replace("old", "sweep") == expected.out
 
 
 def test_what_is_no_run_cannot_be_verified(capsys: pytest.CaptureFixture[str], place: Path) -> None:

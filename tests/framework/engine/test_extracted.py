@@ -36,7 +36,7 @@ def test_a_run_with_an_extractor(
     assert edges["supersedes"]["given"] == 4
     assert edges["supersedes"]["right"] == 1
     assert summary["run"]["arch"] == f"typed_graph(extractor={extractor})"
-    assert summary["fairness"]["gold_edges"] is False
+    assert summary["budget_use"]["gold_edges"] is False
     calls = summary["ledger"].get("ingest", {}).get("calls", 0)
     assert calls == (12 if extractor == "model" else 0)
     table = done.out.partition("Extraction")[2]
@@ -49,5 +49,5 @@ def test_a_run_without_one_says_nothing_of_it(
     monkeypatch.chdir(tmp_path)
     summary = read_summary(run(capsys, *GIVEN).directory)
     assert "extraction" not in summary
-    assert summary["fairness"]["gold_edges"] is True
+    assert summary["budget_use"]["gold_edges"] is True
     assert summary["corpus"]["edges_supersedes"] == 4

@@ -130,7 +130,7 @@ def sweeps_are_the_same(whole: Path, cut: Path) -> None:
         texts = [(d / name).read_text() for d in (whole, cut)]
         if name.endswith("json"):
             one, two = map(json.loads, texts)
-            for key in ("comparisons", "correlation", "fairness_flags", "unfinished"):
+            for key in ("comparisons", "correlation", "budget_flags", "unfinished"):
                 assert one[key] == two[key]
         else:
             assert texts[0] == texts[1]

@@ -202,12 +202,12 @@ def test_the_whole_pool_but_optimize(tmp_path: Path) -> None:
     assert done.results["test"]["n"] == 10
 
 
-def test_alpha_is_spent_over_looks_at_the_same_cases(tmp_path: Path) -> None:
+def test_alpha_is_spent_over_analyses_of_the_same_cases(tmp_path: Path) -> None:
     drafts = [prompt("same"), prompt("a"), prompt("b")]
     done = run_script(script_plan(RIGHT, drafts), tmp_path / "run")
-    alphas = [look["alpha"] for look in done.results["looks"]]
+    alphas = [found["alpha"] for found in done.results["analyses"]]
     assert alphas[0] == pytest.approx(0.025 * 0.6079, abs=1e-5)
     assert alphas == sorted(alphas, reverse=True)
     samples = [e["sample"] for e in done.of("evaluation.started") if e["purpose"] == "confirm"]
     assert samples == sorted(samples)
-    assert len(set(samples)) == len(alphas)  # asked again at each look
+    assert len(set(samples)) == len(alphas)  # asked again at each analysis

@@ -123,7 +123,7 @@ def test_the_least_net_flips_follow_the_noise(discordant: int, floor: int, least
     assert least_net_flips(discordant, floor) == least
 
 
-def test_a_plateau_is_so_many_looks_in_a_row_without_a_gain() -> None:
+def test_a_plateau_is_so_many_analyses_in_a_row_without_a_gain() -> None:
     plateau = Plateau(least=3, patience=2)
     for net, reached in ((2, False), (3, False), (0, False), (-4, True)):
         plateau.note(net)

@@ -20,7 +20,7 @@ from framework.engine.run import execute
 from framework.errors import UserError
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
-from framework.store.directory import load_state
+from framework.store.directory import load_state, read_report
 from tests.framework.improve.scripted import (
     Finished,
     finished,
@@ -132,6 +132,33 @@ def test_replay_finds_a_decision_that_does_not_follow(whole: Finished, tmp_path:
 
     with pytest.raises(UserError, match="not what the loop comes to"):
         replay_events(rewritten(whole, tmp_path / "other", forget))
+
+
+def test_a_loop_in_former_words_is_replayed_and_resumed(whole: Finished, tmp_path: Path) -> None:
+    """Interim analyses were called looks."""
+
+    def former(text: str) -> str:
+        return text.replace('"analyses"', '"looks"').replace('"analysis"', '"look"')
+
+    def rename(type_: str, payload: dict[str, object]) -> None:
+        named = json.loads(former(json.dumps(payload)))
+        payload.clear()
+        payload.update(named)
+
+    directory = rewritten(whole, tmp_path / "run", rename)
+    report = directory / "improve.json"
+    report.write_text(former(report.read_text()))
+    assert all(f'"{word}"' in report.read_text() for word in ("looks", "look"))
+    assert replay_events(directory) == len(whole.events)
+    assert read_report(directory, "improve") == whole.results
+
+    lines = (directory / JOURNAL).read_bytes().splitlines(keepends=True)
+    (directory / JOURNAL).write_bytes(b"".join(lines[: len(lines) // 2]))
+    for name in ("improve.json", "rows.parquet", "summary.json"):
+        (directory / name).unlink()
+    execute(plan_of(), directory)
+    assert payloads(finished(directory)) == payloads(whole)
+    assert not verify_run(directory).problems
 
 
 def seq_of(whole: Finished, type_: str, nth: int = 0) -> int:

@@ -94,7 +94,7 @@ def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -
         "axes": axes,
         "strata": {name: axes_of_rows(own, 7) for name, own in groups.items()},
         "depths": {name: int(name.removeprefix("depth=")) for name in groups},
-        "fairness": {"budget_tokens": 100, "unbudgeted": False, "mean_view_tokens": 90.0},
+        "budget_use": {"budget_tokens": 100, "unbudgeted": False, "mean_view_tokens": 90.0},
         "ledger": {"total": {"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.0}},
     }
     return Job(path=path, summary=summary, manifest={}, rows=rows)

@@ -91,20 +91,22 @@ def test_every_draft_says_why_it_ended_as_it_did(loop: Finished, page: ElementTr
     assert of["#0"]["why"] == "optimize: no failure of assemble-internal became correct"
     assert of["#1"]["why"].startswith("static: ")
     promoted = next(e for e in loop.results["candidates"] if e["outcome"] == "promoted")
-    look = promoted["confirm"]
-    assert of["#2"]["why"] == f"bound {look['bound']:+.4f} above +0.0000, net +11 of at least 2"
+    confirm = promoted["confirm"]
+    assert of["#2"]["why"] == f"bound {confirm['bound']:+.4f} above +0.0000, net +11 of at least 2"
     assert of["#2"]["OPTIMIZE"] == "+2 −02 of 5"
     assert of["#3"]["why"].startswith("confirm: ")
     assert all(row["why"] for row in rows)
     assert any("guidance: a" in row["edit"] for row in table(page, "loop-0-edits"))
 
 
-def test_looks_funnel_and_cases_are_those_of_the_loop(
+def test_interim_analyses_funnel_and_cases_are_those_of_the_loop(
     loop: Finished, page: ElementTree.Element
 ) -> None:
-    looks = table(page, "loop-0-looks")
-    assert [row["draft"] for row in looks] == [f"#{e['number']}" for e in loop.results["looks"]]
-    assert [row["passed"] for row in looks].count("yes") == 1
+    analyses = table(page, "loop-0-interim-analyses")
+    assert [row["draft"] for row in analyses] == [
+        f"#{e['number']}" for e in loop.results["analyses"]
+    ]
+    assert [row["passed"] for row in analyses].count("yes") == 1
     (funnel,) = table(page, "loop-0-funnel")
     for stage, n in loop.results["funnel"].items():
         assert funnel[stage.removeprefix("seam_")] == str(n)
@@ -176,7 +178,7 @@ def test_in_the_terminal(loop: Finished, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("look", "said"),
+    ("confirm", "said"),
     [
         ({"bound": None, "threshold": None}, "the gate judged nothing"),
         (
@@ -185,8 +187,8 @@ def test_in_the_terminal(loop: Finished, capsys: pytest.CaptureFixture[str]) -> 
         ),
     ],
 )
-def test_why_by_gate(look: Mapping[str, Any], said: str) -> None:
-    entry = {"outcome": "promoted", "confirm": look}
+def test_why_by_gate(confirm: Mapping[str, Any], said: str) -> None:
+    entry = {"outcome": "promoted", "confirm": confirm}
     assert why(entry, 2) == said
     assert why({**entry, "outcome": "consolidated"}, 2).startswith(f"{said}; dropped after")
 

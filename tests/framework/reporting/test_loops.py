@@ -25,7 +25,13 @@ def loop(seed: int, fixed: int, broken: int, arm: str = "") -> dict[str, Any]:
         "mcnemar_p": mcnemar_p(fixed, broken), "interval": [0.0, 0.1],
         "by_kind": kinds, "by_regime": kinds,
     }  # fmt: skip
-    stopped = {"reason": "plateau", "exhausted": [], "walls": [], "looks": 2, "promotions": 1}
+    stopped = {
+        "reason": "plateau",
+        "exhausted": [],
+        "walls": [],
+        "analyses": 2,
+        "promotions": 1,
+    }
     results = {
         "loop": {"seed": seed}, "stopped": stopped, "funnel": {"authored": 3, "promoted": 1},
         "baseline": {"optimize": 0.8, "confirm": 0.7, "failures": {}}, "trajectory": [],

@@ -28,7 +28,7 @@ def job(domain: str, budget: str, arch: str, mean: float) -> dict[str, Any]:
         },
         "headline": ["recall"],
         "axes": {"recall": axis},
-        "fairness": {
+        "budget_use": {
             **told,
             "unbudgeted": False,
             "query": "task",

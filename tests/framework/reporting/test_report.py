@@ -167,7 +167,7 @@ def test_results_are_those_of_each_summary(tree: ElementTree.Element, sweep: Pat
                 assert shown.startswith(f"{entry['mean']:.3f}")
                 assert ("†" in shown) is (entry["kind"] == "rule-based")
                 assert f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]" in shown
-            assert value(row["view tokens"]) == summary["fairness"]["mean_view_tokens"]
+            assert value(row["view tokens"]) == summary["budget_use"]["mean_view_tokens"]
     assert seen > 40
 
 
@@ -329,7 +329,7 @@ def summary_of(sweep: Path, arm: str, budget: str) -> dict[str, Any]:
     return found
 
 
-def test_models_twins_and_a_published_convention_have_their_sections(
+def test_models_pairs_and_a_published_convention_have_their_sections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -345,13 +345,13 @@ def test_models_twins_and_a_published_convention_have_their_sections(
         assert value(row["ordered"]) == entry["ordered_pairs"]
         assert value(row["surviving"]) == len(entry["surviving"])
     published = table(page, "published-table")
-    for row, entry in zip(published, stored["compat"]["comparisons"], strict=True):
+    for row, entry in zip(published, stored["published_convention"]["comparisons"], strict=True):
         assert value(row["difference"]) == entry["delta"]
     for number in (0, 1):
         assert any(t.get("id") == f"comparisons-table-{number}" for t in page.iter("table"))
         (row,) = (
             row
-            for row in table(page, f"treatment-table-{number}")
+            for row in table(page, f"counterfactual-pairs-table-{number}")
             if (text(row["arm"]), text(row["attribute"])) == ("bm25", "all")
         )
         assert value(row["pairs"]) == 3
@@ -383,7 +383,9 @@ def test_gates_are_told_with_what_they_rest_on(
 
 def test_what_being_right_costs_is_that_of_the_rows(tree: ElementTree.Element, sweep: Path) -> None:
     """Successes over tokens, counted by hand from the rows; the differences are of sweep.json."""
-    rows = {(text(r["arm"]), text(r["budget"])): r for r in table(tree, "economy-table-0")}
+    rows = {
+        (text(r["arm"]), text(r["budget"])): r for r in table(tree, "cost-effectiveness-table-0")
+    }
     jobs = load(sweep).jobs
     assert len(rows) == len(jobs) == 6
     for job in jobs:
@@ -392,15 +394,15 @@ def test_what_being_right_costs_is_that_of_the_rows(tree: ElementTree.Element, s
         used = [row.usage["answer"] for row in read]
         tokens = sum(usage.tokens_in + usage.tokens_out for usage in used)
         row = rows[job.arm, job.budget]
-        assert value(row["return_on_tokens"]) == pytest.approx(1000 * right / tokens)
+        assert value(row["successes_per_1000_tokens"]) == pytest.approx(1000 * right / tokens)
         assert value(row["cost_to_correct"]) == pytest.approx(tokens / right)
         assert value(row["ingest_to_correct"]) == 0.0
-        assert text(row["return_on_tokens"]).count("†") == 1
-    found = read_json(sweep / "sweep.json")["economy"]
+        assert text(row["successes_per_1000_tokens"]).count("†") == 1
+    found = read_json(sweep / "sweep.json")["cost_effectiveness"]
     assert {(d["arm_a"], d["arm_b"]) for d in found} == {("none", "bm25"), ("oracle", "bm25")}
-    shown = table(tree, "economy-pairs-0")
+    shown = table(tree, "cost-effectiveness-pairs-0")
     assert [value(r["difference"]) for r in shown] == [d["delta"] for d in found]
     for delta in found:
-        a, b = (value(rows[delta[arm], delta["budget"]]["return_on_tokens"])
+        a, b = (value(rows[delta[arm], delta["budget"]]["successes_per_1000_tokens"])
                 for arm in ("arm_a", "arm_b"))  # fmt: skip
         assert delta["delta"] == pytest.approx(a - b)

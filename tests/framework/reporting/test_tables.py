@@ -52,7 +52,7 @@ def test_declared_inputs_of_an_arm() -> None:
     assert declared_inputs({"sees_task": True, "gold_edges": True, "query": "none"}) == (
         "sees task, gold edges, no query"
     )
-    assert declared_inputs({"exempt": True, "sees_gold": True, "query": "task"}) == (
+    assert declared_inputs({"unbudgeted": True, "sees_gold": True, "query": "task"}) == (
         "sees gold, unbudgeted"
     )
 

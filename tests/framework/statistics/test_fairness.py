@@ -3,25 +3,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from framework.statistics.fairness import TwinPair, TwinSide, twin_fairness
+from framework.statistics.fairness import CounterfactualPair, PairSide, pair_fairness
 
 
-def side(favourable: bool | None, reasons: str | None = "", kept: float | None = 1.0) -> TwinSide:
+def side(favourable: bool | None, reasons: str | None = "", kept: float | None = 1.0) -> PairSide:
     given = None if reasons is None else frozenset(reasons)
-    return TwinSide(favourable=favourable, reasons=given, retention=kept)
+    return PairSide(favourable=favourable, reasons=given, retention=kept)
 
 
-def twins(pairs: list[tuple[TwinSide, TwinSide]]) -> list[TwinPair]:
-    return [TwinPair(id=f"t{i:03}", protected=a, reference=b) for i, (a, b) in enumerate(pairs)]
+def twins(pairs: list[tuple[PairSide, PairSide]]) -> list[CounterfactualPair]:
+    return [
+        CounterfactualPair(id=f"t{i:03}", protected=a, reference=b)
+        for i, (a, b) in enumerate(pairs)
+    ]
 
 
 def test_equal_treatment_is_alike_only_within_what_was_asked() -> None:
     pairs = twins([(side(i % 2 == 0), side(i % 2 == 0)) for i in range(100)])
-    found = twin_fairness(pairs, seed=1)
+    found = pair_fairness(pairs, seed=1)
     assert found.decisions.delta == 0.0
     assert found.decisions.within_effect is None
     assert found.decisions_changed.high == pytest.approx(1 - 0.025 ** (1 / 100))
-    asked = twin_fairness(pairs, seed=1, smallest_effect=0.05)
+    asked = pair_fairness(pairs, seed=1, smallest_effect=0.05)
     assert asked.decisions.within_effect
     assert found.impact_ratio.value == 1.0
     assert found.adverse_impact == "undecided"
@@ -29,7 +32,7 @@ def test_equal_treatment_is_alike_only_within_what_was_asked() -> None:
 
 def test_disparate_treatment_is_found() -> None:
     pairs = [(side(i % 10 < 4, "ab", 0.5), side(i % 10 < 8, "ac", 0.9)) for i in range(200)]
-    found = twin_fairness(twins(pairs), seed=1)
+    found = pair_fairness(twins(pairs), seed=1)
     assert found.decisions.delta == pytest.approx(-0.4)
     assert found.impact_ratio.value == pytest.approx(0.5)
     assert found.adverse_impact == "yes"
@@ -41,7 +44,7 @@ def test_disparate_treatment_is_found() -> None:
 
 def test_opposite_changes_cancel_in_the_rate_and_still_show() -> None:
     pairs = [(side(i % 2 == 0), side(i % 2 == 1)) for i in range(40)]
-    found = twin_fairness(twins(pairs), seed=1)
+    found = pair_fairness(twins(pairs), seed=1)
     assert (found.decisions.delta, found.decisions_changed.mean) == (0.0, 1.0)
 
 
@@ -51,17 +54,17 @@ def test_no_adverse_impact_needs_an_interval_that_says_so() -> None:
     for _ in range(400):
         favoured = bool(rng.random() < 0.7)
         pairs.append((side(favoured if rng.random() < 0.97 else not favoured), side(favoured)))
-    assert twin_fairness(twins(pairs), seed=1).adverse_impact == "no"
+    assert pair_fairness(twins(pairs), seed=1).adverse_impact == "no"
 
 
 def test_what_is_undefined_is_left_out_and_said() -> None:
-    found = twin_fairness(twins([(side(None, None, kept=None), side(True))] * 12), seed=1)
+    found = pair_fairness(twins([(side(None, None, kept=None), side(True))] * 12), seed=1)
     assert found.decisions.n_undefined == 12
     assert found.reasons_changed.method == "undefined: no cases"
     assert found.impact_ratio.method == "undefined: no cases"
     assert found.decisions_changed.method == "undefined: no cases"
-    never = twin_fairness(twins([(side(False), side(False))] * 12), seed=1)
+    never = pair_fairness(twins([(side(False), side(False))] * 12), seed=1)
     assert never.impact_ratio.method == "undefined: the denominator is 0"
-    assert twin_fairness([], seed=1).n == 0
+    assert pair_fairness([], seed=1).n == 0
     with pytest.raises(ValueError, match="one id"):
-        twin_fairness([*twins([(side(True), side(True))])] * 2, seed=1)
+        pair_fairness([*twins([(side(True), side(True))])] * 2, seed=1)

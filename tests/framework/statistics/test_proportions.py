@@ -37,7 +37,7 @@ def test_mcnemar_records_how_it_binarised() -> None:
     assert (binary.binarisation, binary.smallest_p) == ("as is", 0.125)
     graded = mcnemar(np.array([0.5, 0.9]), np.array([0.49, 0.1]))
     assert (graded.wins, graded.losses) == (2, 0)
-    assert graded.binarisation == ">= 0.5 (compat)"
+    assert graded.binarisation == ">= 0.5 (published convention)"
 
 
 def test_mcnemar_refuses_what_has_no_successes() -> None:

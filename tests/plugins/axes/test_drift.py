@@ -212,7 +212,7 @@ def test_a_run_with_hashed_words_says_what_it_is(
     assert {axes[name]["kind"] for name in Drift.names} == {"lexical embedder"}
     assert {axes[name]["n"] for name in Drift.names} == {10}
     assert axes["achieved_rho"]["kind"] == "model-free"
-    assert "embedder" not in summary["fairness"], "the arm was told nothing"
+    assert "embedder" not in summary["budget_use"], "the arm was told nothing"
     (warning,) = summary["warnings"]
     assert all(name in warning for name in Drift.names)
     assert "embedder" in json.loads((done.directory / "manifest.json").read_text())["plugins"]

@@ -1,4 +1,4 @@
-"""The held-out gate: a bound above the threshold, or the published point rule; alpha by look."""
+"""The held-out gate: a bound above the threshold, or the published point rule; levels."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_bound_must_exceed_the_threshold() -> None:
     assert not decided(20, 4, gate(threshold=round(bound + 0.01, 3))).passed
 
 
-def test_looks_at_the_same_cases_spend_alpha_and_fresh_ones_do_not() -> None:
+def test_analyses_of_the_same_cases_spend_alpha_and_fresh_ones_do_not() -> None:
     spent = [gate().at_interim(i, fresh=False).settings.alpha for i in range(1, 2000)]
     assert spent[0] == pytest.approx(0.025 * 6 / math.pi**2)
     assert sum(spent) < 0.025

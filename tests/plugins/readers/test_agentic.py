@@ -87,7 +87,7 @@ def test_a_language_model_proposes_the_queries(
     summary = read_json(done.directory / "summary.json")
     assert summary["errors"]["n"] == 0
     assert summary["ledger"]["answer"]["calls"] == asked > 2
-    assert summary["fairness"]["max_view_tokens"] <= summary["fairness"]["budget_tokens"]
+    assert summary["budget_use"]["max_view_tokens"] <= summary["budget_use"]["budget_tokens"]
     for line in (done.directory / "answers.jsonl").read_text().splitlines():
         record = json.loads(line)
         assert 1 < len(record["queries"]) <= 3

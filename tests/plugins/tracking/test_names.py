@@ -52,7 +52,7 @@ def _summary(strata: list[str]) -> dict[str, object]:
         "strata": dict.fromkeys(strata, axes),
         "depths": {f"depth={d}": d for d in (1, 3) if f"depth={d}" in strata},
         "ledger": {"total": {"tokens_in": 7, "cost_usd": 0.5}},
-        "fairness": {"budget_tokens": None, "unbudgeted": True, "could_fill": 0.25},
+        "budget_use": {"budget_tokens": None, "unbudgeted": True, "could_fill": 0.25},
         "errors": {"n": 1, "kinds": {}},
         "gate": {"name": "open", "passed": None, "reason": "", "findings": []},
     }
@@ -71,7 +71,7 @@ def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
         "alpha_ci_low": 0.25,
         "alpha_ci_high": 0.75,
         "alpha_n": 4,
-        "fairness/could_fill": 0.25,
+        "budget_use/could_fill": 0.25,
         "ledger/total/tokens_in": 7,
         "ledger/total/cost_usd": 0.5,
         "errors/n": 1,

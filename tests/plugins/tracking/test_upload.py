@@ -57,8 +57,8 @@ def test_a_run_is_uploaded_whole(tmp_path: Path, uri: str, stored: Stored) -> No
     assert metrics["right_ci_low"] == entry["ci_low"] < metrics["right"]
     assert metrics["right_ci_high"] == entry["ci_high"]
     assert metrics["right_n"] == entry["n"] == 12
-    assert metrics["fairness/budget_tokens"] == 20
-    assert metrics["fairness/mean_view_tokens"] == summary["fairness"]["mean_view_tokens"]
+    assert metrics["budget_use/budget_tokens"] == 20
+    assert metrics["budget_use/mean_view_tokens"] == summary["budget_use"]["mean_view_tokens"]
     assert metrics["ledger/total/tokens_per_case"] == 0
     assert metrics["errors/n"] == 0
 

@@ -25,7 +25,7 @@ def _results(seed: int, fixed: int, broken: int, deltas: tuple[float, ...]) -> d
     return {
         "loop": {"seed": seed, "target": "mine", "author": "rules", "routing": "regime",
                  "gate": "heldout"},
-        "stopped": {"reason": "plateau", "exhausted": [], "walls": [], "looks": 4,
+        "stopped": {"reason": "plateau", "exhausted": [], "walls": [], "analyses": 4,
                     "promotions": len(deltas)},
         "baseline": {"optimize": 0.5, "confirm": 0.5, "failures": {}},
         "funnel": {"authored": 9, "static": 1, "sandbox": 1, "best_of": 0, "optimize": 3,
