@@ -1,23 +1,38 @@
-"""What of a run's figures may be pooled: a reader's are of the forms of wording that it reads."""
+"""What of a run's figures may be pooled: a model's are of the forms of wording that it reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from framework.records import Row
 from framework.registry import plugins
 
+_MEMORY: Final = ("ingest", "recall")
+"""The phases in which a memory is built and asked."""
+
 
 def poolable(rows: Sequence[Row]) -> list[Row]:
-    """The rows; of those in a form that was not read, only what needs no model.
+    """The rows; of those in a form that was not read, only what needs no model (`model_free`).
 
     Rows that are all read, or all not, stay as they are: nothing is pooled there.
     """
     if len({row.form_read for row in rows}) < 2:
         return list(rows)
-    free = {name for plugin in plugins("axis") for name in plugin.cls.model_free}
-    return [row if row.form_read else _without_reader(row, free) for row in rows]
+    free = model_free(rows)
+    return [row if row.form_read else _without_model(row, free) for row in rows]
+
+
+def model_free(rows: Sequence[Row]) -> set[str]:
+    """The axes in which no model has a hand: none where one was asked to build or ask the memory.
+
+    What a rule-based model wrote into a memory is as bound to the forms that it reads as what it
+    answers: a memory of its notes holds the facts of the one and hardly any of the other.
+    """
+    if any(row.usage[phase].calls for row in rows for phase in _MEMORY if phase in row.usage):
+        return set()
+    return {name for plugin in plugins("axis") for name in plugin.cls.model_free}
 
 
 def of_read_forms(rows: Sequence[Row]) -> list[Row]:
@@ -25,6 +40,6 @@ def of_read_forms(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.form_read] or list(rows)
 
 
-def _without_reader(row: Row, free: set[str]) -> Row:
+def _without_model(row: Row, free: set[str]) -> Row:
     axes = {name: value if name in free else None for name, value in row.axes.items()}
     return replace(row, axes=axes, success=None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from framework.analysis.forms import of_read_forms
+from framework.analysis.forms import model_free, of_read_forms
 from framework.bounds import Bounded, above
 from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
@@ -209,7 +209,7 @@ def _poolable(
     axis: str, rows: Sequence[Row], baseline: Sequence[Row]
 ) -> tuple[Sequence[Row], Sequence[Row]]:
     """Of both sides the cases in a form that both read, if any; all of an axis without a model."""
-    free = any(axis in plugin.cls.model_free for plugin in plugins("axis"))
+    free = axis in model_free(rows) & model_free(baseline)
     unread = {row.case_id for row in (*rows, *baseline) if not row.form_read}
     if free or unread.issuperset(row.case_id for row in rows):
         return rows, baseline

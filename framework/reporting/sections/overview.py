@@ -128,14 +128,16 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
 
 
 def _read_forms(jobs: Sequence[Job]) -> str:
-    """Of how many cases the reader's figures are, where it was not made to read all forms."""
+    """Of how many cases the model's figures are, where it was not made to read all forms."""
     unread = max((job.summary.get("unread", 0) for job in jobs), default=0)
     total = max((int(job.summary["run"]["n_cases"]) for job in jobs), default=0)
     if not unread:
         return ""
     if unread == total:
         return "; in forms that the model was not made to read"
-    return f"; through the reader, {total - unread} in the forms that it reads, the others apart"
+    return (
+        f"; figures with † are of {total - unread}, in forms that the model reads, the others apart"
+    )
 
 
 def held_out_tables(evidence: Evidence) -> Iterator[Table]:

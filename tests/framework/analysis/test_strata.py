@@ -11,6 +11,7 @@ import pytest
 from framework.analysis.evidence import Evidence, of_sweep
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.analysis.summary import SETTING
+from framework.records import Usage
 from framework.reporting.blocks import Table
 from framework.reporting.cells import UNDEFINED
 from framework.reporting.sections.behaviour import declared_strata
@@ -132,3 +133,18 @@ def test_what_a_reader_was_not_made_to_read_is_shown_apart() -> None:
     assert (whole["axes"]["eda"]["mean"], whole["unread"]) == (0.4, 0), "a model that reads both"
     apart = summary([r for r in rows if not r.form_read])
     assert apart["axes"]["eda"]["n"] == 5
+
+
+@pytest.mark.parametrize("phase", ["ingest", "recall"])
+def test_a_memory_that_a_model_built_is_of_the_forms_that_the_model_reads(phase: str) -> None:
+    rows = [
+        replace(
+            row(f"c{i}", None),
+            axes={"p_ret": float(i < 5)},
+            form_read=i < 5,
+            usage={phase: Usage(calls=1)} if i == 9 else {},
+        )
+        for i in range(10)
+    ]
+    found = summary(rows)["axes"]["p_ret"]
+    assert (found["mean"], found["n"]) == (1.0, 5)

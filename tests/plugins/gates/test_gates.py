@@ -8,7 +8,7 @@ import pytest
 
 from framework.contracts import GateOutcome
 from framework.errors import UserError
-from framework.records import Row
+from framework.records import Row, Usage
 from framework.registry import find, settings_of
 from plugins.gates._paired import best_constant
 
@@ -101,6 +101,13 @@ def test_forms_that_the_reader_was_not_made_to_read_are_not_judged() -> None:
     ones, worse = read([1.0] * 100), read([1.0] * 80 + [0.0] * 20)
     outcome = decide("noninferiority", worse, ones)
     assert (outcome.passed, only(outcome)["n"]) == (True, 80)
+
+
+def test_retention_is_judged_on_all_forms_unless_a_model_built_the_memory() -> None:
+    made = [replace(row, form_read=i < 80) for i, row in enumerate(rows([1.0] * 100, "p_ret"))]
+    written = [replace(row, usage={"ingest": Usage(calls=3)}) for row in made]
+    for candidate, n in ((made, 100), (written, 80)):
+        assert only(decide("noninferiority", candidate, made, axes=["p_ret"]))["n"] == n
 
 
 def test_undefined_cases_are_left_out_and_counted() -> None:
