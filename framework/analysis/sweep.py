@@ -56,7 +56,8 @@ def sweep_summary(
         "jobs": [
             {"directory": name, "run": s["run"], "axes": s["axes"], "budget_use": s["budget_use"],
              "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
-             "headline": s["headline"], "by_stratum": s.get("by_stratum"),
+             "headline": s["headline"], "success_axis": s.get("success_axis", ""),
+             "by_stratum": s.get("by_stratum"),
              "counterfactual_pairs": s.get("counterfactual_pairs"), "corpus": s.get("corpus") or {},
              "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}
             for name, s in zip(names, summaries, strict=True)

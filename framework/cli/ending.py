@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +19,7 @@ from framework.config import Plan
 from framework.engine.run import Outcome
 from framework.engine.sweep import SweepOutcome
 from framework.errors import TrackingError
-from framework.store.directory import HTML, FinishedRun
+from framework.store.directory import ANSWERS, HTML, FinishedRun
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
 _DRAWING: Final = "matplotlib.backends.backend_svg"
@@ -61,8 +63,7 @@ def show_run(outcome: Outcome) -> int:
             print_run(outcome.summary)
             if (loop := read_loop(outcome.directory)) is not None:
                 print_loop(loop)
-                if (outcome.directory / HTML).is_file():
-                    print(f"report: {outcome.directory / HTML}")
+            print_next(outcome.directory, outcome.directory)
         print(f"run: {outcome.directory}")
 
     to_reader(print_all)
@@ -87,13 +88,25 @@ def show_sweep(outcome: SweepOutcome) -> int:
 
     def print_all() -> None:
         if outcome.summary is not None:
-            print_sweep(outcome.summary, folded=plan.top.report)
+            print_sweep(outcome.summary, paged=(path / HTML).is_file())
             if outcome.loops is not None:
                 print_loops(outcome.loops)
+            print_next(path, next((run.path for run in outcome.finished), path))
         print(f"sweep: {path}")
 
     to_reader(print_all)
     return max((status_of(run) for run in outcome.runs), key=_ORDER.index, default=OK)
+
+
+def print_next(path: Path, run: Path) -> None:
+    """Print where the page is, and what to look at next; `run` is one that has cases."""
+    if (path / HTML).is_file():
+        print(f"\npage: {path / HTML}")
+    else:
+        print(f"\nnext: python -m framework report {path}  # the page, with figures")
+    with suppress(OSError, ValueError), (run / ANSWERS).open("rb") as lines:
+        case = json.loads(next(lines, b""))["key"][0]
+        print(f"next: python -m framework show {run} case={case}")
 
 
 def status_of(outcome: Outcome) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, load, of_run, of_sweep
-from framework.reporting.blocks import Block, Heading, Note, Page
+from framework.reporting.blocks import Block, Heading, Note, Page, Text
 from framework.reporting.figures import forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
 from framework.reporting.html import to_html
@@ -25,6 +25,7 @@ from framework.reporting.sections import (
     robustness,
 )
 from framework.reporting.sections.provenance import provenance
+from framework.reporting.sections.verdict import verdict
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_text
 from framework.store.directory import FIGURES, HTML, MARKDOWN, FinishedRun
@@ -53,12 +54,10 @@ def print_run(summary: Mapping[str, Any]) -> None:
     print_blocks(ending(of_run(summary)), folded=False)
 
 
-def print_sweep(sweep: Mapping[str, Any], *, folded: bool = False) -> None:
-    """Print the content of a sweep.json, or what compares runs.
-
-    folded : whether there is a page, to which what is long is left.
-    """
-    print_blocks(ending(of_sweep(sweep)), folded=folded)
+def print_sweep(sweep: Mapping[str, Any], *, paged: bool = False) -> None:
+    """Print the content of a sweep.json, or what compares runs; briefly where a page has it all."""
+    evidence = of_sweep(sweep)
+    print_blocks(brief(evidence) if paged else ending(evidence), folded=paged)
 
 
 def print_loop(results: Mapping[str, Any]) -> None:
@@ -71,8 +70,26 @@ def print_loops(summary: Mapping[str, Any]) -> None:
     print_blocks(loops.loops_of(summary))
 
 
+def brief(evidence: Evidence) -> Iterator[Block]:
+    """The verdict, one table a setting, and what may not be overlooked; the rest is in the page."""
+    yield from verdict(evidence)
+    yield from overview.notes(evidence)
+    for group in evidence.groups[:_MOST_DRAWN]:
+        yield overview.short_table(group)
+    left = len(evidence.groups) - _MOST_DRAWN
+    flags = len(evidence.sweep.get("budget_flags", ()))
+    yield Text(
+        "In the page: every axis, what being right costs, "
+        f"{len(evidence.sweep['comparisons'])} paired comparisons, budget use ({flags} flags)"
+        f"{f', {left} more settings' if left > 0 else ''}."
+    )
+    yield from conditions.predictions(evidence)
+    yield from conditions.gate_lines(evidence)
+
+
 def ending(evidence: Evidence) -> Iterator[Block]:
     """The sections of a page that are shown at the end of a run or sweep: summaries suffice."""
+    yield from verdict(evidence)
     yield from overview.notes(evidence)
     if evidence.is_sweep:
         yield from overview.main_tables(evidence)

@@ -26,6 +26,7 @@ from framework.reporting.blocks import Block, Note, Text
 from framework.reporting.markdown import blocks_markdown
 from framework.reporting.sections.conditions import budget_flags, gate_lines
 from framework.reporting.sections.overview import axes_table, main_tables, notes
+from framework.reporting.sections.verdict import verdict
 from framework.store import FINISHED, JOURNAL, MANIFEST
 from framework.store.directory import (
     ANSWERS,
@@ -265,6 +266,7 @@ def _run_note(summary: Mapping[str, Any], left_out: Sequence[str]) -> str:
     (job,) = evidence.jobs
     return _note(
         [
+            *verdict(evidence),
             *notes(evidence),
             axes_table(job, "headline", whole=False),
             *gate_lines(evidence),
@@ -278,7 +280,13 @@ def _sweep_note(sweep: Mapping[str, Any]) -> str:
     """The main tables; the paired comparisons are in comparison.csv."""
     evidence = of_sweep(sweep)
     said = f"The report: {HTML}. Paired comparisons on the same cases: {_concluded(sweep)}"
-    blocks = [*notes(evidence), Text(said), *budget_flags(evidence), *main_tables(evidence)]
+    blocks = [
+        *verdict(evidence),
+        *notes(evidence),
+        Text(said),
+        *budget_flags(evidence),
+        *main_tables(evidence),
+    ]
     return _note(blocks)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from framework.analysis.evidence import Evidence, Group, higher_is_better
 from framework.analysis.outcomes import ranked
 from framework.analysis.summary import SETTING
+from framework.analysis.verdict import DECIDED
 from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, delta, number_cell, p_cell
 from framework.reporting.format import short_limits
@@ -24,8 +25,6 @@ _SIGNS: Final[Mapping[str, str]] = {
     "differs": "≠",
 }
 """What can come out of a comparison for one of its arms, and the letter for it."""
-DECIDED: Final = ("a better", "b better", "differs")
-"""What a comparison concludes that came out for one of its arms."""
 _MARKS: Final = {
     "a better": "*", "b better": "*", "differs": "*", "cannot conclude": "!", "equivalent": "=",
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from framework.analysis.evidence import Evidence, Group, Job
 from framework.analysis.summary import balanced, unbudgeted
+from framework.analysis.verdict import chief_axes
 from framework.reporting.blocks import (
     NOTHING,
     Block,
@@ -20,7 +21,8 @@ from framework.reporting.blocks import (
 )
 from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
-from framework.reporting.tables import Column, each, table, titled
+from framework.reporting.sections.verdict import verdict
+from framework.reporting.tables import Column, Show, each, table, titled
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
@@ -39,7 +41,8 @@ def title(evidence: Evidence) -> str:
 
 
 def beginning(evidence: Evidence) -> Iterator[Block]:
-    """The paragraph, what must be known first, and the labels."""
+    """The verdict, what was run, what must be known first, and the labels."""
+    yield from verdict(evidence)
     yield Text(_paragraph(evidence))
     yield from notes(evidence)
     yield Details("How to read the labels", [Listing(LABELS)])
@@ -125,6 +128,29 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
             for job, room in zip(jobs, rooms, strict=True)
         ],
     )
+
+
+def short_table(group: Group) -> Table:
+    """The axes of the verdict, by arm and budget, and what each arm was told."""
+    axes = chief_axes(group)
+    places = [(budget, axis) for budget in group.budgets for axis in axes]
+    several = len(group.budgets) > 1
+    columns: dict[str, Column] = {
+        f"{budget} {axis}" if several else axis: _entry_at(group, budget, axis)
+        for budget, axis in places
+    }
+    told = {job.arm: declared_inputs(job.summary["budget_use"]) for job in group.jobs}
+    run = group.run
+    return table(
+        f"short-{group.index}",
+        titled(f"{run['domain']}, {run['n_cases']} cases; means with 95% intervals", group),
+        {"arm": str, **columns, "declared inputs": lambda arm: told[arm]},
+        group.arms,
+    )
+
+
+def _entry_at(group: Group, budget: str, axis: str) -> Show:
+    return lambda arm: entry_cell(group.entry(arm, budget, axis))
 
 
 def _read_forms(jobs: Sequence[Job]) -> str:

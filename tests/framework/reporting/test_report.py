@@ -109,7 +109,9 @@ def test_every_picture_says_what_it_shows_and_what_kind_of_evidence_it_is(
 
 def test_the_rule_based_model_is_told_on_top(tree: ElementTree.Element) -> None:
     (main,) = tree.iter("main")
-    first, note = list(main)[:2]
+    heading, verdict, first, note = list(main)[:4]
+    assert text(heading) == "Verdict"
+    assert "No language model took part" in text(verdict)
     assert "3 arms (none, bm25, oracle) on 12 cases of loan" in text(first)
     assert "no language model was asked" in text(note)
 

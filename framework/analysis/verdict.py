@@ -1,0 +1,182 @@
+"""What a run or sweep says about its arms: who leads at each budget, by how much, at what cost.
+
+Facts alone; the sentences are the report's. An arm is called better only where a paired comparison
+was decided; arms that see gold or have no budget are no choice and lead nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from framework.analysis.evidence import Group, Job, higher_is_better
+from framework.analysis.summary import unbudgeted
+
+DECIDED: Final = ("a better", "b better", "differs")
+"""What a comparison concludes that came out for one of its arms."""
+_NOT_ITS_OWN: Final = ("judge", "total")
+_BUILT: Final = "ingest_to_correct"
+_ANSWERED: Final = "cost_to_correct"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """An arm's difference from another on the same cases, with its 95% interval."""
+
+    other: str
+    delta: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leader:
+    """The arm of the best mean of an axis at a budget, and whom it is shown to be better than.
+
+    arms : those of the best mean, several where they tie. kind : what the mean rests on. shown :
+    decided comparisons that it wins, the narrowest first. open : those that nothing decided.
+    n_others : the other arms that have the axis.
+    """
+
+    axis: str
+    budget: str
+    arms: Sequence[str]
+    mean: float
+    low: float | None
+    high: float | None
+    kind: str
+    shown: Sequence[Difference]
+    open: Sequence[Difference]
+    n_others: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a success takes of an arm at a budget: in all, and of that what building memory takes.
+
+    unit : `tokens` of models, or `usd` at list price where anything had a price.
+    """
+
+    arm: str
+    budget: str
+    whole: float
+    built: float
+    unit: str
+
+
+def is_reference(job: Job) -> bool:
+    """Whether an arm marks what could be reached: it sees gold, or has no budget."""
+    used = job.summary["budget_use"]
+    return bool(used.get("sees_gold")) or unbudgeted(used)
+
+
+def chief_axes(group: Group) -> list[str]:
+    """The axes that a verdict is about: what memory kept, and whether the answer was right.
+
+    The first axis of the headline that is model-free for some arm, and the domain's success; else
+    the first axis of the headline. Each has a better direction.
+    """
+    directed = [a for a in group.headline if higher_is_better(a) is not None and group.has(a)]
+    kept = [a for a in directed if any(_kind(group, job, a) == "model-free" for job in group.jobs)]
+    success = str(group.jobs[0].summary.get("success_axis") or "")
+    right = [success] if success and group.has(success) and higher_is_better(success) else []
+    return list(dict.fromkeys([*kept[:1], *right])) or directed[:1]
+
+
+def leaders(group: Group, axis: str) -> list[Leader]:
+    """Who leads an axis, by budget; nobody where no arm has a mean."""
+    return [found for b in group.budgets if (found := _leader(group, axis, b)) is not None]
+
+
+def costs(group: Group) -> list[Cost]:
+    """What a success takes, of every arm and budget that had one; in the order of the arms."""
+    found = []
+    for job in group.by_budget:
+        axes = job.summary["axes"]
+        for suffix, unit in (("_usd", "usd"), ("", "tokens")):
+            built, answered = (axes.get(f"{name}{suffix}") for name in (_BUILT, _ANSWERED))
+            if built and answered and None not in (built["mean"], answered["mean"]):
+                cost = Cost(
+                    arm=job.arm,
+                    budget=job.budget,
+                    whole=built["mean"] + answered["mean"],
+                    built=built["mean"],
+                    unit=unit,
+                )
+                found.append(cost)
+                break
+    return found
+
+
+def spent(job: Job) -> float:
+    """Tokens of models that an arm takes a case, a judge's apart, which are not its own."""
+    phases = job.summary["ledger"].items()
+    used = (entry["tokens_per_case"] for phase, entry in phases if phase not in _NOT_ITS_OWN)
+    return float(sum(used))
+
+
+def asked(jobs: Sequence[Job]) -> set[str]:
+    """Through what kinds of model figures went: `rule-based`, `measured with an LLM`, neither."""
+    kinds = {
+        entry.get("kind")
+        for job in jobs
+        for entry in job.summary["axes"].values()
+        if entry["mean"] is not None
+    }
+    return {kind for kind in kinds if kind in ("rule-based", "measured with an LLM")}
+
+
+def _leader(group: Group, axis: str, budget: str) -> Leader | None:
+    jobs = [
+        job for arm in group.arms
+        if (job := group.job(arm, budget)) is not None and group.entry(arm, budget, axis)
+    ]  # fmt: skip
+    jobs = [job for job in jobs if not is_reference(job)] or jobs
+    if not jobs:
+        return None
+    sign = 1 if higher_is_better(axis) else -1
+    means = {job.arm: float(job.summary["axes"][axis]["mean"]) for job in jobs}
+    best = max(sign * mean for mean in means.values())
+    arms = [arm for arm, mean in means.items() if sign * mean == best]
+    entry = group.entry(arms[0], budget, axis) or {}
+    rows = [
+        row for row in group.comparisons
+        if (row["budget"], row["axis"]) == (budget, axis) and row["delta"] is not None
+    ]  # fmt: skip
+    own = [(row, _from(row, arms[0])) for row in rows if arms[0] in (row["arm_a"], row["arm_b"])]
+    own = [(row, found) for row, found in own if found.other in means and found.other not in arms]
+    return Leader(
+        axis=axis,
+        budget=budget,
+        arms=arms,
+        mean=means[arms[0]],
+        low=entry.get("ci_low"),
+        high=entry.get("ci_high"),
+        kind=str(entry.get("kind", "")),
+        shown=sorted(
+            (found for row, found in own if row["conclusion"] in DECIDED),
+            key=lambda found: abs(found.delta),
+        ),
+        open=[found for row, found in own if row["conclusion"] not in DECIDED],
+        n_others=len(means) - len(arms),
+    )
+
+
+def _from(row: Mapping[str, Any], arm: str) -> Difference:
+    """A comparison as the difference of one of its arms from the other."""
+    if row["arm_a"] == arm:
+        other, sign, low, high = row["arm_b"], 1, row["ci_low"], row["ci_high"]
+    else:
+        other, sign, low, high = row["arm_a"], -1, row["ci_high"], row["ci_low"]
+    return Difference(
+        other=other,
+        delta=sign * row["delta"],
+        low=None if low is None else sign * low,
+        high=None if high is None else sign * high,
+    )
+
+
+def _kind(group: Group, job: Job, axis: str) -> str:
+    entry = group.entry(job.arm, job.budget, axis)
+    return str(entry.get("kind", "")) if entry else ""

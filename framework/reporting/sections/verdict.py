@@ -1,0 +1,203 @@
+"""The verdict: in a few sentences which arm leads, by how much, at what cost, and what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
+from framework.analysis.verdict import (
+    DECIDED,
+    Cost,
+    Difference,
+    Leader,
+    asked,
+    chief_axes,
+    costs,
+    is_reference,
+    leaders,
+    spent,
+)
+from framework.reporting.blocks import Block, Heading, Text
+from framework.reporting.format import DAGGER, short_limits
+
+_MOST_SETTINGS: Final = 4
+"""Settings that get a verdict of their own; a sweep over seeds would have hundreds."""
+_MOST_BUDGETS: Final = 3
+_MOST_NAMES: Final = 3
+
+
+def verdict(evidence: Evidence) -> Iterator[Block]:
+    """What came out, before any table; nothing of runs without a mean."""
+    groups = [group for group in evidence.groups if chief_axes(group)]
+    if not groups:
+        return
+    yield Heading("Verdict", "verdict")
+    shared = [_models(evidence), *_open(evidence)]
+    if len(groups) == 1:
+        yield Text(" ".join([*_found(groups[0]), *shared]))
+        return
+    for group in groups[:_MOST_SETTINGS]:
+        yield Text(" ".join([f"{group.differs}:", *_found(group)]))
+    left = len(groups) - _MOST_SETTINGS
+    more = [f"{left} more settings are in the tables."] if left > 0 else []
+    yield Text(" ".join([*more, *shared]))
+
+
+def _found(group: Group) -> list[str]:
+    """A sentence for each chief axis, and one for the cost."""
+    of = {axis: leaders(group, axis) for axis in chief_axes(group)}
+    said = [_axis(group, axis, found) for axis, found in of.items()]
+    return [*said, _cost(group, [leader for found in of.values() for leader in found])]
+
+
+def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
+    best = "Highest" if higher_is_better(axis) else "Lowest"
+    alone = len({job.arm for job in group.jobs}) == 1
+    said = "; ".join(f"at {_budget(group, f.budget)} {_lead(group, f)}" for f in _ends(found))
+    between = len(found) - _MOST_BUDGETS
+    more = f"; {between} more budgets in the table" if between > 0 else ""
+    return f"{axis}: {said}{more}." if alone else f"{best} {axis}: {said}{more}."
+
+
+def _ends(found: Sequence[Leader]) -> Sequence[Leader]:
+    """All budgets, or the smallest two and the largest."""
+    return found if len(found) <= _MOST_BUDGETS else [*found[: _MOST_BUDGETS - 1], found[-1]]
+
+
+def _budget(group: Group, budget: str) -> str:
+    tokens = (job.summary["budget_use"].get("budget_tokens") for job in group.jobs
+              if job.budget == budget and not is_reference(job))  # fmt: skip
+    size = next((t for t in tokens if t), None)
+    return f"{budget} ({size:,} tokens)" if size else budget
+
+
+def _lead(group: Group, leader: Leader) -> str:
+    mark = DAGGER if leader.kind == "rule-based" else ""
+    mean = f"{leader.mean:.2f}{mark}{_limits(leader.low, leader.high)}"
+    if len(leader.arms) > 1:
+        return f"{_named(leader.arms)} alike, {mean}"
+    said = f"{leader.arms[0]}, {mean}"
+    told = _against(group, leader)
+    return f"{said}, {told}" if told else said
+
+
+def _against(group: Group, leader: Leader) -> str:
+    """Whom the leader is shown to be better than, and from whom it is not told apart."""
+    shown, undecided = leader.shown, leader.open
+    if not shown and not undecided:
+        return ""
+    with_baseline = [f for f in (*shown, *undecided) if f.other == group.baseline]
+    if with_baseline or len(shown) + len(undecided) == 1:
+        (found,) = with_baseline or [*shown, *undecided]
+        if found in shown:
+            return f"better than {found.other} by {_delta(found)}"
+        return f"not shown to be better than {found.other}: {_delta(found)}, undecided"
+    if not shown:
+        return f"not told apart from {_named([found.other for found in undecided])}"
+    closest = shown[0]
+    if len(shown) == leader.n_others:
+        others = f"all {leader.n_others} others"
+        return f"better than {others}, than {closest.other} by {_delta(closest)}"
+    apart = f", not told apart from {_named([f.other for f in undecided])}" if undecided else ""
+    better = f"better than {len(shown)} of {leader.n_others} others"
+    return f"{better}, than {closest.other} by {_delta(closest)}{apart}"
+
+
+def _delta(found: Difference) -> str:
+    return f"{found.delta:+.2f}{_limits(found.low, found.high, '+')}"
+
+
+def _limits(low: float | None, high: float | None, sign: str = "") -> str:
+    if low is None or high is None:
+        return ""
+    joint = " to " if sign else "–"
+    return f" ({joint.join(short_limits(low, high, sign))})"
+
+
+def _named(names: Sequence[str]) -> str:
+    """`a, b and c`, `a, b and 5 more`."""
+    shown, left = list(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
+    if left > 0:
+        shown = [*names[: _MOST_NAMES - 1], f"{left + 1} more"]
+    *first, last = shown
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _cost(group: Group, found: Sequence[Leader]) -> str:
+    """What a success takes of those that lead, of the cheapest and of the baseline."""
+    of = costs(group)
+    if not of:
+        return _spent(group.jobs)
+    said = []
+    for budget in dict.fromkeys(leader.budget for leader in found):
+        here = {cost.arm: cost for cost in of if cost.budget == budget}
+        choices = [c for arm, c in here.items() if not _refers(group, arm, budget)]
+        ahead = [leader.arms[0] for leader in found if leader.budget == budget]
+        cheapest = [c.arm for c in sorted(choices, key=lambda c: c.whole)[:1]]
+        arms = dict.fromkeys([*ahead, *cheapest, group.baseline])
+        chosen = sorted((here[a] for a in arms if a in here), key=lambda cost: cost.whole)
+        if chosen:
+            said.append(f"at {budget} " + ", ".join(map(_amount, chosen)))
+    if len(said) > _MOST_BUDGETS:
+        said = [*said[: _MOST_BUDGETS - 1], said[-1]]
+    unit = "dollars" if any(cost.unit == "usd" for cost in of) else "tokens of models"
+    return f"A right answer costs, in {unit}, building the memory included: {'; '.join(said)}."
+
+
+def _refers(group: Group, arm: str, budget: str) -> bool:
+    job = group.job(arm, budget)
+    return job is not None and is_reference(job)
+
+
+def _amount(cost: Cost) -> str:
+    def amount(value: float) -> str:
+        return f"${value:,.4f}" if cost.unit == "usd" else f"{value:,.0f}"
+
+    built = f" ({amount(cost.built)} to build)" if cost.built else ""
+    return f"{cost.arm} {amount(cost.whole)}{built}"
+
+
+def _spent(jobs: Sequence[Job]) -> str:
+    tokens = [(job, spent(job)) for job in jobs]
+    if not any(amount for _, amount in tokens):
+        return "No arm asked a model, so none cost a token."
+    found = ", ".join(f"{job.arm} {amount:,.0f}" for job, amount in tokens if amount)
+    return f"Tokens of models a case, building the memory included: {found}."
+
+
+def _models(evidence: Evidence) -> str:
+    """Whether any language model took part."""
+    runs = [job.summary["run"] for job in evidence.jobs]
+    kinds = asked(evidence.jobs)
+    llms = list(dict.fromkeys(run["model"] for run in runs if run["model_kind"] == "llm"))
+    if not kinds:
+        return "No model took part: every figure is model-free."
+    if "measured with an LLM" in kinds and llms:
+        rules = "rule-based" in kinds
+        judged = f"; what is marked {DAGGER} went through a rule-based part" if rules else ""
+        return f"A language model took part ({_named(llms)}){judged}."
+    return f"No language model took part: what is marked {DAGGER} went through rules."
+
+
+def _open(evidence: Evidence) -> Iterator[str]:
+    """What can't be concluded."""
+    rows = evidence.sweep["comparisons"]
+    if not rows:
+        yield (
+            "One arm alone is neither good nor bad: compare it with others (-m arch=A,B)."
+            if len({job.arm for job in evidence.jobs}) == 1
+            else "No two runs share their cases and setting, so no arms are compared."
+        )
+        return
+    undecided = sum(row["conclusion"] not in DECIDED for row in rows)
+    if not undecided:
+        yield f"All {len(rows)} comparisons were decided."
+        return
+    helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
+    few = f", {helpless} of them because of too few cases" if helpless else ""
+    baselines = {row["arm_b"] for row in rows}
+    only = f"; arms were compared with {min(baselines)}, not with each other" if (
+        len(baselines) == 1 and len({row["arm_a"] for row in rows}) > 1
+    ) else ""  # fmt: skip
+    yield f"Not decided, which is not equal: {undecided} of {len(rows)} comparisons{few}{only}."

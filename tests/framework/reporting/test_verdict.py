@@ -1,0 +1,122 @@
+"""The verdict: made of the numbers; it calls nothing better that is undecided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.analysis.evidence import of_run, of_sweep
+from framework.reporting.blocks import Text
+from framework.reporting.page import write_report
+from framework.reporting.sections.verdict import verdict
+from plugins.tracking._content import sweep_upload
+from tests.framework.analysis.test_sweep_summary import ALL, HALF, NONE, combine, job
+from tests.launching import HOTPOT, LOAN, read_json, run
+
+COST = {"ci_low": None, "ci_high": None, "n": 8, "method": "", "kind": "rule-based"}
+
+
+def said(found: dict[str, Any]) -> str:
+    return " ".join(b.text for b in verdict(of_sweep(found)) if isinstance(b, Text))
+
+
+def test_a_decided_difference_names_the_better_arm_and_by_how_much() -> None:
+    text = said(combine(job("x", {"eda": ALL}), job("y", {"eda": NONE}), baseline="y"))
+    assert "Highest eda: at tight (1,000 tokens) x, 1.00, better than y by +1.00" in text
+    assert "All 1 comparisons were decided." in text
+
+
+def test_an_undecided_arm_is_not_called_better() -> None:
+    few = combine(job("x", {"eda": [1.0] * 4}), job("y", {"eda": [0.0] * 4}), baseline="y")
+    assert "not shown to be better than y: +1.00" in said(few)
+    pairs = combine(*(job(a, {"eda": [float(a == "x")] * 4}) for a in "xyz"))
+    assert "x, 1.00, not told apart from y and z" in said(pairs)
+    for text in (said(few), said(pairs)):
+        assert ", better than" not in text
+        assert "because of too few cases" in text
+
+
+def test_arms_of_one_mean_lead_together() -> None:
+    text = said(combine(job("x", {"eda": HALF}), job("y", {"eda": HALF}), job("z", {"eda": NONE})))
+    assert "x and y alike, 0.50" in text
+
+
+def test_where_lower_is_better_the_lowest_leads() -> None:
+    axis = "wrongful_adverse"
+    text = said(combine(job("x", {axis: ALL}), job("y", {axis: NONE}), baseline="x"))
+    assert f"Lowest {axis}: at tight (1,000 tokens) y, 0.00, better than x by -1.00" in text
+
+
+def test_an_axis_without_direction_has_no_leader() -> None:
+    assert list(verdict(of_sweep(combine(job("x", {"leak": ALL}), job("y", {"leak": NONE}))))) == []
+
+
+def test_what_sees_gold_or_has_no_budget_is_no_choice() -> None:
+    arms = [job("x", {"eda": HALF}), job("gold", {"eda": ALL}, sees_gold=True),
+            job("all", {"eda": ALL}, unbudgeted=True)]  # fmt: skip
+    assert "Highest eda: at tight (1,000 tokens) x, 0.50" in said(combine(*arms))
+
+
+def test_the_cost_is_the_whole_with_what_building_the_memory_takes() -> None:
+    arms = [job(arm, {"eda": HALF}) for arm in ("x", "y")]
+    for (summary, _), built in zip(arms, (9000.0, 0.0), strict=True):
+        summary["axes"]["ingest_to_correct"] = {**COST, "mean": built}
+        summary["axes"]["cost_to_correct"] = {**COST, "mean": 1000.0}
+    assert "at tight y 1,000, x 10,000 (9,000 to build)" in said(combine(*arms))
+
+
+def test_whether_a_language_model_took_part() -> None:
+    axes = {"eda": HALF}
+    assert "No model took part: every figure is model-free." in said(combine(job("x", axes)))
+    ruled, rows = job("x", axes)
+    ruled["axes"]["eda"]["kind"] = "rule-based"
+    text = said(combine((ruled, rows)))
+    assert "x, 0.50†" in text or "eda: at tight (1,000 tokens) x, 0.50†" in text
+    assert "No language model took part" in text
+    asked, rows = job("x", axes, model_kind="llm", model="m-1")
+    asked["axes"]["eda"]["kind"] = "measured with an LLM"
+    assert "A language model took part (m-1)." in said(combine((asked, rows)))
+
+
+def test_one_run_says_that_it_compares_nothing() -> None:
+    summary, _ = job("x", {"eda": HALF})
+    (_, text) = verdict(of_run(summary))
+    assert isinstance(text, Text)
+    assert text.text.startswith("eda: at tight (1,000 tokens) x, 0.50.")
+    assert "One arm alone is neither good nor bad" in text.text
+
+
+def test_terminal_page_and_tracking_begin_with_the_same_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arms = ("arch=none,bm25", "budget=tight,loose", "baseline=none", "hydra.sweep.dir=many")
+    done = run(capsys, "-m", *HOTPOT, *arms, "report=true")
+    text = said(read_json(tmp_path / "many/sweep.json"))
+    assert 3 <= text.count(". ") + 1 <= 5
+    for budget in ("tight", "loose"):
+        assert f"at {budget} (" in text
+    assert " ".join(done.out.split()).startswith(f"Verdict {text}")
+    lines = done.out.splitlines()
+    assert [line.split(":")[0] for line in lines[-4:] if line] == ["page", "next", "sweep"]
+    write_report(tmp_path / "many")
+    page = (tmp_path / "many/report.md").read_text().replace("\\", "")
+    assert page.split("\n\n")[1:3] == ["## Verdict", text]
+    html = (tmp_path / "many/report.html").read_text()
+    assert html.partition("<main>")[2].lstrip().startswith('<h2 id="verdict">Verdict</h2>')
+    note = sweep_upload(tmp_path / "many").tags["mlflow.note.content"].replace("\\", "")
+    assert note.split("\n\n")[:2] == ["## Verdict", text]
+
+
+def test_a_sweep_that_was_read_says_of_success_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = ("arch=none,oracle,bm25", "n_cases=12", "hydra.sweep.dir=many")
+    assert run(capsys, "-m", *LOAN, *given).status == 0
+    text = said(read_json(tmp_path / "many/sweep.json"))
+    assert "Highest surface_ceiling: " in text
+    assert "Highest eda: " in text
+    assert "A right answer costs, in tokens of models, building the memory included" in text
