@@ -21,7 +21,7 @@ import yaml
 
 from framework.engine.compose import compose_raw, composer, grid
 from framework.errors import UserError
-from framework.reporting.markdown import between_markers
+from framework.reporting.markdown import between_markers, put_between_markers
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 MANIFEST: Final = ROOT / "docs" / "results" / "manifest.yaml"
@@ -65,8 +65,24 @@ def make(entry: dict[str, Any]) -> None:
         call("run.py", f"resume={directory}")
     else:
         call("run.py", *entry["sweep"], f"hydra.sweep.dir={directory}")
-    for place, more in entry["tables"].items():
-        call("-m", "framework", "table", str(directory), *more, "--into", place)
+    for place, how in entry["tables"].items():
+        put_between_markers(str(ROOT / place), table(directory, how))
+
+
+def table(directory: Path, how: list[str] | dict[str, list[str]]) -> str:
+    """A table of a sweep, by `table` and these words, or tables of recipes by their captions."""
+    if isinstance(how, list):
+        return call("-m", "framework", "table", str(directory), *how).strip()
+    found = []
+    for recipe, captions in how.items():
+        words = ("--recipe", recipe, str(directory), "--to", str(directory / "recipe"))
+        parts = call("-m", "framework", "report", *words).split("\n\n")
+        for caption in captions:
+            at = [i for i, part in enumerate(parts) if part.startswith(f"*{caption}")]
+            if not at:
+                raise UserError(f"{recipe} of {directory} has no table {caption!r}")
+            found += parts[at[0] : at[0] + 2]
+    return "\n\n".join(found)
 
 
 def differing(entry: dict[str, Any], commit: str) -> list[str]:
@@ -79,9 +95,9 @@ def differing(entry: dict[str, Any], commit: str) -> list[str]:
         alone = (f"arch={drawn}", f"baseline={drawn}", f"hydra.sweep.dir={directory}")
         call("run.py", *entry["sweep"], *alone)
     missing = []
-    for place, more in entry["tables"].items():
-        made = call("-m", "framework", "table", str(directory), *more)
-        stated = rows(between_markers(place))
+    for place, how in entry["tables"].items():
+        made = table(directory, how)
+        stated = rows(between_markers(str(ROOT / place)))
         missing += [f"{place}: {row}" for row in rows(made) if row not in stated]
     print(f"{entry['name']}: {drawn}: {len(missing)} rows differ")
     for row in missing:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,6 +13,8 @@ import yaml
 
 from framework.records import Event
 from framework.text.canonical import digest
+from plugins.domains.codebase.decision import Decision
+from plugins.domains.codebase.neighbours import SEED, with_neighbours
 
 Forms = Literal["development", "held_out", "mixed"]
 
@@ -26,34 +26,12 @@ NOT_FOR_CHANGE: Final = ("test_", "samples")
 """How the names of the files begin that no task hands out: the service's own tests."""
 TOOLBOX: Final = ("audit", "auth", "clock", "errors", "storage", "text")
 """Modules that are handed over with every task, so that what is handed over tells nothing."""
-CHATTER_SEED: Final = "codebase chatter 1"
 
 _STATED: Final = {
     "implements": "It implements decision {above}.",
     "derived_from": "It is derived from decision {above}.",
     "constrains": "It constrains decision {below}.",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """One decision. `rule` is empty where it settles nothing by itself; see decisions.yaml."""
-
-    number: int
-    title: str
-    author: str
-    date: str
-    weight: int
-    text: str
-    rule: str = ""
-    said: str = ""
-    replaces: int | None = None
-    up: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The event's id."""
-        return f"decision-{self.number:02d}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,34 +57,49 @@ class Task:
 
 
 class Corpus:
-    """Decisions and tasks, in one choice of wording."""
+    """Decisions and tasks, in one choice of wording, among `padding` decisions on other programs.
 
-    def __init__(self, forms: Forms) -> None:
+    They are kept by the numbers of the file; texts and ids have those of `shown`.
+    """
+
+    def __init__(self, forms: Forms, padding: int = 0) -> None:
         data = _data()
-        self.decisions = {
+        own = {
             number: Decision(
                 number=number, **{**given, "up": tuple(map(tuple, given.get("up", ())))}
             )
             for number, given in data["decisions"].items()
         }
         self.tasks = tuple(Task(**given) for given in data["tasks"])
-        self.retired = frozenset(d.replaces for d in self.decisions.values() if d.replaces)
         governing = sorted({task.rule for task in self.tasks})
+        self.decisions = with_neighbours(own, governing, padding, _parts())
+        by_date = sorted(self.decisions.values(), key=lambda d: (d.date, d.number))
+        self.shown = {decision.number: at for at, decision in enumerate(by_date, start=1)}
+        """The number in its header and in links: its place among all by date."""
+        self.retired = frozenset(d.replaces for d in self.decisions.values() if d.replaces)
+        others = [number for number in self.decisions if number not in governing]
         self._held_out = frozenset(
             number
-            for index, number in enumerate(governing)
+            for numbers in (governing, others)
+            for index, number in enumerate(numbers)
             if forms == "held_out" or (forms == "mixed" and index % 2)
         )
 
     def form(self, number: int) -> str:
         """In which words a rule is said: `development` or `held_out`. A retired one as its heir."""
         heirs = [d.number for d in self.decisions.values() if d.replaces == number]
-        return "held_out" if {number, *heirs} & self._held_out else "development"
+        return "held_out" if {*(heirs or [number])} & self._held_out else "development"
+
+    def id(self, number: int) -> str:
+        """The event's id."""
+        return f"decision-{self.shown[number]:03d}"
 
     def rule(self, number: int) -> str:
-        """The rule's sentence in the chosen words; empty where there is none."""
+        """The sentence of what it settles, in the chosen words."""
         decision = self.decisions[number]
-        return decision.said if self.form(number) == "held_out" else decision.rule
+        if self.form(number) == "held_out":
+            return decision.said or decision.beside_said
+        return decision.rule or decision.beside
 
     def chain(self, task: Task) -> tuple[int, ...]:
         """The decisions from the task's entry up to its rule, the shortest way; both included."""
@@ -121,7 +114,7 @@ class Corpus:
     def link(self, below: int, above: int) -> tuple[int, str]:
         """The decision that states a link, and the sentence."""
         (relation,) = [r for r, number in self.decisions[below].up if number == above]
-        sentence = _STATED[relation].format(above=above, below=below)
+        sentence = _STATED[relation].format(above=self.shown[above], below=self.shown[below])
         return (above if relation == "constrains" else below), sentence
 
     def event(self, number: int) -> Event:
@@ -130,31 +123,29 @@ class Corpus:
         sentences = [decision.text, self.rule(number)]
         edges: list[tuple[str, str]] = []
         if decision.replaces:
-            sentences.append(f"It replaces decision {decision.replaces}.")
-            edges.append(("supersedes", self.decisions[decision.replaces].id))
+            sentences.append(f"It replaces decision {self.shown[decision.replaces]}.")
+            edges.append(("supersedes", self.id(decision.replaces)))
         for relation, above in decision.up:
             if relation != "constrains":
                 sentences.append(self.link(number, above)[1])
-                edges.append((relation, self.decisions[above].id))
+                edges.append((relation, self.id(above)))
         for below in self.decisions.values():
             if ("constrains", number) in below.up:
                 sentences.append(self.link(below.number, number)[1])
-                edges.append(("constrains", below.id))
-        header = f"{decision.date} | Decision {number}: {decision.title} | {decision.author}"
+                edges.append(("constrains", self.id(below.number)))
+        shown = self.shown[number]
+        header = f"{decision.date} | Decision {shown}: {decision.title} | {decision.author}"
         return Event(
-            id=decision.id,
+            id=self.id(number),
             text=f"{header}\n{' '.join(filter(None, sentences))}",
             time=decision.date,
             kind="decision",
-            metadata={"weight": str(decision.weight)},
             edges=tuple(edges),
         )
 
-    def history(self, padding: int) -> Iterator[Event]:
-        """All decisions, and `padding` events of other talk, by their dates."""
-        events = [self.event(number) for number in self.decisions]
-        events += _chatter(padding, events[0].time, events[-1].time)
-        yield from sorted(events, key=lambda event: (event.time, event.id))
+    def history(self) -> Iterator[Event]:
+        """All decisions by their dates."""
+        yield from map(self.event, self.shown)
 
     def files(self, spec: Literal["full", "stripped"]) -> dict[str, str]:
         """The service's modules by path; with `full`, each rule as a comment above its targets."""
@@ -166,7 +157,7 @@ class Corpus:
 
     def _commented(self, text: str, task: Task) -> str:
         comment = textwrap.fill(
-            f"Decision {task.rule}: {self.rule(task.rule)}",
+            f"Decision {self.shown[task.rule]}: {self.rule(task.rule)}",
             width=98,
             initial_indent="# ",
             subsequent_indent="# ",
@@ -193,9 +184,9 @@ def sources_of_tests() -> Mapping[str, str]:
 
 
 def data_digest() -> str:
-    """Digest of decisions, talk, the service, and what tests it."""
-    texts = {name: (HERE / name).read_text() for name in ("decisions.yaml", "chatter.yaml")}
-    return digest([texts, dict(sources()), dict(sources_of_tests()), CHATTER_SEED])
+    """Digest of decisions, the service, and what tests it."""
+    texts = {name: (HERE / name).read_text() for name in ("decisions.yaml", "neighbours.yaml")}
+    return digest([texts, dict(sources()), dict(sources_of_tests()), SEED])
 
 
 @lru_cache(maxsize=1)
@@ -220,26 +211,7 @@ def _data() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=1)
 def _parts() -> Mapping[str, Any]:
-    loaded: Mapping[str, Any] = yaml.safe_load((HERE / "chatter.yaml").read_text(encoding="utf-8"))
+    loaded: Mapping[str, Any] = yaml.safe_load(
+        (HERE / "neighbours.yaml").read_text(encoding="utf-8")
+    )
     return loaded
-
-
-def _chatter(count: int, first: str, last: str) -> list[Event]:
-    parts, rng = _parts(), random.Random(CHATTER_SEED)
-    start = date.fromisoformat(first)
-    days = (date.fromisoformat(last) - start).days
-    events = []
-    for index in range(count):
-        kind = rng.choice(sorted(parts["kinds"]))
-        time = (start + timedelta(days=rng.randrange(days))).isoformat()
-        title, author = rng.choice(parts["titles"]), rng.choice(parts["authors"])
-        body = " ".join(rng.choice(parts[p]) for p in ("openings", "middles", "endings"))
-        events.append(
-            Event(
-                id=f"{kind}-{index + 1:04d}",
-                text=f"{time} | {parts['kinds'][kind]}: {title} | {author}\n{body}",
-                time=time,
-                kind=kind,
-            )
-        )
-    return events

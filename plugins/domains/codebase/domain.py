@@ -48,7 +48,7 @@ class CodebaseSettings(Bounded):
         functions that it governs.
     forms : how rules are worded: `development`, which the rule-based patcher was written against,
         `held_out`, or `mixed`, every second rule held out (tag `form`).
-    padding : events of other talk beside the 47 decisions (41 in force).
+    padding : decisions on other programs beside the 47 on this service (41 in force).
     """
 
     spec: Literal["stripped", "full"] = "stripped"
@@ -80,7 +80,7 @@ class Codebase(Domain[CodebaseSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = ("chain", "edit", "success", "evidence", "items")
     success_axis: ClassVar[str] = "compliance"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     headline: ClassVar[tuple[str, ...]] = (
         "compliance",
         "merge_ready",
@@ -94,7 +94,7 @@ class Codebase(Domain[CodebaseSettings]):
 
     def __init__(self, settings: CodebaseSettings) -> None:
         super().__init__(settings)
-        self._corpus = Corpus(settings.forms)
+        self._corpus = Corpus(settings.forms, settings.padding)
         self._files = self._corpus.files(settings.spec)
         self._checker = Checker(self._files)
         self._by_target = {task.target: task for task in self._corpus.tasks}
@@ -117,7 +117,7 @@ class Codebase(Domain[CodebaseSettings]):
     def history(self, history_id: str) -> Iterator[Event]:
         if history_id != HISTORY:
             raise KeyError(history_id)
-        yield from self._corpus.history(self.settings.padding)
+        yield from self._corpus.history()
 
     def digest(self) -> str:
         return digest(data_digest())
@@ -180,24 +180,28 @@ class Codebase(Domain[CodebaseSettings]):
         """The rule (critical), and on the way to it the entry and every link."""
         corpus = self._corpus
         chain = corpus.chain(task)
-        governing = corpus.decisions[task.rule]
+        governing, rule = corpus.decisions[task.rule], corpus.id(task.rule)
         entry = corpus.decisions[task.entry]
-        items = [_item("entry", "rule", entry.id, entry.text)]
+        items = [_item("entry", "rule", corpus.id(task.entry), entry.text)]
         for k, (below, above) in enumerate(pairwise(chain), start=1):
             stated_by, sentence = corpus.link(below, above)
-            items.append(_item(f"hop:{k}", "rule", corpus.decisions[stated_by].id, sentence))
-        items.append(_item("decision", "rule", governing.id, corpus.rule(task.rule), critical=True))
-        ids = tuple(corpus.decisions[number].id for number in chain)
-        old = corpus.decisions[governing.replaces] if governing.replaces else None
+            items.append(_item(f"hop:{k}", "rule", corpus.id(stated_by), sentence))
+        items.append(_item("decision", "rule", rule, corpus.rule(task.rule), critical=True))
+        ids = tuple(map(corpus.id, chain))
+        old = governing.replaces
         return Gold(
             items=tuple(items),
-            governing=(governing.id,),
+            governing=(rule,),
             chain=ids,
-            entry=entry.id,
+            entry=corpus.id(task.entry),
             evidence=ids,
-            distractors=(old.id,) if old else (),
+            distractors=(corpus.id(old),) if old else (),
             retired=(
-                (Retired(key="rule", type="", value=corpus.rule(old.number), source_ids=(old.id,)),)
+                (
+                    Retired(
+                        key="rule", type="", value=corpus.rule(old), source_ids=(corpus.id(old),)
+                    ),
+                )
                 if old
                 else ()
             ),
@@ -208,3 +212,7 @@ class Codebase(Domain[CodebaseSettings]):
 def _item(name: str, kind: str, source: str, text: str, *, critical: bool = False) -> GoldItem:
     span = Span(source_id=source, text=text)
     return GoldItem(id=name, kind=kind, key=name, spans=(span,), critical=critical)
+
+
+def _retired(source: str, text: str) -> Retired:
+    return Retired(key="rule", type="", value=text, source_ids=(source,))

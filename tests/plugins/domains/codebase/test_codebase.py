@@ -146,15 +146,42 @@ def test_forms_are_mixed_by_rule() -> None:
     assert forms == {"development": 21, "held_out": 21}
 
 
-def test_history_holds_decisions_among_other_talk() -> None:
+def test_history_holds_decisions_on_other_programs_too() -> None:
     events = list(domain().history(HISTORY))
-    kinds = Counter(event.kind for event in events)
-    assert kinds["decision"] == 47
-    assert kinds.total() == 207
+    assert Counter(event.kind for event in events) == {"decision": 207}
     assert [event.time for event in events] == sorted(event.time for event in events)
+    assert [event.id for event in events] == [f"decision-{n:03d}" for n in range(1, 208)]
+    assert all(f" | Decision {n}: " in event.text for n, event in enumerate(events, start=1))
     relations = Counter(relation for event in events for relation, _ in event.edges)
-    assert relations["supersedes"] == 6
-    assert all(relations[r] >= 9 for r in ("implements", "derived_from", "constrains"))
+    assert relations["supersedes"] == 62
+    assert all(relations[r] >= 60 for r in ("implements", "derived_from", "constrains"))
+    assert not any(event.metadata for event in events)  # the weight would tell rules from others
+
+
+def test_other_programs_have_names_and_figures_of_their_own() -> None:
+    """And what stands above a task names what it concerns, so that none is its rule."""
+    corpus = Corpus("development", 160)
+    known = set(re.findall(r"\w+", "\n".join(sources().values())))
+    rules = {task.rule for task in corpus.tasks} | corpus.retired
+    for number, decision in corpus.decisions.items():
+        if number not in rules:
+            code = re.findall(r"\w+", " ".join(CODE.findall(decision.beside)))
+            strangers = {"Invalid", "NAME", "NUMBER", "who", "now", "read", "page", "token", "head"}
+            assert not {word for word in code if word not in strangers and word in known} - {
+                *("book", "note", "plain", "words", "allow", "known", "warden")
+            }, decision
+    above = {a for task in corpus.tasks for n in corpus.chain(task)[:-1] for a in [n]}
+    assert all(
+        CODE.search(corpus.decisions[n].beside) and "(" not in corpus.decisions[n].beside
+        for n in above
+    )
+
+
+def test_no_other_decision_is_on_a_task_s_way_to_its_rule() -> None:
+    corpus = Corpus("development", 160)
+    for task in corpus.tasks:
+        assert len(corpus.chain(task)) == task.depth + 1
+        assert max(corpus.chain(task)) < 1_000
 
 
 # --- the rule-based patcher on these tasks -------------------------------------------------------
@@ -190,6 +217,14 @@ def test_without_a_decision_in_view_nothing_is_solved() -> None:
 def test_a_rule_in_view_is_made_true_in_most_tasks_in_known_words_alone() -> None:
     assert sum(solved("development", spans)) > 30
     assert sum(solved("held_out", spans)) < 10
+
+
+def test_decisions_on_other_programs_do_not_mislead_the_patcher() -> None:
+    every = "\n\n".join(event.text for event in domain(forms="development").history(HISTORY))
+    own = "\n\n".join(Corpus("development").event(n).text for n in Corpus("development").decisions)
+    assert sum(solved("development", lambda case: every)) >= sum(
+        solved("development", lambda case: own)
+    )
 
 
 def test_a_retired_rule_does_not_help() -> None:
