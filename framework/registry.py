@@ -254,7 +254,8 @@ def nearest(given: str, allowed: Iterable[str]) -> str:
 def settings_of(plugin: Plugin, values: Mapping[str, Any]) -> Any:
     """The plugin's settings from plain configuration values.
 
-    A field with `metadata={"alias": NAME}` may be given by its former name too.
+    A field with `metadata={"alias": NAME}` may be given by its former name too; where its metadata
+    has `identity`, runs of before and after the change of name are of one identity.
 
     Raises UserError for an unknown key or a value of the wrong type, naming the key, what was
     given, what is allowed and the nearest match. `__post_init__` may raise ValueError for a value
@@ -321,7 +322,7 @@ def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
         own: dict[str, Any] = settings.identity()
         return own
     return {
-        f.name: getattr(settings, f.name)
+        f.metadata.get("identity", f.name): getattr(settings, f.name)
         for f in dataclasses.fields(plugin.settings)
         if not f.metadata.get("operational", False)
     }

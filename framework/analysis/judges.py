@@ -155,7 +155,7 @@ def _directions(x: Mapping[Key, float], y: Mapping[Key, float]) -> list[dict[str
 
 
 def _by_case(values: Mapping[Key, float]) -> dict[tuple[str, str], dict[str, float]]:
-    """(budget, arm) -> case -> mean over draws and repeats."""
+    """(budget, arm) -> case -> mean over trials and repeats."""
     grouped: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for key, value in values.items():
         grouped[key.budget, key.arm][key.case_id].append(value)

@@ -95,7 +95,7 @@ def outcome_axis(group: Group) -> str | None:
 
 
 def success_values(job: Job, axis: str) -> dict[str, float]:
-    """Case id -> mean value of an axis, or of `success`, over repeats and draws."""
+    """Case id -> mean value of an axis, or of `success`, over repeats and trials."""
     if axis != "success":
         column = job.means.column(job.budget, job.arm, axis) if job.good else {}
         return {case: value for case, value in column.items() if value is not None}

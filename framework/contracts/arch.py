@@ -17,7 +17,7 @@ from framework.records import Event, FactField, Gold, Item, TaskCard
 class Query:
     """What an arm is asked with. `task` and `gold` are None unless the arm declares them.
 
-    `seed` is the case's own: with `ArchContext.draw` it feeds what an arm draws for one task.
+    `seed` is the case's own: with `ArchContext.trial` it feeds what an arm draws for one task.
     """
 
     text: str
@@ -31,7 +31,7 @@ class ArchContext:
     """What an arm gets when it is opened on one history.
 
     `budget_tokens` is None for an unbudgeted arm. `fields` is empty unless the arm declares
-    `knows_schema`, `embedder` None unless it declares `uses_embedder`. `seed` and `draw` feed the
+    `knows_schema`, `embedder` None unless it declares `uses_embedder`. `seed` and `trial` feed the
     arm's own randomness: nothing else may, but `Query.seed`.
     """
 
@@ -40,11 +40,11 @@ class ArchContext:
     fields: tuple[FactField, ...] = ()
     embedder: Embedder[Any] | None = None
     seed: int = 0
-    draw: int = 0
+    trial: int = 0
 
 
 class Arch(Configured[S]):
-    """A memory architecture: one instance is opened per history (and draw).
+    """A memory architecture: one instance is opened per history (and trial).
 
     Declarations are printed beside every result, so a reader sees what an arm was told.
     `budget_at`: where the arm itself uses the budget (packing enforces it on every arm but an
@@ -67,16 +67,17 @@ class Arch(Configured[S]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "exempt" in vars(cls):  # the name before it was `unbudgeted`
-            cls.unbudgeted = vars(cls)["exempt"]
+        for former, name in (("exempt", "unbudgeted"), ("draws", "trials")):
+            if former in vars(cls):
+                setattr(cls, name, vars(cls)[former])
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         self.settings = settings
         self.context = context
 
     @property
-    def draws(self) -> int:
-        """Independent draws to average over: at least 10 for an arm that chooses at random."""
+    def trials(self) -> int:
+        """Independent trials to average over: at least 10 for an arm that chooses at random."""
         return 1
 
     @abstractmethod

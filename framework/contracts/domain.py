@@ -153,8 +153,8 @@ class Domain(Configured[S]):
     def geometry(self, case: Case) -> Mapping[str, float | None]:
         """Where the governing decision lies from the task, measured; what is not known is left out.
 
-        depth : links between the entry and it. achieved_rho : share of its likeness to the task
-        that a link keeps. entry_similarity, governing_similarity : likeness of the task to either.
+        depth : links between the entry and it. achieved_rho : share of its similarity to the task
+        that a link keeps. entry_similarity, governing_similarity : of the task to either.
         scatter : events that it is spread over.
         """
         return {}
@@ -162,7 +162,7 @@ class Domain(Configured[S]):
     def chain_texts(self, case: Case) -> Sequence[str]:
         """The texts along the chain to what governs the task, from the entry to the decision.
 
-        What likeness to the task is lost along is measured on them; empty where there is no chain.
+        Along them similarity to the task is measured; empty where there is no chain.
         """
         return ()
 

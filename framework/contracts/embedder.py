@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Embedder(Configured[S]):
     """Turns texts into vectors. One instance serves a whole run.
 
-    kind : `lexical` for hashed words, where likeness is overlap of words and a result is marked a
+    kind : `lexical` for hashed words, where similarity is overlap of words and a result is marked a
         check of the generator; `model` for what was learned.
 
     default : whether a configuration that names no embedder has this one; labels leave it out.

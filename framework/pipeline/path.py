@@ -98,7 +98,7 @@ class Pipeline:
     @cached_property
     def trials(self) -> int:
         """How many times the arm is to be made for one history: above 1 where chance has a part."""
-        return self.open_arch("", 0).draws
+        return self.open_arch("", 0).trials
 
     @property
     def limit(self) -> int | None:
@@ -125,7 +125,7 @@ class Pipeline:
             fields=self.domain.fields if self.arch.knows_schema else (),
             embedder=self.embedder if self.arch.uses_embedder else None,
             seed=int(digest([self.seed, history_id])[7:23], 16),
-            draw=trial,
+            trial=trial,
         )
         return self.arch(self.arch_settings, context)
 

@@ -198,7 +198,7 @@ def open_arch(
     *,
     budget_tokens: int = BUDGET,
     seed: int = 7,
-    draw: int = 0,
+    trial: int = 0,
 ) -> Arch[Any]:
     """An instance with a history taken in, told what it declares and nothing else."""
     context = ArchContext(
@@ -209,7 +209,7 @@ def open_arch(
         if arch.uses_embedder
         else cast(Any, _Hidden("the embedder")),
         seed=seed,
-        draw=draw,
+        trial=trial,
     )
     instance = arch(settings, context)
     settle(instance.ingest(iter(events)))
@@ -306,21 +306,23 @@ def check_told(arch: type[Arch[Any]], settings: Any, events: Sequence[Event]) ->
 
 
 def check_random(arch: type[Arch[Any]], settings: Any, events: Sequence[Event]) -> None:
-    """One draw means no randomness; several mean that draws differ, by case as well, and repeat."""
+    """One trial means no randomness; several differ, by case as well, and can be repeated."""
     first = open_arch(arch, settings, events)
-    assert first.draws >= 1, f"draws is {first.draws}"
-    draws = [ask(open_arch(arch, settings, events, draw=d), events) for d in range(6)]
+    assert first.trials >= 1, f"trials is {first.trials}"
+    trials = [ask(open_arch(arch, settings, events, trial=t), events) for t in range(6)]
     seeds = [ask(open_arch(arch, settings, events, seed=s), events) for s in range(6)]
     cases = [ask(first, events, case_seed=s) for s in range(6)]
-    if first.draws == 1:
-        assert all(items == draws[0] for items in draws + seeds + cases), (
-            "one draw, but seed or draw counts"
+    if first.trials == 1:
+        assert all(items == trials[0] for items in trials + seeds + cases), (
+            "one trial, but seed or trial counts"
         )
     else:
-        assert any(items != draws[0] for items in draws), "several draws, but they are all the same"
+        assert any(items != trials[0] for items in trials), (
+            "several trials, but they are all the same"
+        )
         assert any(items != seeds[0] for items in seeds), "the seed does not count"
         assert any(items != cases[0] for items in cases), (
-            "all cases of a history share a draw: they are no independent draws of it"
+            "all cases of a history share a choice: they are no independent choices"
         )
 
 

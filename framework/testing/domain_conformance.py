@@ -76,7 +76,7 @@ def check_domain(domain: type[Domain[Any]], settings: Any, n: int = 20) -> None:
     for case in cases:
         check_events(histories[case.history_id], case.history_id)
         check_case(instance, case, histories[case.history_id])
-        check_twin(instance, case, histories[case.history_id])
+        check_without_injection(instance, case, histories[case.history_id])
         check_rerendered(instance, case, histories[case.history_id])
     check_metadata(cases, histories)
     check_provided(instance, cases)
@@ -185,22 +185,23 @@ def check_case(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None
     _check_gold_holds(domain, case, events)
 
 
-def check_twin(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
-    """The clean twin of an injected case is the same case, decided alike, with nothing injected."""
-    twin = domain.without_injection(case)
-    if twin is None:
+def check_without_injection(domain: Domain[Any], case: Case, events: Sequence[Event]) -> None:
+    """An injected case without its injection is the same case with the same decision."""
+    clean = domain.without_injection(case)
+    if clean is None:
         return
-    where = f"the twin of case {case.id}"
+    where = f"the clean case of case {case.id}"
     assert case.gold.injected, f"{where}: there is nothing injected to leave out"
-    assert not twin.gold.injected, f"{where} is injected too"
-    assert twin.task == case.task, f"{where} has another task card"
-    assert (twin.gold.decision, twin.gold.amount) == (case.gold.decision, case.gold.amount), (
-        f"{where} is decided otherwise"
-    )
-    clean = tuple(domain.history(twin.history_id))
-    check_events(clean, twin.history_id)
-    check_case(domain, twin, clean)
-    assert [event.text for event in clean] != [event.text for event in events], (
+    assert not clean.gold.injected, f"{where} is injected too"
+    assert clean.task == case.task, f"{where} has another task card"
+    assert (clean.gold.decision, clean.gold.amount) == (
+        case.gold.decision,
+        case.gold.amount,
+    ), f"{where} is decided otherwise"
+    history = tuple(domain.history(clean.history_id))
+    check_events(history, clean.history_id)
+    check_case(domain, clean, history)
+    assert [event.text for event in history] != [event.text for event in events], (
         f"{where} has the same history"
     )
 

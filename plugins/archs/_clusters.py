@@ -61,12 +61,12 @@ def _second_groups(
     """(row, group) of every row that might come from another group than its own."""
     found = []
     for start in range(0, len(vectors), _AT_ONCE):
-        likeness = (vectors[start : start + _AT_ONCE] @ centres.T).astype(np.float64)
-        rows = np.arange(len(likeness))
-        mine = likeness[rows, own[start : start + _AT_ONCE]].copy()
-        likeness[rows, own[start : start + _AT_ONCE]] = -np.inf
-        other = np.argmax(likeness, axis=1)
-        odds = np.exp(CONCENTRATION * (likeness[rows, other] - mine))
+        similarity = (vectors[start : start + _AT_ONCE] @ centres.T).astype(np.float64)
+        rows = np.arange(len(similarity))
+        mine = similarity[rows, own[start : start + _AT_ONCE]].copy()
+        similarity[rows, own[start : start + _AT_ONCE]] = -np.inf
+        other = np.argmax(similarity, axis=1)
+        odds = np.exp(CONCENTRATION * (similarity[rows, other] - mine))
         for row in np.flatnonzero(odds / (1 + odds) > THRESHOLD).tolist():
             found.append((start + row, int(other[row])))
     return found

@@ -15,7 +15,7 @@ from plugins.archs._items import ranked_items
 class Dense(Arch[NoSettings]):
     """Every event ranked by inner product with the query, both embedded (Depth 5.1).
 
-    The embedder is the run's: with `embedder=hashing` likeness is overlap of words and the arm no
+    The embedder is the run's: with `embedder=hashing` similarity is overlap of words and the arm no
     bi-encoder; `embedder=minilm` or `embedder=openai` make it one. Search is exact (faiss
     `IndexFlatIP`), ties stay in order of arrival, and the whole store is ranked.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from framework.bounds import Bounded, at_least
@@ -19,34 +19,36 @@ from plugins.archs._items import event_item, recency
 class RandomContextSettings(Bounded):
     """Settings of `arch=random_context`.
 
-    draws : independent orders to average over, at least 1; a result counts from 10 on.
+    trials : independent orders to average over, at least 1; a result counts from 10 on.
     """
 
-    draws: Annotated[int, at_least(1)] = 10
+    trials: Annotated[int, at_least(1)] = field(
+        default=10, metadata={"alias": "draws", "identity": "draws"}
+    )
 
 
 @register("arch", "random_context")
 class RandomContext(Arch[RandomContextSettings]):
     """Events drawn uniformly at random: the placebo that fills the same budget (Depth 5.3).
 
-    Every case and draw has a sample of its own, in random order, from the seeds of the run, the
+    Every case and trial has a sample of its own, in random order, from the seeds of the run, the
     history and the case; what is asked does not count. One order for all the cases of a history
-    would make their results one draw, however many they are.
+    would make their results one sample, however many they are.
     """
 
     query = "none"
 
     @property
-    def draws(self) -> int:
-        return self.settings.draws
+    def trials(self) -> int:
+        return self.settings.trials
 
     def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
 
     def recall(self, query: Query, k: int) -> Sequence[Item]:
         n = len(self._events)
-        # A digest, so that neighbouring seeds and draws have unrelated samples.
-        words = f"{self.context.seed}:{query.seed}:{self.context.draw}"
+        # A digest, so that neighbouring seeds and trials have unrelated samples.
+        words = f"{self.context.seed}:{query.seed}:{self.context.trial}"
         drawn = random.Random(int.from_bytes(hashlib.sha256(words.encode()).digest()))
         return [
             event_item(self._events[i], {"rank": rank, "recency": recency(i, n)})

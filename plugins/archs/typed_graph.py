@@ -44,7 +44,7 @@ class GraphSettings(Bounded):
         leaves it out.
     edges : `intact`, or a control: `removed`, `relabelled` (every edge bears another relation) or
         `rewired` (every edge leads elsewhere); see `plugins.archs._edges`.
-    draws : independent draws of a control that is random, at least 1; a result counts from 10 on.
+    trials : independent trials of a control that is random, at least 1; a result counts from 10 on.
     """
 
     seeds: Annotated[int, at_least(1)] = 5
@@ -66,7 +66,9 @@ class GraphSettings(Bounded):
     decay: Annotated[float, at_least(0)] = 0.0
     superseded: Literal["demote", "drop"] = "demote"
     edges: Edges = "intact"
-    draws: Annotated[int, at_least(1)] = 10
+    trials: Annotated[int, at_least(1)] = field(
+        default=10, metadata={"alias": "draws", "identity": "draws"}
+    )
 
 
 S = TypeVar("S", bound=GraphSettings)
@@ -84,14 +86,14 @@ class TypedArm(Arch[S]):
     signal: ClassVar[str]
 
     @property
-    def draws(self) -> int:
+    def trials(self) -> int:
         """More than one only for a control that is random."""
-        return self.settings.draws if self.settings.edges in ("relabelled", "rewired") else 1
+        return self.settings.trials if self.settings.edges in ("relabelled", "rewired") else 1
 
     def _keep(self, events: Sequence[Event]) -> None:
         """Build the graph, once for all queries where it is not drawn at random."""
         self._events = tuple(events)
-        self._graph = self._built(0) if self.draws == 1 else None
+        self._graph = self._built(0) if self.trials == 1 else None
         # Counted here: it is told with every case, and a random graph is built again each time.
         counted = self._graph or self._built(0)
         self._counted = {
@@ -103,12 +105,12 @@ class TypedArm(Arch[S]):
     def _built(self, case_seed: int) -> TypedGraph:
         """The graph of the events under the settings' treatment of edges.
 
-        A random treatment is drawn again for every case: with one for all cases of a history their
-        results would be a single draw, however many they are.
+        A random control is drawn again for every case: with one for all cases of a history their
+        results would be a single sample, however many they are.
         """
         settings = self.settings
-        # A digest, so that neighbouring seeds and draws are unrelated.
-        words = f"{self.context.seed}:{case_seed}:{self.context.draw}"
+        # A digest, so that neighbouring seeds and trials are unrelated.
+        words = f"{self.context.seed}:{case_seed}:{self.context.trial}"
         rng = random.Random(int.from_bytes(hashlib.sha256(words.encode()).digest()))
         labels = (SUPERSEDES, *settings.relations)
         return TypedGraph(

@@ -1,4 +1,4 @@
-"""How likeness to the task falls along the chain to what governs it, by the run's embedder."""
+"""How similarity to the task falls along the chain to what governs it, by the run's embedder."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ class Drift(Axis[NoSettings]):
     """The achieved drift of a case as its embedder sees it (Depth assumption 4, table 3).
 
     A property of case and embedder, the same whatever the arm: one arm is enough to measure it.
-    Likeness is the cosine of two texts' vectors, in [-1, 1], along the chain that the domain gives
-    (`Domain.chain_texts`). Neither direction is better.
+    Similarity is the cosine of two texts' vectors, in [-1, 1], along the chain that the domain
+    gives (`Domain.chain_texts`). Neither direction is better.
 
-    achieved_rho_embedded : share of the likeness to the task that a link keeps: the sum of the
-        likenesses from the second text of the chain on over that up to the last but one. None where
+    achieved_rho_embedded : share of the similarity to the task that a link keeps: their sum from
+        the second text of the chain on over that up to the last but one. None where
         the latter is not above 0.
-    entry_similarity_embedded, governing_similarity_embedded : likeness of the task to the first and
-        to the last text.
-    hop_similarity_embedded : mean likeness of a text to the next; None for a chain of one.
-    background_similarity_embedded : mean likeness of the task to eight events of the history that
-        have no part in it, drawn by the case. Texts that share nothing but grammar are alike to
+    entry_similarity_embedded, governing_similarity_embedded : of the task to the first
+        and to the last text.
+    hop_similarity_embedded : mean similarity of a text to the next; None for a chain of one.
+    background_similarity_embedded : mean similarity of the task to eight events of the history that
+        have no part in it, drawn by the case. Texts that share nothing but grammar are similar to
         most embedders, so that achieved_rho_embedded stays far above 0 whatever is lost.
-    excess_rho_embedded : achieved_rho_embedded of the likenesses beyond that background, the rho to
+    excess_rho_embedded : achieved_rho_embedded of what is beyond that background, the rho to
         set beside one by shared content words; may be below 0. None where the chain's beginning is
-        no more alike than the background.
+        no more similar than the background.
 
     With `embedder=hashing` similarity is overlap of words. None where there
     is no chain. What the embedder takes is booked on the phase `measure`, for every row.
@@ -68,7 +68,7 @@ class Drift(Axis[NoSettings]):
             return self.undefined()
         place = scored.case.history_id, scored.case.id
         kept = self._kept.get(place)
-        if kept is not None:  # another draw or repeat: at list price it takes as much again
+        if kept is not None:  # another trial or repeat: at list price it takes as much again
             values, taken = kept
             for usage in taken.values():
                 book(replace(usage, paid_usd=0.0, paid_calls=0))
@@ -89,8 +89,8 @@ async def _along(scored: Scored, chain: list[str], embedder: Embedder[Any]) -> V
     card = scored.case.task
     texts = [card.material.get("ticket", card.query), *chain, *_others(scored)]
     task, *vectors = await maybe_await(embedder.embed(texts))
-    likeness = [float(task @ vector) for vector in vectors]
-    surface, others = likeness[: len(chain)], likeness[len(chain) :]
+    similarity = [float(task @ vector) for vector in vectors]
+    surface, others = similarity[: len(chain)], similarity[len(chain) :]
     hops = [float(a @ b) for a, b in pairwise(vectors[: len(chain)])]
     background = _mean(others)
     found = (

@@ -1,1 +1,1 @@
-"""Embedders: what `arch=dense` and its kin take for likeness."""
+"""Embedders: what `arch=dense` and its kin take for similarity."""

@@ -28,7 +28,7 @@ class HashingSettings(Bounded):
 
 @register("embedder", "hashing")
 class Hashing(Embedder[HashingSettings]):
-    """Hashed words: likeness is overlap of words (Weinberger et al., ICML 2009).
+    """Hashed words: similarity is overlap of words (Weinberger et al., ICML 2009).
 
     No encoder: it knows no synonyms, so an arm that uses it shows what such an arm does with word
     overlap, and results are marked `lexical embedder`.

@@ -40,7 +40,7 @@ class Asked:
 def requests(events: Sequence[Event], most: int) -> list[Asked]:
     """A request for every event, with the `most` events likest to it, the likest first.
 
-    Likeness is the sum of idf over the words that two documents share, and over the pairs of
+    Similarity is the sum of idf over the words that two documents share, and over the pairs of
     capitalised words; the words of an event's id count as its own. So what names a document brings
     it among the likest. Ties are in order of arrival.
     """

@@ -53,6 +53,23 @@ def test_a_plugin_is_an_option_of_its_name(group: str) -> None:
     assert set(ours) <= set(options(group))
 
 
+FORMER = (
+    ("arch=random_context", "arch.trials", "arch.draws", 3),
+    ("arch=typed_graph_rewired", "arch.trials", "arch.draws", 12),
+    ("domain=governance", "domain.similarity", "domain.likeness", 0.25),
+    ("domain=loan", "domain.pairs", "domain.twins", "protected"),
+    ("model=rule_based", "model.follows_injections", "model.gullible", "true"),
+)
+
+
+@pytest.mark.parametrize(("option", "name", "former", "value"), FORMER)
+def test_a_setting_by_its_former_name_means_the_same(
+    option: str, name: str, former: str, value: object
+) -> None:
+    plan, old = (compose_plan([option, f"{key}={value}"]) for key in (name, former))
+    assert plan.digest == old.digest != compose_plan([option]).digest
+
+
 @pytest.mark.parametrize("line", RECORDED.read_text().splitlines(), ids=lambda x: x.split('"')[3])
 def test_an_option_means_what_it_meant(line: str) -> None:
     recorded: dict[str, Any] = json.loads(line)

@@ -9,6 +9,6 @@ edges      typed edges, and noise on them
 tasks      tickets, plans, gold
 corpus     all of it together: events and cases
 invariant  the executable check of an edit
-measured   what a corpus really has of each knob; likeness of tasks
+measured   what a corpus really has of each knob; similarity of tasks
 leaks      which tasks could be answered without the corpus
 """

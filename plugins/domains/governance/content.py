@@ -80,7 +80,7 @@ class Contents:
             )
         else:
             areas, held_out = model.areas, model.held_out
-            surface = _drift(words, model.surface, settings.likeness, areas[0], rng)
+            surface = _drift(words, model.surface, settings.similarity, areas[0], rng)
         phrases = [_drift(words, surface, settings.visibility, areas[1], rng)]
         for place in range(1, chain.depth + 1):
             phrases.append(_drift(words, phrases[-1], settings.rho, areas[place + 1], rng))

@@ -105,7 +105,7 @@ class Governance(Domain[GovernanceSettings]):
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """What the run's cases are like, as made: how alike their tickets, how far what governs.
 
-        nearest_ticket : greatest Jaccard likeness of a ticket's words to another's, by the median
+        nearest_ticket : greatest Jaccard similarity of a ticket's words to another's, by the median
         task and the most alike. achieved_rho : mean over tasks, by shared words. leaking_tasks :
         those that the naive edit complies with (see `leaks`).
         """
@@ -143,7 +143,7 @@ class Governance(Domain[GovernanceSettings]):
         return self.corpus(seed, block).texts(task)
 
     def drift(self, case: Case) -> Drift:
-        """The likeness of ticket and records along the case's chain; see `measured`."""
+        """The similarity of ticket and records along the case's chain; see `measured`."""
         return word_drift(self.settings, *self._place(case))
 
     def corpus(self, seed: int, block: int) -> Corpus:

@@ -1,6 +1,6 @@
 """What a case really has of each knob, and how alike tasks are.
 
-Likeness is the share of one text's content words that another text has. So drift is what the
+Similarity is the share of one text's content words that another text has. So drift is what the
 generator put in: such figures are no evidence about learned
 embeddings, whose drift the axis `drift` measures.
 """
@@ -23,11 +23,11 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """Likeness along a chain.
+    """Similarity along a chain.
 
     surface : of the ticket to the record k links up, k = 0 (the entry) to depth. hops : of each
-    record to the next one up. rho : what a link keeps of the likeness to the ticket; None where the
-    entry has none.
+    record to the next one up. rho : what a link keeps of the similarity to the ticket; None where
+    the entry has none.
     """
 
     surface: tuple[float, ...]
@@ -53,7 +53,7 @@ def overlap(text: str, other: str) -> float:
 
 
 def nearest_neighbours(cases: Sequence[Case]) -> Mapping[str, float]:
-    """By case, the greatest Jaccard likeness of its ticket's words to another ticket's."""
+    """By case, the greatest Jaccard similarity of its ticket's words to another ticket's."""
     import numpy as np
 
     words = [set(_WORD.findall(ticket_of(case.task).casefold())) for case in cases]

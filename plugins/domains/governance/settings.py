@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from framework.bounds import Bounded, at_least
@@ -25,7 +25,7 @@ class GovernanceSettings(Bounded):
     items : decision records in a corpus (N), up to 100,000, held by padding.
     distractors : look-alike chains for each task, of the gold chain's depth and areas. As many
         records of a task fix the one open setting of its plan as the other.
-    likeness : share of the ticket's content phrases that a look-alike starts from, in [0, 1]; the
+    similarity : share of the ticket's content phrases that a look-alike starts from, in [0, 1]; the
         others are of the ticket's area.
     fidelity : probability q that an edge is as it should be, in [0, 1]; texts stay as they are.
     edge_noise : what becomes of the others: `dropped`; `rewired` to any record; `mistyped`;
@@ -53,7 +53,9 @@ class GovernanceSettings(Bounded):
     visibility: Annotated[float, at_least(0, most=1)] = 0.9
     items: Annotated[int, at_least(1, most=MOST_ITEMS)] = 500
     distractors: Annotated[int, at_least(0, most=MOST_ITEMS)] = 4
-    likeness: Annotated[float, at_least(0, most=1)] = 0.5
+    similarity: Annotated[float, at_least(0, most=1)] = field(
+        default=0.5, metadata={"alias": "likeness", "identity": "likeness"}
+    )
     fidelity: Annotated[float, at_least(0, most=1)] = 1.0
     edge_noise: Literal["dropped", "rewired", "mistyped", "stale", "mixed"] = "dropped"
     versions: Annotated[int, at_least(1, most=12)] = 1

@@ -45,15 +45,15 @@ class RegulatedSettings(Bounded):
     strata : shares of the strata, with sum 1; one that is left out has none.
     forms : wording of facts, rules, revisions and injections; `mixed` gives each half the cases.
     near_share : share of cases whose thresholds lie near the facts (tag `margin`).
-    twins : cases come in pairs of one cluster that differ in one fact or threshold (and in label),
+    pairs : cases come in pairs of one cluster that differ in one fact or threshold (and in label),
         or in one protected attribute alone, one of the two being of the reference group. Fact and
-        threshold twins are clean, noisy or injected: the other two strata's shares go to clean.
+        threshold pairs are clean, noisy or injected: the other two strata's shares go to clean.
     notice : what the card says of the notice: `given`, the whole form of one that meets the
         standard, which copying fills; `named`, the standard's name and who writes; `none`, that one
         is due.
     query_form : what memory is asked with: `plain`, the question alone, or `labels`, the question
         and the label of every field, which the documents' development forms bear as well.
-    injection : False leaves the injected sentence out and nothing else: the clean twins.
+    injection : False leaves the injected sentence out and nothing else: the clean counterpart.
     """
 
     spec: str = "loan"
@@ -62,7 +62,9 @@ class RegulatedSettings(Bounded):
     strata: Annotated[Mapping[str, float], at_least(0, most=1)] = field(default_factory=_shares)
     forms: Literal["mixed", "development", "held_out"] = "mixed"
     near_share: Annotated[float, at_least(0, most=1)] = 0.5
-    twins: Literal["fact", "threshold", "protected"] | None = None
+    pairs: Literal["fact", "threshold", "protected"] | None = field(
+        default=None, metadata={"alias": "twins", "identity": "twins"}
+    )
     notice: Literal["given", "named", "none"] = "named"
     query_form: Literal["labels", "plain"] = "plain"
     injection: bool = True
@@ -167,7 +169,7 @@ class Regulated(Domain[RegulatedSettings]):
         made = self._made(seed, index, rendering)
         plan = made.sampled.plan
         identity = self.history_id(seed, index)
-        twins = self.settings.twins
+        pairs = self.settings.pairs
         tags = {
             "form": "held_out" if plan.held_out else "development",
             "margin": "near" if plan.near else "far",
@@ -185,7 +187,7 @@ class Regulated(Domain[RegulatedSettings]):
             task=self._card,
             gold=made.gold,
             stratum=plan.stratum,
-            cluster=f"{self.spec.name}-s{seed}-pair-{index // 2:06d}" if twins else identity,
+            cluster=f"{self.spec.name}-s{seed}-pair-{index // 2:06d}" if pairs else identity,
             tags=tags,
         )
 
@@ -207,7 +209,7 @@ class Regulated(Domain[RegulatedSettings]):
             made.content.cast,
             stream(self.spec, seed, self._base(index), _numbered("filling", rendering)),
         )
-        first = made if not self.settings.twins else self._made(seed, index - index % 2, rendering)
+        first = made if not self.settings.pairs else self._made(seed, index - index % 2, rendering)
         drafts = pad(
             writer,
             made.content.drafts,
@@ -269,12 +271,12 @@ class Regulated(Domain[RegulatedSettings]):
     def sampled(self, seed: int, index: int) -> Sampled:
         """The case before it is worded: for tests and for studies of the generator itself."""
         pair = self._sampled(seed, self._base(index))
-        twin = pair[1] if self.settings.twins and index % 2 else None
+        twin = pair[1] if self.settings.pairs and index % 2 else None
         return twin or pair[0]
 
     def _draw(self, seed: int, base: int) -> tuple[Sampled, Sampled | None]:
         shares = dict(self.settings.strata)
-        if self.settings.twins in ("fact", "threshold"):
+        if self.settings.pairs in ("fact", "threshold"):
             moved = shares.pop("superseded", 0.0) + shares.pop("open", 0.0)
             shares["clean"] = shares.get("clean", 0.0) + moved
         plan = sample_plan(
@@ -285,7 +287,7 @@ class Regulated(Domain[RegulatedSettings]):
             seed,
             base,
         )
-        return draw(self.spec, plan, seed, base, self.settings.twins)
+        return draw(self.spec, plan, seed, base, self.settings.pairs)
 
     def _make(self, seed: int, index: int, rendering: int = 0) -> _Made:
         sampled, base = self.sampled(seed, index), self._base(index)
@@ -306,7 +308,7 @@ class Regulated(Domain[RegulatedSettings]):
         return _Made(sampled=sampled, content=content, gold=gold)
 
     def _base(self, index: int) -> int:
-        return index // 2 if self.settings.twins else index
+        return index // 2 if self.settings.pairs else index
 
     def _identity(self, seed: int, index: int) -> str:
         return f"{seed}/{self._base(index)}"

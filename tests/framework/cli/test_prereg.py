@@ -220,7 +220,7 @@ def test_one_sweep_of_several_settings_is_not_said_to_be_beyond_judging(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    conf.write_text(conf.read_text() + "base:\n  domain.twins: protected\n")
+    conf.write_text(conf.read_text() + "base:\n  domain.pairs: protected\n")
     locked = framework(capsys, "prereg", "lock", str(conf))
     assert ("data_digest is null" in locked.out) == ("data_digest: null" in conf.read_text())
     given = ("--config-dir", str(conf.parents[1]), "prereg=mine", *LOAN, *CASES, "gate=open")
@@ -288,7 +288,7 @@ def test_settings_of_one_base_may_have_their_own_number_of_cases(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     plan, content = read_file(conf)
-    with_base = parse("mine", {**content, "base": {"domain.twins": "none"}})
+    with_base = parse("mine", {**content, "base": {"domain.pairs": "none"}})
     runs = []
     for name, n in (("bm25", 4), ("none", 3)):
         run(capsys, *LOAN, f"arch={name}", f"n_cases={n}", f"hydra.run.dir={name}")

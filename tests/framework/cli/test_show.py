@@ -69,7 +69,7 @@ def test_what_became_of_a_case_in_a_run(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_every_draw_and_sample_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    given = ("arch=random_context", "arch.draws=2", "repeats=2", "n_cases=1")
+    given = ("arch=random_context", "arch.trials=2", "repeats=2", "n_cases=1")
     run(capsys, *HOTPOT, *given, "hydra.run.dir=r")
     out = framework(capsys, "show", "r", "case=fx01").out
     assert out.count("case fx01") == 4

@@ -152,7 +152,7 @@ def test_a_plan_composes_again_from_its_overrides(tmp_path: Path) -> None:
     (tmp_path / "arch").mkdir()
     (tmp_path / "arch" / "sharp.yaml").write_text("defaults: [bm25, _self_]\nk1: 0.5\n")
     for overrides in (
-        [*HOTPOT, "arch=random_context", "arch.draws=3"],
+        [*HOTPOT, "arch=random_context", "arch.trials=3"],
         [f"hydra.searchpath=[file://{tmp_path}]", "arch=sharp"],
     ):
         plan = compose_plan(overrides)

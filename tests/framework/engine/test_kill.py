@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 KILLS = 50
 SEED = 50
 SINGLE = (
-    *("domain=loan", "arch=random_context", "arch.draws=3", "reader=verified"),
+    *("domain=loan", "arch=random_context", "arch.trials=3", "reader=verified"),
     *("n_cases=12", "repeats=2", "tracking=none"),
 )
 SWEEP = (

@@ -73,7 +73,7 @@ def same_as(whole: Path, other: Path) -> None:
 def test_a_run_cut_off_ends_as_an_undisturbed_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    given = (*HOTPOT, "arch=random_context", "arch.draws=2", "repeats=2", "n_cases=2")
+    given = (*HOTPOT, "arch=random_context", "arch.trials=2", "repeats=2", "n_cases=2")
     run(capsys, *given, "hydra.run.dir=whole")
     start_and_die(capsys, monkeypatch, rows, *given, "hydra.run.dir=cut")
     assert len(load_state(Path("cut")).rows) == rows

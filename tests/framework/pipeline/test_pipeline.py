@@ -147,8 +147,8 @@ def test_a_history_is_ingested_once_for_all_its_cases() -> None:
 
 
 def test_every_draw_of_a_history_is_ingested_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    # More draws than memories are kept, and cases that come back to the same history.
-    monkeypatch.setattr(Spy, "draws", property(lambda self: 12))
+    # More trials than memories are kept, and cases that come back to the same history.
+    monkeypatch.setattr(Spy, "trials", property(lambda self: 12))
     plan = trivial_plan(n_cases=2, arch={"plugin": "spy"}, repeats=2)
     path = pipeline_of(plan)
     cases = [replace(case, history_id="h") for case in path.domain.cases(2, 7)]
@@ -174,7 +174,7 @@ def test_the_seams_edit_the_path_in_their_places() -> None:
 
 
 def test_repeats_and_draws_are_rows_of_their_own() -> None:
-    plan = trivial_plan(n_cases=2, repeats=2, arch={"plugin": "random_context", "draws": 3})
+    plan = trivial_plan(n_cases=2, repeats=2, arch={"plugin": "random_context", "trials": 3})
     keys = {(row.case_id, row.trial, row.repeat) for row in run(plan)}
     assert len(keys) == 2 * 2 * 3
 

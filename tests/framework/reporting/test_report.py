@@ -335,7 +335,7 @@ def test_models_pairs_and_a_published_convention_have_their_sections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    given = ("domain=loan", "domain.twins=protected", "arch=none,bm25", "n_cases=6")
+    given = ("domain=loan", "domain.pairs=protected", "arch=none,bm25", "n_cases=6")
     models = "model=rule_based,rule_based_blind"
     done = run(capsys, "-m", *given, models, "tracking=none", "compat=longhorizon")
     assert done.status == 0

@@ -17,6 +17,6 @@ def test_by_hand() -> None:
     assert kept_a_link([0.5, -0.25]) == -0.5
 
 
-@pytest.mark.parametrize("likeness", [[], [0.9], [0.0, 0.5], [-0.1, 0.5]])
-def test_without_likeness_before_the_end_nothing_is_kept_or_lost(likeness: list[float]) -> None:
-    assert kept_a_link(likeness) is None
+@pytest.mark.parametrize("similarity", [[], [0.9], [0.0, 0.5], [-0.1, 0.5]])
+def test_without_similarity_before_the_end_nothing_is_kept_or_lost(similarity: list[float]) -> None:
+    assert kept_a_link(similarity) is None

@@ -11,7 +11,7 @@ def side(favourable: bool | None, reasons: str | None = "", kept: float | None =
     return PairSide(favourable=favourable, reasons=given, retention=kept)
 
 
-def twins(pairs: list[tuple[PairSide, PairSide]]) -> list[CounterfactualPair]:
+def made_of(pairs: list[tuple[PairSide, PairSide]]) -> list[CounterfactualPair]:
     return [
         CounterfactualPair(id=f"t{i:03}", protected=a, reference=b)
         for i, (a, b) in enumerate(pairs)
@@ -19,7 +19,7 @@ def twins(pairs: list[tuple[PairSide, PairSide]]) -> list[CounterfactualPair]:
 
 
 def test_equal_treatment_is_alike_only_within_what_was_asked() -> None:
-    pairs = twins([(side(i % 2 == 0), side(i % 2 == 0)) for i in range(100)])
+    pairs = made_of([(side(i % 2 == 0), side(i % 2 == 0)) for i in range(100)])
     found = pair_fairness(pairs, seed=1)
     assert found.decisions.delta == 0.0
     assert found.decisions.within_effect is None
@@ -32,7 +32,7 @@ def test_equal_treatment_is_alike_only_within_what_was_asked() -> None:
 
 def test_disparate_treatment_is_found() -> None:
     pairs = [(side(i % 10 < 4, "ab", 0.5), side(i % 10 < 8, "ac", 0.9)) for i in range(200)]
-    found = pair_fairness(twins(pairs), seed=1)
+    found = pair_fairness(made_of(pairs), seed=1)
     assert found.decisions.delta == pytest.approx(-0.4)
     assert found.impact_ratio.value == pytest.approx(0.5)
     assert found.adverse_impact == "yes"
@@ -44,7 +44,7 @@ def test_disparate_treatment_is_found() -> None:
 
 def test_opposite_changes_cancel_in_the_rate_and_still_show() -> None:
     pairs = [(side(i % 2 == 0), side(i % 2 == 1)) for i in range(40)]
-    found = pair_fairness(twins(pairs), seed=1)
+    found = pair_fairness(made_of(pairs), seed=1)
     assert (found.decisions.delta, found.decisions_changed.mean) == (0.0, 1.0)
 
 
@@ -54,17 +54,17 @@ def test_no_adverse_impact_needs_an_interval_that_says_so() -> None:
     for _ in range(400):
         favoured = bool(rng.random() < 0.7)
         pairs.append((side(favoured if rng.random() < 0.97 else not favoured), side(favoured)))
-    assert pair_fairness(twins(pairs), seed=1).adverse_impact == "no"
+    assert pair_fairness(made_of(pairs), seed=1).adverse_impact == "no"
 
 
 def test_what_is_undefined_is_left_out_and_said() -> None:
-    found = pair_fairness(twins([(side(None, None, kept=None), side(True))] * 12), seed=1)
+    found = pair_fairness(made_of([(side(None, None, kept=None), side(True))] * 12), seed=1)
     assert found.decisions.n_undefined == 12
     assert found.reasons_changed.method == "undefined: no cases"
     assert found.impact_ratio.method == "undefined: no cases"
     assert found.decisions_changed.method == "undefined: no cases"
-    never = pair_fairness(twins([(side(False), side(False))] * 12), seed=1)
+    never = pair_fairness(made_of([(side(False), side(False))] * 12), seed=1)
     assert never.impact_ratio.method == "undefined: the denominator is 0"
     assert pair_fairness([], seed=1).n == 0
     with pytest.raises(ValueError, match="one id"):
-        pair_fairness([*twins([(side(True), side(True))])] * 2, seed=1)
+        pair_fairness([*made_of([(side(True), side(True))])] * 2, seed=1)

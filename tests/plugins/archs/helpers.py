@@ -28,14 +28,14 @@ def opened(
     client: Client | None = None,
     embedder: Embedder[Any] | None = None,
     seed: int = 0,
-    draw: int = 0,
+    trial: int = 0,
 ) -> Arch[Any]:
     context = ArchContext(
         budget_tokens=budget,
         client=client or (RuleClient() if arch.needs_model else NoClient()),
         embedder=embedder or Hashing(HashingSettings(dimension=1024)),
         seed=seed,
-        draw=draw,
+        trial=trial,
     )
     instance = arch(settings if settings is not None else arch.Settings(), context)
     settle(instance.ingest(iter(events)))

@@ -95,11 +95,11 @@ class Edges(Good):
         return [i for i, e in zip(super().recall(query, k), self.events, strict=False) if e.edges]
 
 
-class SaysDraws(Good):
-    """Says it draws at random, and does not."""
+class SaysTrials(Good):
+    """Says it chooses at random, and does not."""
 
     @property
-    def draws(self) -> int:
+    def trials(self) -> int:
         return 10
 
 
@@ -113,7 +113,7 @@ class Greedy(Good):
 
 BROKEN: list[tuple[type[Arch[Any]], str]] = [
     (recalling(mutates), "changed the memory"),
-    (recalling(shuffles), "one draw, but seed or draw counts"),
+    (recalling(shuffles), "one trial, but seed or trial counts"),
     (recalling(every_event), r"items for k=0"),
     (recalling(lambda a, items, q, k: items[:1] * min(k, 2)), "two items of one id"),
     (recalling(lambda a, items, q, k: [replace(i, text=" ") for i in items]), "has no text"),
@@ -139,7 +139,7 @@ BROKEN: list[tuple[type[Arch[Any]], str]] = [
     ),
     (Asks, "asked a model for recalled_echo"),
     (Edges, "edges have an effect"),
-    (SaysDraws, "all the same"),
+    (SaysTrials, "all the same"),
     (Greedy, "second reading"),
 ]
 

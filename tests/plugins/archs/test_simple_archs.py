@@ -40,25 +40,25 @@ def test_the_log_is_read_from_either_end_whatever_is_asked() -> None:
     assert ids(recall(opened(ChatLog, EVENTS), "note a")) == ["c", "b", "a"]
 
 
-def test_random_context_draws_every_order_about_equally_often() -> None:
+def test_random_context_gives_every_order_about_equally_often() -> None:
     seen = Counter(
-        "".join(ids(recall(opened(RandomContext, EVENTS, seed=seed, draw=draw))))
+        "".join(ids(recall(opened(RandomContext, EVENTS, seed=seed, trial=trial))))
         for seed in range(60)
-        for draw in range(10)
+        for trial in range(10)
     )
     assert set(seen) == {"".join(p) for p in permutations("abc")}
-    # 600 draws over 6 orders: mean 100, standard deviation 9.1.
+    # 600 trials over 6 orders: mean 100, standard deviation 9.1.
     assert all(60 < n < 140 for n in seen.values())
 
 
-def test_random_context_is_the_same_for_the_same_seed_and_draw() -> None:
+def test_random_context_is_the_same_for_the_same_seed_and_trial() -> None:
     events = [event(str(i), f"note {i}") for i in range(30)]
-    first = recall(opened(RandomContext, events, seed=3, draw=2))
-    assert recall(opened(RandomContext, events, seed=3, draw=2), "other") == first
-    assert recall(opened(RandomContext, events, seed=2, draw=3)) != first
+    first = recall(opened(RandomContext, events, seed=3, trial=2))
+    assert recall(opened(RandomContext, events, seed=3, trial=2), "other") == first
+    assert recall(opened(RandomContext, events, seed=2, trial=3)) != first
 
 
-def test_random_context_draws_anew_for_every_case_of_a_history() -> None:
+def test_random_context_chooses_again_for_every_case_of_a_history() -> None:
     arm = opened(RandomContext, EVENTS, seed=3)
     seen = Counter("".join(ids(recall(arm, seed=case))) for case in range(600))
     assert set(seen) == {"".join(p) for p in permutations("abc")}
@@ -67,11 +67,11 @@ def test_random_context_draws_anew_for_every_case_of_a_history() -> None:
     assert all(140 < first[name] < 260 for name in "abc"), "mean 200, standard deviation 11.5"
 
 
-def test_random_context_draws_ten_times_unless_told() -> None:
-    assert opened(RandomContext, []).draws == 10
-    assert opened(RandomContext, [], RandomContextSettings(draws=3)).draws == 3
+def test_random_context_has_ten_trials_by_default() -> None:
+    assert opened(RandomContext, []).trials == 10
+    assert opened(RandomContext, [], RandomContextSettings(trials=3)).trials == 3
     with pytest.raises(ValueError, match="at least 1"):
-        RandomContextSettings(draws=0)
+        RandomContextSettings(trials=0)
 
 
 def oracle(gold: Gold, k: int = 100) -> list[Item]:

@@ -268,22 +268,24 @@ def test_a_control_loses_the_head_that_intact_edges_find(length: int, control: E
     assert recalled(events, query, edges="intact")[0] == f"m{length}"
     settings = TypedGraphSettings(edges=control)
     firsts = [
-        ids(recall(opened(TypedGraphMemory, events, settings, draw=draw), query))[0]
-        for draw in range(10)
+        ids(recall(opened(TypedGraphMemory, events, settings, trial=trial), query))[0]
+        for trial in range(10)
     ]
     assert firsts.count(f"m{length}") <= 2
 
 
 @pytest.mark.parametrize("control", ["relabelled", "rewired"])
-def test_controls_change_the_order_of_neighbours_and_repeat_by_draw(control: Edges) -> None:
+def test_controls_change_the_order_of_neighbours_and_repeat_by_trial(control: Edges) -> None:
     settings = TypedGraphSettings(edges=control, seeds=1)
 
-    def order(draw: int) -> list[str]:
-        return ids(recall(opened(TypedGraphMemory, governed(), settings, draw=draw), "csv reports"))
+    def order(trial: int) -> list[str]:
+        return ids(
+            recall(opened(TypedGraphMemory, governed(), settings, trial=trial), "csv reports")
+        )
 
     intact = recalled(governed(), "csv reports", seeds=1)
-    orders = [order(draw) for draw in range(10)]
-    assert orders == [order(draw) for draw in range(10)]
+    orders = [order(trial) for trial in range(10)]
+    assert orders == [order(trial) for trial in range(10)]
     assert sum(found != intact for found in orders) >= 8
 
 
@@ -340,7 +342,7 @@ def test_the_edges_touched_do_not_depend_on_the_size_of_the_corpus(size: int) ->
         {"hops": -1},
         {"fan_out": 0},
         {"decay": -1.0},
-        {"draws": 0},
+        {"trials": 0},
         {"other": 1.5},
         {"relations": {"cites": -0.1}},
     ],

@@ -24,13 +24,13 @@ from plugins.axes.geometry import Geometry
 from tests.launching import framework, run
 from tests.plugins.axes.helpers import SmallDomain, scored
 
-LIKENESS = {"task": 1.0, "entry": 0.8, "middle": 0.4, "end": 0.2, "other": 0.1}
+SIMILARITY = {"task": 1.0, "entry": 0.8, "middle": 0.4, "end": 0.2, "other": 0.1}
 
 
 class ByHand(Embedder[NoSettings]):
-    """Vectors whose inner product with the task's is the text's likeness; books 10 tokens a text.
+    """Vectors whose inner product with the task's is the text's similarity; books 10 tokens a text.
 
-    Two other texts are alike as the product of their likenesses to the task.
+    Two other texts are alike as the product of their similarities to the task.
     """
 
     kind = "model"
@@ -46,7 +46,7 @@ class ByHand(Embedder[NoSettings]):
         book(Usage(calls=1, tokens_in=10 * len(texts), cost_usd=0.5, paid_usd=0.5, paid_calls=1))
         if self.fails:
             raise RuntimeError("no vectors today")
-        return np.array([[LIKENESS[text.split()[0]]] for text in texts], dtype=np.float32)
+        return np.array([[SIMILARITY[text.split()[0]]] for text in texts], dtype=np.float32)
 
 
 class Chained(SmallDomain):

@@ -23,7 +23,7 @@ def test_the_hash_is_the_same_in_every_process() -> None:
 
 @settings(max_examples=30)
 @given(st.sets(st.sampled_from("abcdefghijklmnop"), min_size=2, max_size=12))
-def test_likeness_is_about_the_cosine_of_the_words(words: set[str]) -> None:
+def test_similarity_is_about_the_cosine_of_the_words(words: set[str]) -> None:
     both = sorted(words)
     first, second = Hashing(HashingSettings(dimension=4096)).embed(
         [" ".join(both[1:]), " ".join(both[:-1])]

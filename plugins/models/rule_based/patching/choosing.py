@@ -30,11 +30,11 @@ _WORD: Final = re.compile(r"[a-z]{3,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A rule and how far it is from the ticket: links from the nearest decision, then likeness."""
+    """A rule and how far it is from the ticket: links from the nearest decision, similarity."""
 
     rule: CodeRule
     links: float
-    likeness: float
+    similarity: float
 
 
 @dataclass(slots=True)
@@ -66,21 +66,21 @@ def in_record(record: str, ticket: str, skip: Sequence[str] = ()) -> list[Found]
     documents = list(_documents(record))
     by_number = {d.number: d for d in documents if d.number}
     retired = _link(documents, by_number)
-    likeness = _likeness(ticket, [d.text for d in documents])
+    similarity = _similarity(ticket, [d.text for d in documents])
     links: Mapping[str, int] = {}
-    known = [(like, d.number) for like, d in zip(likeness, documents, strict=True) if d.number]
+    known = [(like, d.number) for like, d in zip(similarity, documents, strict=True) if d.number]
     if known:
         links = _distances(max(known, key=lambda pair: pair[0])[1], by_number)
     found: list[Found] = []
-    for like, document in zip(likeness, documents, strict=True):
+    for like, document in zip(similarity, documents, strict=True):
         if document.number in retired:
             continue
         for sentence in sentences(document.text):
             rule = None if sentence in skip else rule_in(sentence)
             if rule is not None:
                 away = 0 if document.number is None else links.get(document.number, math.inf)
-                found.append(Found(rule=rule, links=away, likeness=like))
-    return sorted(found, key=lambda f: (f.links, -f.likeness))
+                found.append(Found(rule=rule, links=away, similarity=like))
+    return sorted(found, key=lambda f: (f.links, -f.similarity))
 
 
 def _documents(record: str) -> Iterator[_Document]:
@@ -122,7 +122,7 @@ def _distances(start: str, by_number: Mapping[str, _Document]) -> dict[str, int]
     return found
 
 
-def _likeness(ticket: str, texts: Sequence[str]) -> list[float]:
+def _similarity(ticket: str, texts: Sequence[str]) -> list[float]:
     """The rarity of the ticket's words in each text, over the root of the text's length."""
     found = rarity(_WORD.findall(ticket.lower()), [_WORD.findall(t.lower()) for t in texts])
     lengths = (max(1, len(text.split())) for text in texts)

@@ -37,7 +37,7 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"capture": "discrete", "depth": 2},
     {"fidelity": 0.5, "edge_noise": "mixed"},
     {"items": 90, "distractors": 0, "tasks_per_history": 16},
-    {"rho": 0.0, "visibility": 0.0, "likeness": 1.0, "forms": "held_out"},
+    {"rho": 0.0, "visibility": 0.0, "similarity": 1.0, "forms": "held_out"},
     {"naming": "explicit", "query": "ticket", "labels": 24},
     {"query": "both", "labels": 5},
 )

@@ -65,7 +65,7 @@ UP: dict[str, Any] = {"seeds": 1, "hops": None, "prune": True}
 def test_recall_of_a_walk_up_intact_links_is_q_to_the_depth(depth: int, noise: str) -> None:
     """Depth theorem 9, where the entry is the top hit and nothing else leads to the decision."""
     q = 0.8
-    top = {"query": "ticket", "visibility": 1.0, "rho": 0.0, "likeness": 0.0}
+    top = {"query": "ticket", "visibility": 1.0, "rho": 0.0, "similarity": 0.0}
     made = domain(depth=depth, fidelity=q, edge_noise=noise, **top)
     found = recalls(made, 200, "typed_graph", **UP)
     error = math.sqrt(q**depth * (1 - q**depth) / len(found))
@@ -73,7 +73,7 @@ def test_recall_of_a_walk_up_intact_links_is_q_to_the_depth(depth: int, noise: s
 
 
 def test_with_intact_links_a_walk_finds_every_decision() -> None:
-    made = domain(query="ticket", visibility=1.0, rho=0.3, likeness=0.0)
+    made = domain(query="ticket", visibility=1.0, rho=0.3, similarity=0.0)
     assert fmean(recalls(made, 40, "typed_graph", **UP)) == 1.0
 
 

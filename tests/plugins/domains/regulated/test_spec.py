@@ -220,7 +220,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
         ({"strata": {"clean": 1.0, "dirty": 0.0}}, "strata.dirty: no such stratum"),
         ({"strata": {"clean": 1.5, "open": -0.5}}, "strata.clean: 1.5 given"),
         ({"forms": "both"}, "domain.forms"),
-        ({"twins": "triplet"}, "domain.twins"),
+        ({"pairs": "triplet"}, "domain.pairs"),
         ({"seed": 1}, "domain.seed"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What each stratum promises, and the twins."""
+"""What each stratum promises, and the pairs."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def test_values_are_read_back_from_every_form(spec: str) -> None:
                 assert contains(f"It is {form}.", render(fact, value), fact.type), form
 
 
-# twins
+# pairs
 
 
 def differing(first: list[Event], second: list[Event]) -> list[tuple[str, str]]:
@@ -312,12 +312,12 @@ def differing(first: list[Event], second: list[Event]) -> list[tuple[str, str]]:
     return [(a.text, b.text) for a, b in zip(first, second, strict=True) if a.text != b.text]
 
 
-@pytest.mark.parametrize("twins", ["fact", "threshold", "protected"])
-def test_twins_differ_in_one_thing(spec: str, twins: str) -> None:
-    one = domain(spec, twins=twins)
-    pairs = list(one.cases(60, 6))
+@pytest.mark.parametrize("differ_in", ["fact", "threshold", "protected"])
+def test_pairs_differ_in_one_thing(spec: str, differ_in: str) -> None:
+    one = domain(spec, pairs=differ_in)
+    made = list(one.cases(60, 6))
     for i in range(0, 60, 2):
-        first, second = pairs[i], pairs[i + 1]
+        first, second = made[i], made[i + 1]
         assert first.cluster == second.cluster
         assert first.stratum == second.stratum
         texts = differing(list(one.history(first.history_id)), list(one.history(second.history_id)))
@@ -330,20 +330,20 @@ def test_twins_differ_in_one_thing(spec: str, twins: str) -> None:
             "fact": (1, 0, 0),
             "threshold": (0, 1, 0),
             "protected": (0, 0, 1),
-        }[twins]
-        assert (first.gold.decision != second.gold.decision) == (twins != "protected")
-        assert 1 <= len(texts) <= (3 if twins == "fact" else 1)
-        if twins == "protected":
+        }[differ_in]
+        assert (first.gold.decision != second.gold.decision) == (differ_in != "protected")
+        assert 1 <= len(texts) <= (3 if differ_in == "fact" else 1)
+        if differ_in == "protected":
             assert first.gold.decision == second.gold.decision
             assert [i.anchors for i in first.gold.items] == [i.anchors for i in second.gold.items]
             (name,) = attributes
             values = (a.protected[name], b.protected[name])
             assert values.count(one.protected.reference[name]) == 1
-    clusters = Counter(case.cluster for case in pairs)
+    clusters = Counter(case.cluster for case in made)
     assert set(clusters.values()) == {2}
 
 
-def test_cases_without_twins_are_clusters_of_their_own(spec: str) -> None:
+def test_cases_without_pairs_are_clusters_of_their_own(spec: str) -> None:
     assert len({case.cluster for case in cases(spec)}) == len(cases(spec))
 
 

@@ -1,4 +1,4 @@
-"""Treatment over protected twins: from rows, and in a run and a sweep of the loan domain."""
+"""Counterfactual pairs of protected attributes: from rows, in a run and in a sweep."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def test_a_sweep_over_twins_shows_and_keeps_the_treatment(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    twins = (*LOAN, "domain.twins=protected", "budget=moderate", "n_cases=24", "gate=open")
-    done = run(capsys, "-m", *twins, "arch=bm25,none", "run_name=twins")
+    pairs = (*LOAN, "domain.pairs=protected", "budget=moderate", "n_cases=24", "gate=open")
+    done = run(capsys, "-m", *pairs, "arch=bm25,none", "run_name=pairs")
     assert done.status == 0, done.err
     assert "Protected attributes" in done.out
     sweep = json.loads((done.directory / "sweep.json").read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ def test_a_sweep_over_twins_shows_and_keeps_the_treatment(
         assert found["attributes"][ALL]["n"] == 12
         assert sum(e["n"] for name, e in found["attributes"].items() if name != ALL) == 12
         assert found["attributes"][ALL]["retention"]["ci_low"] is not None
-    alone = run(capsys, *twins, "arch=bm25", "run_name=one")
+    alone = run(capsys, *pairs, "arch=bm25", "run_name=one")
     assert "marital status" in alone.out
     plain = run(capsys, *LOAN, "arch=none", "n_cases=4", "gate=open", "run_name=plain")
     assert "Protected attributes" not in plain.out
