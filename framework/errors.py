@@ -48,8 +48,7 @@ class ModelError(Exception):
     """A call to a model that failed for good: the case becomes a row with this error.
 
     Names the operation and the provider's status (`429`, `connection`, `refused`), and holds what
-    was paid for on the way, a `framework.records.Usage` or None. A provider's own message may
-    repeat a request: it is never shown.
+    was paid for on the way, a `framework.records.Usage` or None.
     """
 
     def __init__(self, operation: str, status: str, problem: str, usage: Any = None) -> None:

@@ -117,7 +117,9 @@ def find(group: str, name: str) -> Plugin:
         plugin = _found(group, canonical(group, name))
     if plugin is None:
         failed = "".join(f"; {k} failed to import ({why})" for k, why in _broken.items())
-        raise UserError(f"{group}: no plugin {name!r}{nearest(name, names(group))}{failed}")
+        missing = f"; no class stands under @register({group!r}, {name!r})"
+        known = nearest(name, names(group))
+        raise UserError(f"{group}: no plugin {name!r}{known}{missing}{failed}")
     return plugin
 
 

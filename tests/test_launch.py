@@ -409,3 +409,17 @@ def test_help_is_hydras(
         raise SystemExit(command.main(["--help"]))
     assert left.value.code == 0
     assert "arch: bm25" in capsys.readouterr().out
+
+
+def test_an_option_without_its_class_and_a_class_that_is_not_found_say_which_is_missing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "conf/arch").mkdir(parents=True)
+    (tmp_path / "conf/arch/mine.yaml").write_text("plugin: mine\n")
+    given = (*LOAN, "n_cases=1", "--config-dir", str(tmp_path / "conf"))
+    told = run(capsys, *given, "arch=mine").mistake
+    assert told.startswith("arch: no plugin 'mine'")
+    assert "no class stands under @register('arch', 'mine')" in told
+    told = run(capsys, *given, "arch=yours").mistake
+    assert told.startswith("arch: no option 'yours'")
+    assert "a class under @register('arch', NAME) or a file arch/NAME.yaml" in told

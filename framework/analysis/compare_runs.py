@@ -86,7 +86,7 @@ def _on_shared_cases(
 def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> dict[str, Any]:
     """The summary over fewer cases: all that `sweep_summary` takes from it is of these rows."""
     good = [row for row in rows if not row.error]
-    fresh = axes_of_rows(good, int(summary["run"]["seed"]))
+    fresh = axes_of_rows(rows, int(summary["run"]["seed"]))
     return {
         **summary,
         "run": {**summary["run"], "n_cases": n_cases},
@@ -97,7 +97,7 @@ def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> 
         },
         "budget_use": {**summary["budget_use"], **room_of_rows(good)},
         "ledger": ledger(rows),
-        "errors": {**summary["errors"], "n": len(rows) - len(good)},
+        "errors": {**summary["errors"], "n": len(rows) - len(good), "of": len(rows)},
         "counterfactual_pairs": None,
     }
 

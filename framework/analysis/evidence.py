@@ -56,7 +56,8 @@ class Job:
     @cached_property
     def means(self) -> CaseMeans:
         """Every axis by case, repeats and trials averaged, under the arm's label."""
-        rows = as_mappings(self.good, self.budget)
+        kept = [row for row in self.rows if row.axes or not row.error]
+        rows = as_mappings(kept, self.budget)
         return case_means([{**row, "arm": self.arm} for row in rows])
 
     @cached_property

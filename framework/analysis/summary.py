@@ -97,13 +97,13 @@ def summarize(
     judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
     good = [row for row in rows if not row.error]
-    axes = axes_of_rows(good, plan.top.seed)
+    axes = axes_of_rows(rows, plan.top.seed)
     for name, entry in axes.items():
         entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
     for name in _of_hashed_words(plan):
         if name in axes:
             axes[name]["kind"] = "lexical embedder"
-    strata = _strata(good, plan.top.seed)
+    strata = _strata(rows, plan.top.seed)
     domain = plan.parts["domain"].plugin.cls
     return {
         "run": {
@@ -146,9 +146,17 @@ def summarize(
         "gate": dataclasses.asdict(gate),
         "errors": {
             "n": sum(1 for row in rows if row.error),
+            "of": len(rows),
             "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
+            "commonest": _commonest(rows),
         },
     }
+
+
+def _commonest(rows: Sequence[Row]) -> str:
+    """The error that most rows have; empty where none has one."""
+    found = Counter(row.error for row in rows if row.error).most_common(1)
+    return found[0][0] if found else ""
 
 
 def names_fields(card: TaskCard | None) -> bool:
@@ -243,11 +251,23 @@ def axes_of_rows(
     """Mean, interval, n and method by axis, repeats and trials averaged within their case.
 
     A case weighs the share of its trials and repeats that define the axis (`_weights`).
+    A row with an error counts for what it has, which is what memory kept, and for nothing else.
     What a reader gave in forms that it does not read is left out of a pool (`poolable`). Beside the
     axes stand ratios of two of them (`Axis.ratios`) and what being right costs
     (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
     """
+    good = [row for row in rows if not row.error]
+    kept = [row for row in rows if row.error and row.axes]
+    entries = _axes_of(good, seed, shared)
+    if kept:
+        free = {name for row in kept for name in row.axes}
+        both = _axes_of([*good, *kept], seed, shared)
+        entries |= {name: entry for name, entry in both.items() if name in free}
+    return entries
+
+
+def _axes_of(rows: Sequence[Row], seed: int, shared: Sharing | None) -> dict[str, dict[str, Any]]:
     if not rows:
         return {}
     rows = poolable(rows)
@@ -380,11 +400,11 @@ def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
 def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
     """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
     groups: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
+    for row in (row for row in rows if row.axes or not row.error):
         groups[f"stratum={row.stratum}"].append(row)
         for tag, value in row.tags.items():
             groups[f"{tag}={value}"].append(row)
-    shared = sharing(rows)
+    shared = sharing([row for row in rows if not row.error])
     # A tag often says the same of a case as its stratum: the same rows are measured once.
     measured: dict[tuple[int, ...], dict[str, dict[str, Any]]] = {}
     found = {}

@@ -43,7 +43,7 @@ def sweep_summary(
     """Runs in order with their axes, comparisons on the same cases, correlations and flags.
 
     Comparisons are made within one `SETTING` and budget: nothing but the arm differs.
-    Rows with an error are left out of means, and their case is left out of pairs; `errors` says
+    Rows with an error are left out of means and pairs, but for what memory kept; `errors` says
     how many. Holm's adjustment is over all comparisons of the sweep. The same pairs stand in a
     published convention too where one is named. `cost_effectiveness` has the pairs' successes per
     1,000 tokens, ratios of means and no axis of a case: described with intervals, not tested.

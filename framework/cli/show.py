@@ -136,9 +136,13 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
         print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
         print(wrapped(f"stratum {row.stratum}   {_pairs(row.tags)}"))
         if row.error:
-            print(f"ERROR {row.error}")
+            print(wrapped(f"ERROR {row.error}"))
+        if "view" in record:
+            _print_view(record, row.view_tokens, row.budget_tokens)
+        if row.error:
+            _print_replies(record)
+        if "view" not in record:
             continue
-        _print_view(record, row.view_tokens, row.budget_tokens)
         _print_answer(record)
         _print_axes(record, row.axes)
 
@@ -177,6 +181,14 @@ def _print_answer(record: Mapping[str, Any]) -> None:
     print(wrapped(answer["rationale"]))
     if answer["notice"]:
         print(f"\nNOTICE\n{wrapped(answer['notice'])}")
+
+
+def _print_replies(record: Mapping[str, Any]) -> None:
+    """What the model said, as it came: what could not be read is in no answer."""
+    for prompt in record["prompts"]:
+        print(
+            f"\nREPLY to {prompt['operation']} ({prompt['phase']})\n{wrapped(prompt['response'])}"
+        )
 
 
 def _print_axes(record: Mapping[str, Any], axes: Mapping[str, float | None]) -> None:

@@ -277,7 +277,9 @@ def explained(error: Exception) -> str:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
         if group and error.options is not None:
-            return f"{group}: no option {option!r}{nearest(option, error.options)}"
+            made_of = f"a class under @register({group!r}, NAME) or a file {group}/NAME.yaml"
+            known = nearest(option, error.options)
+            return f"{group}: no option {option!r}{known}; an option is {made_of}"
     for pattern, said in _KNOWN:
         found = re.search(pattern, text)
         if found is not None:

@@ -17,6 +17,9 @@ S = TypeVar("S", bound=ServedSettings)
 
 _NO_KEY: Final = "none"
 """What an SDK is given where no key is to be sent: it refuses to start without one."""
+_OF_A_KEY: Final = frozenset({401, 403})
+_LONGEST_MESSAGE: Final = 300
+"""Characters of a provider's message that are kept: it may repeat the request."""
 _AGAIN: Final = frozenset({408, 409, 425, 429})
 
 
@@ -56,7 +59,8 @@ class ThroughSDK(Served[S]):
         try:
             answer = await self._client.post(self.path, cast_to=object, body=dict(request))
         except Exception as error:
-            raise failure(error, importlib.import_module(self.sdk)) from None
+            sdk = importlib.import_module(self.sdk)
+            raise failure(error, sdk, self.settings.base_url, self._key) from None
         try:
             return self.response(answer, request)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
@@ -69,29 +73,43 @@ class ThroughSDK(Served[S]):
             self._client = None
 
 
-def failure(error: Exception, sdk: Any) -> CallFailed:
+def failure(error: Exception, sdk: Any, address: str, key: str) -> CallFailed:
     """A failed attempt, from an exception of `sdk`, a module made by the providers' generator.
 
-    The provider's message is left out: it may repeat the request. Raises `error` itself when it is
-    none of the SDK's.
+    With the beginning of the provider's message, but for a refused key (it may repeat the key), and
+    without `key` in any. Raises `error` itself when it is none of the SDK's.
     """
     if isinstance(error, sdk.APITimeoutError):
-        return CallFailed("timeout", "no answer in time", again=True, maybe_billed=True)
+        problem = f"no answer in time from {address}"
+        return CallFailed("timeout", problem, again=True, maybe_billed=True)
     if isinstance(error, sdk.APIStatusError):
         status = error.status_code
         if status == 200:
             return _no_answer()
         return CallFailed(
             str(status),
-            type(error).__name__,
+            _message(error, key),
             again=status in _AGAIN or status >= 500,
             wait_s=_retry_after(error.response.headers),
         )
     if isinstance(error, sdk.APIConnectionError):
-        return CallFailed("connection", "lost", again=True, maybe_billed=True)
+        return CallFailed("connection", f"to {address} lost", again=True, maybe_billed=True)
     if isinstance(error, (sdk.APIResponseValidationError, json.JSONDecodeError)):
         return _no_answer()
     raise error
+
+
+def _message(error: Any, key: str) -> str:
+    """The type of a refusal and what the provider said of it, in one line."""
+    name, body = type(error).__name__, error.body
+    if error.status_code in _OF_A_KEY or not isinstance(body, Mapping):
+        return name
+    inner = body.get("error")
+    said = (inner if isinstance(inner, Mapping) else body).get("message", "")
+    said = " ".join(str(said).split())
+    if key:
+        said = said.replace(key, "***")
+    return f"{name}: {said[:_LONGEST_MESSAGE]}" if said else name
 
 
 def _no_answer() -> CallFailed:

@@ -40,6 +40,7 @@ from framework.contracts import (
 from framework.errors import StopRun
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.pipeline.concurrency import CancelToken, bounded
+from framework.pipeline.failures import told
 from framework.pipeline.histories import events_of
 from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.recall import Found, search
@@ -104,6 +105,12 @@ class Pipeline:
     def limit(self) -> int | None:
         """The view's budget in tokens; None for an unbudgeted arm."""
         return None if self.arch.unbudgeted else self.budget_tokens
+
+    @property
+    def parts(self) -> list[type[Any]]:
+        """The classes of the plugins along the path."""
+        held = (self.domain, self.reader, self.model, self.judge, self.embedder, self.extractor)
+        return [self.arch, *(type(part) for part in (*held, *self.axes) if part is not None)]
 
     @property
     def _asks_to_ingest(self) -> bool:
@@ -196,9 +203,8 @@ class Pipeline:
         except (
             Exception
         ) as error:  # whatever a plugin raises, the case is a row and the run goes on
-            message = f"{type(error).__name__}: {error}"
-            row = replace(base, error=message, usage=ledger.usage())
-            return row, {"error": message, "prompts": ledger.prompts}
+            row = replace(base, error=told(error, self.parts), usage=ledger.usage())
+            return row, {"error": row.error, "prompts": ledger.prompts}
 
     async def _measure(
         self, row: Row, job: _Job, ledger: Ledger, answer: bool, k: int | None
@@ -212,17 +218,31 @@ class Pipeline:
         found = await self._find(memory, case, job, ledger, k)
         view = found.view
         recalled = time.perf_counter()
-        response = None
-        if answer:
-            response = await self._read(case, view, ledger, "answer", job.repeat)
-        answered = time.perf_counter()
-        clean = await self._control(case, job, ledger, k) if answer else None
         kept = retained(case.gold, view, partial(self.domain.states, case))
-        with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
-            measured = await self.score(case, view, response, kept, clean)
+        response = clean = None
+        answered = recalled
+        error = ""
+        try:
+            if answer:
+                response = await self._read(case, view, ledger, "answer", job.repeat)
+            answered = time.perf_counter()
+            clean = await self._control(case, job, ledger, k) if answer else None
+            with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
+                measured = await self.score(case, view, response, kept, clean)
+        except StopRun:
+            raise
+        except Exception as failed:
+            if not answer:
+                raise
+            error = told(failed, self.parts)
+            # What memory kept stands, whatever became of the answer: no answer is asked for it.
+            with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
+                measured = await self.score(case, view, None, kept, None)
+            measured.outcome.update(success=None, determined=None)
         row = replace(
             row,
             **measured.outcome,
+            error=error,
             axes=measured.values,
             decision=response.decision if response else "",
             reasons=response.reasons if response else (),
@@ -247,6 +267,7 @@ class Pipeline:
             "prompts": ledger.prompts,
             "evidence": measured.evidence,
             "verdicts": measured.verdicts,
+            **({"error": error} if error else {}),
             "arch_report": dict(memory.arch.report()),
             **({"extraction": memory.extraction} if memory.extraction else {}),
         }

@@ -93,7 +93,7 @@ def ending(evidence: Evidence) -> Iterator[Block]:
     yield from overview.notes(evidence)
     if evidence.is_sweep:
         yield from overview.main_tables(evidence)
-    else:
+    elif evidence.jobs[0].summary["axes"]:
         yield overview.axes_table(evidence.jobs[0], "axes-0")
     for group in evidence.groups:
         yield from behaviour.declared_strata(group)

@@ -22,6 +22,7 @@ from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunPr
 from framework.contracts import Pipeline as Driven
 from framework.errors import DataError, StopRun, UserError
 from framework.models.client import Ledger, track_usage
+from framework.pipeline.failures import told
 from framework.pipeline.path import Pipeline
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
@@ -150,9 +151,11 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         except StopRun as stop:
             raise StopRun(f"{stop} (case {case.id})") from None
         except Exception as error:  # whatever a judge raises, the case is a row and the run goes on
-            message = f"{type(error).__name__}: {error}"
             usage = {**_unpaid(row), **ledger.usage()}
-            failed = replace(row, axes={}, success=None, error=message, usage=usage)
+            stand = {n for a in pipeline.axes if not a.needs_answer for n in a.names}
+            free = {name: value for name, value in row.axes.items() if name in stand}
+            message = told(error, pipeline.parts)
+            failed = replace(row, axes=free, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
         kept = [v for v in record["verdicts"] if v["axis"] not in self.origin.axes]
         # Calls of the judge before belong to this run only where a verdict of theirs is kept.

@@ -71,8 +71,8 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     if failed:
         where = "; ".join(f"{job.arm} at {job.budget}: {_errors(job)}" for job in failed)
         yield Note(
-            f"Rows that failed: {where}. They are left out of means, and their cases of pairs; at "
-            "a gate they count as the worst case."
+            f"Rows that failed: {where}. Means and pairs leave them out, but for what memory kept; "
+            "at a gate they count as the worst case."
         )
 
 
@@ -241,7 +241,8 @@ def _noise(sd: float | None) -> Cell:
 def _errors(job: Job) -> str:
     errors = job.summary["errors"]
     kinds = ", ".join(f"{n} {kind}" for kind, n in (errors.get("kinds") or {}).items())
-    return f"{errors['n']} ({kinds})"
+    commonest = errors.get("commonest", "")
+    return f"{errors['n']} ({kinds}){f', most often {commonest}' if commonest else ''}"
 
 
 def _paragraph(evidence: Evidence) -> str:

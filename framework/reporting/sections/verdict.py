@@ -30,9 +30,14 @@ _MOST_NAMES: Final = 3
 def verdict(evidence: Evidence) -> Iterator[Block]:
     """What came out, before any table; nothing of runs without a mean."""
     groups = [group for group in evidence.groups if chief_axes(group)]
-    if not groups:
+    failed = _all_failed(evidence.jobs)
+    if not groups and not failed:
         return
     yield Heading("Verdict", "verdict")
+    if failed:
+        yield Text(failed)
+    if not groups:
+        return
     shared = [_models(evidence), *_open(evidence)]
     if len(groups) == 1:
         yield Text(" ".join([*_found(groups[0]), *shared]))
@@ -42,6 +47,16 @@ def verdict(evidence: Evidence) -> Iterator[Block]:
     left = len(groups) - _MOST_SETTINGS
     more = [f"{left} more settings are in the tables."] if left > 0 else []
     yield Text(" ".join([*more, *shared]))
+
+
+def _all_failed(jobs: Sequence[Job]) -> str:
+    """That no answer of any run was of use, and why most often; empty where one was."""
+    errors = [job.summary["errors"] for job in jobs]
+    n = sum(error["n"] for error in errors)
+    if not n or n < sum(error.get("of", n + 1) for error in errors):
+        return ""
+    said = max(errors, key=lambda error: int(error["n"]))["commonest"]
+    return f"Every row failed, {n} of {n}; most often: {said}"
 
 
 def _found(group: Group) -> list[str]:

@@ -92,7 +92,12 @@ def test_failed_rows_are_counted_apart() -> None:
         row("d", None, error="ModelError: z", axes={}),
     ]
     found = summary(rows)
-    assert found["errors"] == {"n": 3, "kinds": {"RuntimeError": 2, "ModelError": 1}}
+    assert found["errors"] == {
+        "n": 3,
+        "of": 4,
+        "kinds": {"RuntimeError": 2, "ModelError": 1},
+        "commonest": "RuntimeError: x",
+    }
     assert found["axes"]["right"]["n"] == 1
     assert found["run"]["n_cases"] == 4
 

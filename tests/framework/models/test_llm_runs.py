@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from framework.testing.server import KINDS, Faults
 from tests.framework.models.serving import (
@@ -18,7 +19,7 @@ from tests.framework.models.serving import (
     summaries,
     totals,
 )
-from tests.launching import run
+from tests.launching import framework, run
 
 PROVIDERS = ("anthropic", "openai")
 SWEEP = ("-m", "arch=bm25,dpm,summ_only", "n_cases=3")
@@ -128,10 +129,56 @@ def test_an_answer_that_cannot_be_read_even_when_asked_again_is_an_error_and_cou
         )  # fmt: skip
     assert done.status == 0
     (summary,) = summaries(Path("r"))
-    assert summary["errors"] == {"n": 2, "kinds": {"UnreadableError": 2}}
+    assert summary["errors"]["n"] == 2
+    assert summary["errors"]["kinds"] == {"UnreadableError": 2}
     total = summary["ledger"]["total"]
     assert (total["calls"], total["repairs"], total["unreadable"]) == (4, 2, 2)
     assert running.counts.calls == total["paid_calls"] == 4
+
+
+def test_what_memory_kept_stands_though_no_answer_can_be_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("arch=bm25", "n_cases=3")
+    with server(*given, faults=Faults(rates={"malformed": 1.0})) as running:
+        asked = (*BASE, *given, *of(running, "openai"), "max_errors=3")
+        done = run(capsys, *asked, "hydra.run.dir=r")
+    (failed,) = summaries(Path("r"))
+    run(capsys, *BASE, *given, "protocol=retrieve", "hydra.run.dir=free")
+    (free,) = summaries(Path("free"))
+    kept = {axis: entry for axis, entry in free["axes"].items() if entry["n"]}
+    assert {"p_ret", "surface_ceiling", "retained"} <= kept.keys()
+    assert {axis: failed["axes"][axis] for axis in kept} == kept
+    assert failed["strata"].keys() == free["strata"].keys()
+    assert "Every row failed, 3 of 3; most often: UnreadableError: decide" in done.out
+    assert "surface_ceiling" in done.out
+    case = measured(Path("r"))[0]["case_id"]
+    shown = framework(capsys, "show", "r", f"case={case}").out
+    assert "ERROR UnreadableError: decide" in shown
+    assert "VIEW (" in shown
+    assert "REPLY to decide (answer)" in shown
+    assert "{" in shown.partition("REPLY to decide (answer)")[2]
+
+
+def test_a_refusal_keeps_what_the_provider_said_and_a_lost_connection_its_address(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    httpserver: HTTPServer,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-key")
+    said = "maximum context length is 8192 tokens (key planted-key)"
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(
+        {"error": {"message": said, "type": "invalid_request_error"}}, status=400
+    )
+    once = ("model.retries=0", "max_errors=1", "n_cases=1", "arch=bm25", "hydra.run.dir=a")
+    place = ("model=openai", f"model.base_url={httpserver.url_for('/v1')}")
+    run(capsys, *BASE, *place, *once)
+    (row,) = measured(Path("a"))
+    assert "400: BadRequestError: maximum context length is 8192 tokens (key ***)" in row["error"]
+    away = "http://127.0.0.1:9/v1"
+    run(capsys, *BASE, "model=openai", f"model.base_url={away}", *once[:-1], "hydra.run.dir=b")
+    (row,) = measured(Path("b"))
+    assert f"connection: to {away} lost" in row["error"]
 
 
 def test_a_check_that_cannot_be_read_abstains(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -68,7 +69,10 @@ def test_a_failing_case_is_a_row_with_an_error_and_the_others_go_on() -> None:
     failed = [row for row in rows if row.error]
     assert len(rows) == 20
     assert 0 < len(failed) < 20
-    assert {row.error for row in failed} == {"RuntimeError: the reader was told to fail"}
+    (error,) = {row.error for row in failed}
+    said, _, place = error.partition(" (")
+    assert said == "RuntimeError: the reader was told to fail"
+    assert re.fullmatch(r"tests/trivial\.py:\d+\)", place), "file and line of the plugin"
     assert all(row.axes == {} for row in failed)
 
 

@@ -1,0 +1,29 @@
+"""What a row says of an exception: its type, its message, and where in a plugin it arose."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+
+from framework.errors import ModelError, UnreadableError
+
+
+def told(error: Exception, plugins: Iterable[type[object]]) -> str:
+    """`KeyError: 'x' (plugins/archs/mine.py:12)`: the innermost line in the plugins' packages.
+
+    A failed call is the provider's, and an unreadable answer the model's: neither has a line.
+    """
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, (ModelError, UnreadableError)):
+        return said
+    packages = {plugin.__module__.partition(".")[0] for plugin in plugins}
+    packages.discard(__name__.partition(".")[0])
+    found = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in packages:
+            path = Path(frame.f_code.co_filename)
+            depth = module.count(".") + (2 if path.stem == "__init__" else 1)
+            found = f" ({'/'.join(path.parts[-depth:])}:{line})"
+    return said + found
