@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framework.analysis.summary import SETTING, axes_of_rows, ledger, room_of_rows, setting_of
+from framework.analysis.axes import axes_of_rows
+from framework.analysis.summary import SETTING, ledger, room_of_rows, setting_of
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, stored_plan
 from framework.errors import UserError

@@ -13,8 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from framework.analysis.axes import as_mappings, axis_meta
 from framework.analysis.forms import poolable
-from framework.analysis.summary import SETTING, as_mappings, axis_meta, setting_of
+from framework.analysis.summary import SETTING, setting_of
 from framework.contracts import RowKey
 from framework.errors import DataError, UserError
 from framework.records import Row

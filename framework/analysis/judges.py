@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
+from framework.analysis.axes import axis_meta
 from framework.analysis.evidence import Job
-from framework.analysis.summary import axis_meta
 from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.rows import NAMES

@@ -8,15 +8,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
+from framework.analysis.axes import amounts, as_mappings, axis_meta
 from framework.analysis.cost import differences
-from framework.analysis.summary import (
-    SETTING,
-    amounts,
-    as_mappings,
-    axis_meta,
-    setting_of,
-    unbudgeted,
-)
+from framework.analysis.summary import SETTING, setting_of
 from framework.contracts.recipe import Convention
 from framework.errors import UserError
 from framework.records import Row
@@ -262,7 +256,7 @@ def _budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     for summary in summaries:
         fair = summary["budget_use"]
         tokens = fair.get("mean_view_tokens_could_fill")
-        if not unbudgeted(fair) and tokens is not None:
+        if not fair.get("unbudgeted") and tokens is not None:
             run = summary["run"]
             by_budget[run["budget"]].append((run["arch"], tokens, fair["budget_tokens"]))
     for budget, arms in sorted(by_budget.items()):

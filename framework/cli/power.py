@@ -11,8 +11,8 @@ from framework.errors import UserError
 
 def power(args: argparse.Namespace) -> int:
     """Print, for each pair of arms of the pilot, how many cases a real comparison needs."""
+    from framework.analysis.axes import as_mappings
     from framework.analysis.compare_runs import comparable
-    from framework.analysis.summary import as_mappings
     from framework.cli.runs import finished_runs
     from framework.registry import nearest
     from framework.statistics.comparison import case_means

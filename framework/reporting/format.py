@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from framework.analysis.summary import unbudgeted
-
 DAGGER: Final = "†"
 
 
@@ -17,7 +15,7 @@ def declared_inputs(declared: Mapping[str, Any]) -> str:
         for name in ("sees_task", "knows_schema", "gold_edges", "sees_gold")
         if declared.get(name)
     ]
-    if unbudgeted(declared):
+    if declared.get("unbudgeted"):
         words.append("unbudgeted")
     if declared.get("query") == "none":
         words.append("no query")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, Group
-from framework.analysis.summary import unbudgeted
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
 from framework.reporting.tables import arms_table, each, table
@@ -52,10 +51,7 @@ def budget_flags(evidence: Evidence) -> Iterator[Block]:
 def capabilities(evidence: Evidence) -> Iterator[Block]:
     """What each arm declares of itself: its inputs, and what it needs."""
     yield Heading("Declared inputs", "capabilities")
-    arms = {
-        job.arm: {**job.summary["budget_use"], "unbudgeted": unbudgeted(job.summary["budget_use"])}
-        for job in evidence.jobs
-    }
+    arms = {job.arm: job.summary["budget_use"] for job in evidence.jobs}
     shown = [key for key in _DECLARED if any(key in given for given in arms.values())]
     yield table(
         "capabilities-table",
@@ -190,7 +186,7 @@ def _room(group: Group) -> Iterator[Block]:
         "Tokens of views",
         {
             "tokens": lambda room: (
-                "unbudgeted" if unbudgeted(room) else count(room["budget_tokens"])
+                "unbudgeted" if room.get("unbudgeted") else count(room["budget_tokens"])
             ),
             "mean view": ("mean_view_tokens", _tokens),
             "largest view": ("max_view_tokens", count),

@@ -9,9 +9,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from framework.analysis.axes import axis_meta
 from framework.analysis.evidence import Evidence, Job, load
 from framework.analysis.judges import compare_judges, judged_in_runs
-from framework.analysis.summary import axis_meta
 from framework.errors import UserError
 from framework.reporting.blocks import Block, Heading, Note, Text
 from framework.reporting.cells import count, number_cell

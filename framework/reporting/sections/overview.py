@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from framework.analysis.axes import balanced
 from framework.analysis.evidence import Evidence, Group, Job
-from framework.analysis.summary import balanced, unbudgeted
 from framework.analysis.verdict import chief_axes
 from framework.reporting.blocks import (
     NOTHING,
@@ -109,7 +109,7 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
         if any(name in job.summary["axes"] for job in jobs)
     ]
     run, rooms = group.run, [job.summary["budget_use"] for job in jobs]
-    tokens = next((room.get("budget_tokens") for room in rooms if not unbudgeted(room)), None)
+    tokens = next((room.get("budget_tokens") for room in rooms if not room.get("unbudgeted")), None)
     asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
     return table(
         anchor,
@@ -256,7 +256,7 @@ def _paragraph(evidence: Evidence) -> str:
     sizes = {
         job.budget: job.summary["budget_use"].get("budget_tokens")
         for job in evidence.jobs
-        if not unbudgeted(job.summary["budget_use"])
+        if not job.summary["budget_use"].get("unbudgeted")
     }
     named = ", ".join(
         f"{budget} ({sizes[budget]} tokens)" if sizes.get(budget) else budget for budget in budgets

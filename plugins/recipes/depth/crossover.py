@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from framework.analysis.evidence import Job
-from framework.analysis.summary import unbudgeted
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
@@ -136,7 +135,7 @@ def _has_edges(job: Job) -> bool:
 def _is_fair(job: Job) -> bool:
     """Whether it keeps to the budget and sees no gold."""
     fair = job.summary["budget_use"]
-    return not unbudgeted(fair) and not fair["sees_gold"]
+    return not fair.get("unbudgeted") and not fair["sees_gold"]
 
 
 def _between(found: Crossover) -> str:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from framework.analysis.axes import axes_of_rows
 from framework.analysis.cost import (
     MEASURES,
     cost_effectiveness,
@@ -16,7 +17,7 @@ from framework.analysis.cost import (
     sharing,
 )
 from framework.analysis.evidence import of_sweep
-from framework.analysis.summary import SETTING, axes_of_rows
+from framework.analysis.summary import SETTING
 from framework.records import Row, Usage
 from framework.reporting.blocks import Cell, Table
 from framework.reporting.sections.behaviour import cost_effectiveness as shown_measures

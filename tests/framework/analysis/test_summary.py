@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.analysis.summary import SETTING, axis_meta, kind_of, setting_of, summarize
+from framework.analysis.axes import axis_meta, kind_of
+from framework.analysis.summary import SETTING, setting_of, summarize
 from framework.contracts import GateOutcome
 from framework.records import Row, Usage
 from tests.trivial import trivial_plan

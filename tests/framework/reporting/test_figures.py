@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from framework.analysis.axes import axes_of_rows
 from framework.analysis.calibration import curve_of, reliability_of
 from framework.analysis.evidence import Group, Job
 from framework.analysis.frontier import Point, frontier, points
 from framework.analysis.outcomes import outcome_axis, outcomes, ranked
 from framework.analysis.strata import depths_of_group as depths
-from framework.analysis.summary import axes_of_rows
 from framework.records import ABSTAIN, Row
 from framework.reporting.blocks import Cell, Details, Table
 from framework.reporting.figures import forest, parts, planes, ranks, shares

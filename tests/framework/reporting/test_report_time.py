@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from framework.analysis.axes import axes_of_rows
 from framework.analysis.evidence import Evidence, Job, load
-from framework.analysis.summary import axes_of_rows
 from framework.analysis.sweep import sweep_summary
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
