@@ -7,6 +7,7 @@ names, tracking). Two runs of one identity have the same measured rows.
 from __future__ import annotations
 
 import json
+import re
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -231,8 +232,16 @@ class Plan:
     def name(self) -> str:
         """A directory name for the run: domain, arm, budget and the start of the digest."""
         words = [self.label(g) for g in ("domain", "arch", "budget")]
-        safe = "-".join("".join(c if c.isalnum() or c in "_=.," else "_" for c in w) for w in words)
-        return f"{safe[:80]}-{self.digest[7:19]}"
+        return f"{'-'.join(map(safe_name, words))[:80]}-{self.digest[7:19]}"
+
+
+def safe_name(label: str) -> str:
+    """A label as a part of a directory's name: no shell and no override takes any of it for more.
+
+    `bm25(k1=1.2)` becomes `bm25_k1_1.2`.
+    """
+    safe = "".join(c if c.isalnum() or c in "_.-" else "_" for c in label)
+    return re.sub("__+", "_", safe).strip("_")
 
 
 def plan(config: Mapping[str, Any], overrides: Sequence[str] = ()) -> Plan:

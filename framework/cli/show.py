@@ -24,8 +24,8 @@ def show(args: argparse.Namespace) -> int:
 
     Of a domain without a case, what it measured of its corpus.
     """
-    runs = [word for word in args.what if "=" not in word]
-    given = dict(word.split("=", 1) for word in args.what if "=" in word)
+    runs = [word for word in args.what if "=" not in word or Path(word).is_dir()]
+    given = dict(word.split("=", 1) for word in args.what if word not in runs)
     case = given.pop("case", None)
     if case is None and (runs or "domain" not in given):
         raise UserError("show: say which case, as case=3 or case=ID")
@@ -120,8 +120,11 @@ def _print_gold(gold: Gold) -> None:
 
 
 def _show_in_run(path: Path, case: str, arm: str | None) -> None:
-    from framework.store.directory import ANSWERS, load_state
+    from framework.store.directory import ANSWERS, SWEEP_PLAN, load_state
 
+    if (path / SWEEP_PLAN).is_file():
+        jobs = sorted(f.parent.name for f in path.glob(f"*/{ANSWERS}"))
+        raise UserError(f"{path} is a sweep; name one of its runs: {', '.join(jobs) or 'none yet'}")
     rows = [r for r in load_state(path).rows if r.case_id == case and arm in (None, r.arm)]
     if not rows:
         raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")

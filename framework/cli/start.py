@@ -197,9 +197,10 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 def _literal(override: str) -> str:
     """The override that names a directory as it stands, whatever Hydra's grammar makes of it."""
     key, _, value = override.partition("=")
-    if key != "resume" or value[:1] in ("", "'", '"') or value == "null":
+    names_one = key == "resume" or (key == "gate.baseline" and Path(value).is_dir())
+    if not names_one or value[:1] in ("", "'", '"') or value == "null":
         return override
-    return "resume='" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return f"{key}='" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 @contextmanager

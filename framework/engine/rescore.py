@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from framework.config import Plan, stored_plan
+from framework.config import Plan, safe_name, stored_plan
 from framework.engine.account import check_prices, served_of
 from framework.engine.compose import compose_plan, composer, key_of
 from framework.engine.job import Job, run_job
@@ -38,7 +38,7 @@ def rescore(
         if not olds:
             raise UserError(f"{old} has no finished run yet; go on with it by resume={old}")
         plans = [_plan(state, overrides, axes) for state in olds]
-        path = new or old.parent / f"{old.name}-judged-by-{_safe(plans[0].label('judge'))}"
+        path = new or old.parent / f"{old.name}-judged-by-{safe_name(plans[0].label('judge'))[:60]}"
         check_new(path)
         _check_judge(plans[0])
         jobs = [
@@ -100,7 +100,3 @@ def _check_judge(plan: Plan) -> None:
     judge = plan.parts["judge"].create()
     if judge.model is not None:
         check_prices(plan, served_of(judge.model, None))
-
-
-def _safe(label: str) -> str:
-    return "".join(c if c.isalnum() or c in "_=.,-" else "_" for c in label)[:60]

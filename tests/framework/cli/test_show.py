@@ -109,3 +109,32 @@ def test_a_case_that_failed_shows_its_error(
 )
 def test_mistakes(capsys: pytest.CaptureFixture[str], given: list[str], said: str) -> None:
     assert framework(capsys, "show", *given).mistake.startswith(said)
+
+
+OLD = "hotpotqa_path=questions.json_-bm25_k1=1.2,b=0.5_-tight-0123456789ab"
+"""A directory as they were once named."""
+
+
+def test_directories_are_named_so_that_no_command_takes_them_for_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = run(capsys, *HOTPOT, "arch=bm25", "arch.k1=1.2", "arch.b=0.5")
+    name = done.directory.name
+    assert re.fullmatch(r"[\w.-]+", name), name
+    assert "hotpotqa_path_questions.json-bm25_b_0.5_k1_1.2-tight" in name
+    shown = framework(capsys, "show", str(done.directory), "case=fx01").out
+    done.directory.rename(OLD)
+    assert framework(capsys, "show", OLD, "case=fx01").out == shown
+    gated = run(capsys, *HOTPOT, "arch=none", f"gate.baseline={OLD}", "gate.axes=[mrr]")
+    assert gated.status == 3, gated.err
+    assert framework(capsys, "verify", OLD).status == 0
+
+
+def test_a_sweep_names_its_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "-m", *HOTPOT, "arch=bm25,none", "hydra.sweep.dir=s")
+    told = framework(capsys, "show", "s", "case=fx01").mistake
+    jobs = [path.name for path in Path("s").iterdir() if path.is_dir()]
+    assert told.startswith("s is a sweep; name one of its runs: ")
+    assert all(job in told for job in jobs)
+    for job in jobs:
+        assert framework(capsys, "show", f"s/{job}", "case=fx01").out.startswith("case fx01")
