@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean, median
 from typing import ClassVar, Final
 
@@ -11,6 +12,7 @@ from framework.contracts import Domain, Provenance
 from framework.errors import UserError
 from framework.records import Answer, Case, Event, Gold
 from framework.registry import register
+from framework.text.canonical import digest
 from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
 from plugins.domains.governance.invariant import checks, complies
 from plugins.domains.governance.lexicon import lexicon
@@ -91,8 +93,8 @@ class Governance(Domain[GovernanceSettings]):
         yield from events_of(self.settings, *self._parse(history_id))
 
     def digest(self) -> str:
-        """Digest of the words that corpora are made from."""
-        return lexicon().digest
+        """Digest of the words that corpora are made from, and of one that the defaults make."""
+        return _generated()
 
     def success(self, answer: Answer, gold: Gold) -> bool:
         """Compliance: the invariant holds on the edit."""
@@ -160,3 +162,16 @@ class Governance(Domain[GovernanceSettings]):
         if match is None:
             raise UserError(f"no history {history_id!r} in governance")
         return int(match[1]), int(match[2])
+
+
+@lru_cache(maxsize=1)
+def _generated() -> str:
+    made = Governance(GovernanceSettings())
+    cases = list(made.cases(made.settings.tasks_per_history, 0))
+    events = [
+        [event.id, event.time, event.text, list(event.edges)]
+        for event in made.history(cases[0].history_id)
+    ]
+    tasks = [[case.id, case.task.query, dict(case.task.material), case.gold.invariant, case.depth,
+              list(case.gold.chain)] for case in cases]  # fmt: skip
+    return digest([lexicon().digest, events, tasks])
