@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import sys
 import typing
+from collections.abc import Mapping
 from typing import Any
 
 from framework.errors import UserError
@@ -15,6 +16,8 @@ from framework.reporting.terminal import wrapped
 
 def list_plugins(args: argparse.Namespace) -> int:
     """Print plugins by group; exit status 1 when an announced package could not be imported."""
+    from framework.analysis.columns import columns_of, of_cost
+
     found = plugins()
     groups = sorted({p.group for p in found})
     if args.group is not None and args.group not in groups:
@@ -25,9 +28,20 @@ def list_plugins(args: argparse.Namespace) -> int:
             print(wrapped(f"{plugin.name:<22} {plugin.summary}", "  ", " " * 25))
             for line in _settings(plugin):
                 print(wrapped(line, " " * 27, " " * 29))
+            if group == args.group == "axis":
+                _print_columns(columns_of(plugin))
+        if group == args.group == "axis":
+            print("\nwhat being right costs, in every run whose domain says what success is")
+            _print_columns(of_cost())
     for package, why in broken().items():
         print(f"could not import {package}: {why}", file=sys.stderr)
     return 1 if broken() else 0
+
+
+def _print_columns(found: Mapping[str, str]) -> None:
+    """Each column that results may show, with its definition."""
+    for name, text in found.items():
+        print(wrapped(f"{name} : {text}", " " * 4, " " * 8))
 
 
 def _settings(plugin: Plugin) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
@@ -94,10 +94,11 @@ Block = Heading | Text | Note | Listing | Table | Figure | Details
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A whole report."""
+    """A whole report. `terms` : what columns and rows of these names mean, for tooltips."""
 
     title: str
     blocks: Sequence[Block]
+    terms: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_numeric(cells: Sequence[Cell | str]) -> bool:

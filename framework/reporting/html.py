@@ -6,7 +6,7 @@ The markup is well-formed XML as well, so that any parser can check it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Final
 
@@ -57,6 +57,7 @@ th:first-child { text-align: left; position: sticky; left: 0; background: var(--
 thead th:first-child { background: var(--soft); }
 small { color: var(--quiet); display: block; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
+th[title] { text-decoration: underline dotted; cursor: help; }
 .quiet { color: var(--quiet); }
 figure { margin: 1rem 0 1.5rem; }
 figure .box { background: #ffffff; }
@@ -73,7 +74,7 @@ def to_html(page: Page) -> str:
     links = "".join(
         f'<li><a href="#{escape(h.anchor)}">{escape(h.text)}</a></li>' for h in headings
     )
-    body = "\n".join(part for block in page.blocks for part in _block(block))
+    body = "\n".join(part for block in page.blocks for part in _block(block, page.terms))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
@@ -86,7 +87,7 @@ def to_html(page: Page) -> str:
     )
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: Block, terms: Mapping[str, str]) -> Iterator[str]:
     match block:
         case Heading(text, anchor, level):
             yield f'<h{level} id="{escape(anchor)}">{escape(text)}</h{level}>'
@@ -99,15 +100,15 @@ def _block(block: Block) -> Iterator[str]:
         case Details(summary, blocks):
             yield f"<details><summary>{escape(summary)}</summary>"
             for inner in blocks:
-                yield from _block(inner)
+                yield from _block(inner, terms)
             yield "</details>"
         case Table():
-            yield from _table(block)
+            yield from _table(block, terms)
         case Figure():
             yield _picture(block)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: Table, terms: Mapping[str, str]) -> Iterator[str]:
     name = escape(table.anchor)
     numeric = [is_numeric([row[i] for row in table.rows]) for i in range(len(table.columns))]
     yield f'<div class="box" tabindex="0" role="region" aria-labelledby="{name}-caption">'
@@ -115,13 +116,19 @@ def _table(table: Table) -> Iterator[str]:
     yield f"<span>{escape(table.caption)}</span></caption><thead><tr>"
     for column, number in zip(table.columns, numeric, strict=True):
         words = "" if number else ' class="words"'
-        yield f'<th scope="col"{words}>{_breakable(column)}</th>'
+        yield f'<th scope="col"{words}{_meaning(column, terms)}>{_breakable(column)}</th>'
     yield "</tr></thead><tbody>"
     for first, *rest in table.rows:
         shown = first.text if isinstance(first, Cell) else first
         cells = "".join(map(_cell, rest, numeric[1:]))
-        yield f'<tr><th scope="row">{_breakable(shown)}</th>{cells}</tr>'
+        meaning = _meaning(shown, terms)
+        yield f'<tr><th scope="row"{meaning}>{_breakable(shown)}</th>{cells}</tr>'
     yield "</tbody></table></div>"
+
+
+def _meaning(name: str, terms: Mapping[str, str]) -> str:
+    """A tooltip for a name that has a definition."""
+    return f' title="{escape(terms[name])}"' if terms.get(name) else ""
 
 
 def _breakable(name: str) -> str:

@@ -114,8 +114,9 @@ def ending(evidence: Evidence) -> Iterator[Block]:
 
 def page(evidence: Evidence, writer: FigureWriter) -> Page:
     """The whole report as blocks; figures are written on the way."""
-    blocks = list(_blocks(evidence, writer))
-    return Page(title=overview.title(evidence), blocks=blocks)
+    terms = overview.terms(evidence)
+    blocks = [*_blocks(evidence, writer), *overview.glossary(terms)]
+    return Page(title=overview.title(evidence), blocks=blocks, terms=terms)
 
 
 def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:

@@ -14,10 +14,12 @@ from framework.registry import NoSettings, register
 class Geometry(Axis[NoSettings]):
     """The covariates of a case that its domain measures; the same whatever the arm (Depth table 3).
 
-    depth : links between the entry and the governing event. achieved_rho : share of the similarity
-    to the task that a link keeps. entry_similarity, governing_similarity : of the task to either
-    end. scatter : events over which the governing decision is spread. None where the domain
-    does not know. Neither direction is better.
+    None where the domain does not know. Neither direction is better.
+
+    depth : links between the entry and the governing event.
+    achieved_rho : share of the similarity to the task that a link keeps.
+    entry_similarity, governing_similarity : similarity of the task to either end of the chain.
+    scatter : events over which the governing decision is spread.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

@@ -15,7 +15,10 @@ from plugins.axes._answers import HIGHER, own_words
 class RCS(Axis[NoSettings]):
     """Reasoning coherence: share of the gold reasoning points that the judge finds entailed.
 
-    In [0, 1], higher is better: (1/m) sum of E(rationale entails r_j) (LongHorizon 3.3). The judge
+    rcs : in [0, 1], higher is better: (1/m) sum of E(rationale entails r_j) over the m gold
+        reasoning points r_j (LongHorizon 3.3).
+
+    The judge
     sees the rationale and the points, never the arm. What the rationale copies from the view,
     sentence by sentence, is evidence and no reasoning, and is not shown. None without points or
     without a judge.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from framework.analysis.axes import balanced
+from framework.analysis.columns import definitions
 from framework.analysis.evidence import Evidence, Group, Job
 from framework.analysis.verdict import chief_axes
 from framework.reporting.blocks import (
@@ -46,6 +47,24 @@ def beginning(evidence: Evidence) -> Iterator[Block]:
     yield Text(_paragraph(evidence))
     yield from notes(evidence)
     yield Details("How to read the labels", [Listing(LABELS)])
+
+
+def terms(evidence: Evidence) -> dict[str, str]:
+    """What the columns of the runs' tables mean: of the axes that some case defines, and beside."""
+    found = definitions()
+    shown = {a for job in evidence.jobs for a, entry in job.summary["axes"].items() if entry["n"]}
+    return {name: text for name, text in found.items() if text and (name in shown or " " in name)}
+
+
+def glossary(found: Mapping[str, str]) -> Iterator[Block]:
+    """The columns of the page with their definitions, in alphabetical order."""
+    yield Heading("Columns", "columns")
+    yield table(
+        "columns-table",
+        "What each column means; Depth, LongHorizon and Regimes are the papers.",
+        {"column": lambda pair: pair[0], "meaning": lambda pair: pair[1]},
+        sorted(found.items()),
+    )
 
 
 def notes(evidence: Evidence) -> Iterator[Block]:
