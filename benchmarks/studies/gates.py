@@ -5,7 +5,7 @@ fixes a wrong case and breaks a right one at its own rates, independently of all
 to CONFIRM only past an OPTIMIZE sample, and is promoted where the rule says so. All three decisions
 are those of the real loop: `judge_optimize`, the gate plugin, the plateau rule. What is reported is
 what a real run can't know: how often a promotion was false, what the loop claims beyond the truth,
-and what it left lying (validity.md section 6.3).
+and the gain that it missed.
 
 Cases are exchangeable, so that nothing hangs on which of them flip: loops are drawn by their counts
 of right, fixed and broken cases, all loops of a rule at once, and the real decisions are asked for

@@ -38,7 +38,7 @@ def against_smallest_effect(
     "more than the smallest effect": all that the bounds hold is above it, "less than" below minus
     it; "equivalent": all of it within; "more" and "less": on one side of 0, its size undecided;
     else "undecided". Without a declared effect only the sign is concluded on.
-    Source: Lakens, Scheel and Isager (2018), equivalence testing; validity.md section 5.
+    Source: Lakens, Scheel and Isager (2018), equivalence testing; validity.md section 4.
 
     Args:
         low: lower decision bound, ``None`` where none is claimed.

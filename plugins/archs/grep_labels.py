@@ -20,7 +20,7 @@ class GrepLabels(Arch[BM25Settings]):
     A control: no edges, no structure. Labels are those of a change plan's proposed settings; of a
     task without a plan, those of its fields. The ticket is the task's material of that name, else
     what the arm is asked with; the order is by BM25, ties in order of arrival. Events without a
-    label are not recalled. A claim about an arm is a claim beside this one (validity.md 6).
+    label are not recalled. A claim about an arm is a claim beside this one (validity.md section 2).
     """
 
     sees_task = True

@@ -27,7 +27,7 @@ class GrepNames(Arch[NoSettings]):
     of capitalised words with the common noun behind. The events that hold a name of the task come
     first, then those that hold a name that stands in these, and so on; ties in order of arrival.
     What is not reached is not recalled. A claim about an arm on linked records is a claim beside
-    this one (validity.md 6).
+    this one (validity.md section 2).
     """
 
     sees_task = True

@@ -17,7 +17,7 @@ class OldestFirst(Arch[NoSettings]):
     """The raw log, oldest first, whatever is asked: the control for where in it the gold lies.
 
     `arch=newest_first` is its counterpart. A claim about an arm is a claim beside the better of
-    the two (validity.md 6).
+    the two (validity.md section 2).
     """
 
     query = "none"

@@ -27,7 +27,7 @@ from framework.reporting.tables import Column, Show, each, table, titled
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
-    f"Rule-based ({DAGGER}): through a rule-based model or judge. It shows that the instrument "
+    f"Rule-based ({DAGGER}): through a rule-based model or judge. It shows that the benchmark "
     "works, and is no evidence about language models.",
     "Measured with an LLM: what a language model answered or judged.",
     "Intervals are at 95%, over cases (over clusters of cases where they are not independent).",
