@@ -47,7 +47,7 @@ class Grid(Sweeper):
         self._context, self._config = hydra_context, config
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Run the sweep, or go on with it. Raises UserError for a mistake, with nothing written."""
+        """Run the sweep, or resume it. Raises UserError for a mistake, with nothing written."""
         from framework.cli.start import start_sweep
 
         raise SystemExit(start_sweep(self._config, arguments, self._launch))

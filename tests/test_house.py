@@ -1,8 +1,9 @@
-"""What the rooms keep to: `framework` names no plugin, and private packages stay private."""
+"""What the rooms keep to: no plugin is named, what is private stays so, and old words stay away."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,33 @@ WORDS = {
     "rules": "a field of an edit at the assembly seam, and of a prompt set",
 }
 """Names of plugins that are also words of the framework, and what they mean there."""
+FORMER = {
+    "alike": "similar",
+    "anew": "again",
+    "compat": "published_convention",
+    "currency": "staleness",
+    "economy": "cost_effectiveness",
+    "exempt": "unbudgeted",
+    "extractive": "rule_based",
+    "gallery": "figures",
+    "gullible": "follows_injections",
+    "likeness": "similarity",
+    "looks": "analyses",
+    "mishap": "reader noise",
+    "rehearsal": "dry run",
+    "stance": "value status",
+    "treatment": "counterfactual_pairs",
+    "twins": "pairs",
+    "unasked": "no model",
+    "witness": "recording judge",
+}
+"""Words that were given up, and what is said instead (docs/reference/glossary.md)."""
+ALIASES = {
+    "framework/config.py": {"compat"},
+    "framework/contracts/arch.py": {"exempt"},
+    "plugins/models/rule_based/model.py": {"extractive", "gullible"},
+}
+"""Where former names of settings and of plugins' attributes are still read."""
 REGISTRATIONS = ("register('operation',", "register('protocol',")
 
 
@@ -105,6 +133,42 @@ def test_private_files_are_imported_in_their_own_folder_only() -> None:
                 if here[: len(owner)] != owner:
                     found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {name}")
     assert not found, "\n".join(found)
+
+
+def test_former_words_name_nothing() -> None:
+    """Neither functions, classes, parameters, attributes, modules nor keys of what is written."""
+    found = []
+    for path in files("framework", "plugins", "hydra_plugins", "benchmarks"):
+        name = str(path.relative_to(ROOT))
+        if name == "framework/store/former.py" or "/data/" in name:
+            continue
+        allowed = ALIASES.get(name, set())
+        named = [(1, path.stem), *_named(ast.parse(path.read_text(encoding="utf-8")))]
+        for line, words in named:
+            parts = re.findall("[a-z]+", words.lower().replace("look_alike", ""))
+            old = (FORMER.keys() & set(parts)) - allowed
+            found += [f"{name}:{line}: {words}: {word} is now {FORMER[word]}" for word in old]
+    assert not found, "\n".join(found)
+
+
+def _named(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and name of what a module names, and its strings that are names."""
+    former: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.Attribute():
+                yield node.lineno, node.attr
+            case ast.Name(ctx=ast.Store()):
+                yield node.lineno, node.id
+            case ast.keyword(arg=str(), value=ast.Dict()) if node.arg == "metadata":
+                former |= {id(each) for each in ast.walk(node.value)}
+            case ast.Constant(value=str()) if id(node) not in former:
+                if re.fullmatch("[a-z_]+", node.value):
+                    yield node.lineno, node.value
 
 
 def _is_private(word: str) -> bool:

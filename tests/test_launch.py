@@ -85,8 +85,8 @@ MISTAKES = {
     ),
     "a run below a file": (["hydra.run.dir=bad.json/x"], ["cannot write bad.json/x"]),
     "a directory of an interpolation": (["hydra.run.dir=${foo}"], ["'foo' not found"]),
-    "a run to go on with that is not there": (["resume=nope"], ["resume=nope: no such directory"]),
-    "going on with what is no run": (["resume=."], [". is not a run directory"]),
+    "a run to resume that is not there": (["resume=nope"], ["resume=nope: no such directory"]),
+    "resuming what is no run": (["resume=."], [". is not a run directory"]),
 }
 SINGLE_ONLY = {"a run below a file", "a directory of an interpolation"}
 
@@ -217,8 +217,8 @@ def test_a_directory_that_is_there(capsys: pytest.CaptureFixture[str], place: Pa
     before = everything_in(place)
     for way in (["hydra.run.dir="], ["-m", "hydra.sweep.dir="]):
         for name, said in (
-            ("one", "one exists already; go on with it by resume=one"),
-            ("many", "many exists already; go on with it by resume=many"),
+            ("one", "one exists already; resume it with resume=one"),
+            ("many", "many exists already; resume it with resume=many"),
             ("full", "full exists already and holds no run; choose another directory"),
         ):
             *switch, key = way
@@ -283,7 +283,7 @@ def test_a_baseline_directory_must_be_comparable_and_finished(
     lines = (place / "base" / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (place / "base" / "journal.jsonl").write_bytes(b"".join(lines[:-1]))
     message = run(capsys, *given).mistake
-    assert message == "gate.baseline=base: not finished; go on with it by resume=base"
+    assert message == "gate.baseline=base: not finished; resume it with resume=base"
     (place / "base" / "journal.jsonl").write_bytes(b"".join(lines))
     assert everything_in(place) == before
 
@@ -355,7 +355,7 @@ def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
     assert (process.returncode, out) == (130, ""), err
     assert err.splitlines() == [
         "interrupted: finishing what is under way; again to stop now",
-        "interrupted; go on with resume=one",
+        "interrupted; resume it with resume=one",
     ]
     assert verify_run(place / "one").journal.intact
 
@@ -367,7 +367,7 @@ def test_switches_may_stand_between_overrides(capsys: pytest.CaptureFixture[str]
 
 
 def test_groups_of_ones_own(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    """`--config-dir` adds options; a run made with them is gone on with like any other."""
+    """`--config-dir` adds options; a run made with them is resumed like any other."""
     (place / "mine" / "arch").mkdir(parents=True)
     (place / "mine" / "arch" / "sharp.yaml").write_text(
         "plugin: bm25\nk1: 0.4\nb: 0.75\nepsilon: 0.25\ntokenizer: words\n"
@@ -396,7 +396,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     monkeypatch.setattr(HotpotQA, "_case", interrupted)
     done = run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=one")
     assert (done.status, done.out) == (130, "")
-    assert done.err == "interrupted; go on with resume=one\n"
+    assert done.err == "interrupted; resume it with resume=one\n"
     assert run(capsys, "resume=one").status == 0
     assert read_json(Path("one") / "summary.json")["run"]["n_cases"] == 6
 

@@ -32,9 +32,9 @@ from benchmarks.studies.coverage_samples import (
     graded_pairs,
     mostly_one,
     one_large,
+    paired,
     rare,
     skewed_alone,
-    twins,
     unequal,
 )
 from framework.reporting.markdown import put_between_markers
@@ -230,7 +230,7 @@ def _means() -> Iterator[Scenario]:
             "bounded mean",
         ),
         ("amounts, mostly 0, skewed", of(rare, 0.1, amount=True), False, bca),
-        ("0/1 twins", clustered(twins), True, over),
+        ("0/1 twins", clustered(paired), True, over),
         ("0/1, clusters of 1 to 5", clustered(unequal(3, 2)), True, over),
         ("0/1 at .95, clusters of 1 to 5", rarely, False, over),
         ("0/1, one cluster with all but 15 cases", clustered(one_large), False, over),

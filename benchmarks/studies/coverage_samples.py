@@ -31,7 +31,7 @@ def rare(rng: Rng, n: int) -> Values:
     return (rng.random(n) < 0.2) * rng.exponential(0.5, n)
 
 
-def twins(rng: Rng, n: int) -> Clustered:
+def paired(rng: Rng, n: int) -> Clustered:
     """Twins that share their difficulty; mean .6."""
     chance = np.repeat(rng.beta(3, 2, n // 2), 2)
     return (rng.random(n) < chance).astype(np.float64), [f"k{i // 2}" for i in range(n)]

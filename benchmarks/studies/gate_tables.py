@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.studies.gates import LOOKS, Found
+from benchmarks.studies.gates import ANALYSES, Found
 
 if TYPE_CHECKING:
     from framework.reporting.figures.style import Drawing
 
 _SHOWN: Final = (1, 5, 20)
-"""Looks after which the table shows what depends on them most."""
+"""Analyses after which the table shows what depends on them most."""
 _PANELS: Final = {
     "any_false": "loops with a false promotion",
     "optimism": "optimism of the loop's claim",
@@ -20,7 +20,7 @@ _PANELS: Final = {
 
 
 def markdown(found: Sequence[Found]) -> str:
-    """A table a population, one line a rule; of three numbers each is after so many looks."""
+    """A table a population, one line a rule; of three numbers each is after so many analyses."""
     after = ", ".join(map(str, _SHOWN))
     parts = []
     for population, rules in _grouped(found).items():
@@ -30,9 +30,9 @@ def markdown(found: Sequence[Found]) -> str:
             "| gate | promotions | a false one | false share | true gain | optimism | regret |",
             "|---|---|---|---|---|---|---|",
         ]
-        for rule, by_looks in rules.items():
-            last = by_looks[_SHOWN[-1]]
-            shown = [by_looks[looks] for looks in _SHOWN]
+        for rule, by_analyses in rules.items():
+            last = by_analyses[_SHOWN[-1]]
+            shown = [by_analyses[analyses] for analyses in _SHOWN]
             share = "-" if last.false_share is None else f"{last.false_share:.2f}"
             any_false = " / ".join(f"{f.any_false:.3f}" for f in shown)
             optimism = " / ".join(f"{f.optimism:+.3f}" for f in shown)
@@ -58,30 +58,30 @@ def draw(found: Sequence[Found]) -> Drawing:
 
     groups = _grouped(found)
     names = list(dict.fromkeys(f.rule for f in found))
-    look = marks(names)
+    styles = marks(names)
     width = 9.6
     told = []
     height = 2.5 * len(groups) + legend_height(width, names)
     with canvas(width, height, len(groups), len(_PANELS), sharex=True) as (figure, panels):
         for row, (population, rules) in zip(panels, groups.items(), strict=True):
             for panel, (column, title) in zip(row, _PANELS.items(), strict=True):
-                for rule, by_looks in rules.items():
-                    mark = look[rule]
-                    values = [getattr(by_looks[looks], column) for looks in LOOKS]
-                    panel.plot(LOOKS, values, ls=mark.line, marker=mark.marker, lw=1.2,
+                for rule, by_analyses in rules.items():
+                    mark = styles[rule]
+                    values = [getattr(by_analyses[analyses], column) for analyses in ANALYSES]
+                    panel.plot(ANALYSES, values, ls=mark.line, marker=mark.marker, lw=1.2,
                                color=mark.colour, mfc=mark.face)  # fmt: skip
                 panel.set(title=title, xscale="log")
-                panel.set_xticks(LOOKS, map(str, LOOKS))
+                panel.set_xticks(ANALYSES, map(str, ANALYSES))
                 panel.minorticks_off()
             row[0].set_ylabel(population.partition(",")[0])
-            worst = max(rules, key=lambda rule: rules[rule][LOOKS[-1]].any_false)
+            worst = max(rules, key=lambda rule: rules[rule][ANALYSES[-1]].any_false)
             told.append(
-                f"{population}: after {LOOKS[-1]} looks a false promotion in "
-                f"{rules[worst][LOOKS[-1]].any_false:.0%} of loops under {worst}"
+                f"{population}: after {ANALYSES[-1]} looks a false promotion in "
+                f"{rules[worst][ANALYSES[-1]].any_false:.0%} of loops under {worst}"
             )
         for panel in panels[-1]:
             panel.set_xlabel("looks at CONFIRM")
-        legend(figure, handles(look.values(), line=True), names)
+        legend(figure, handles(styles.values(), line=True), names)
     return Drawing(
         name="gate_characteristics",
         title="What each gate lets through",
@@ -95,5 +95,5 @@ def _grouped(found: Sequence[Found]) -> dict[str, dict[str, dict[int, Found]]]:
     """By population, rule and looks, in the order given."""
     groups: dict[str, dict[str, dict[int, Found]]] = {}
     for f in found:
-        groups.setdefault(f.population, {}).setdefault(f.rule, {})[f.looks] = f
+        groups.setdefault(f.population, {}).setdefault(f.rule, {})[f.analyses] = f
     return groups

@@ -36,8 +36,8 @@ from framework.improve.results import PairedOutcomes
 from framework.records import Row
 from framework.registry import find, settings_of
 
-LOOKS: Final = (1, 2, 5, 10, 20)
-"""Numbers of looks after which a loop is read."""
+ANALYSES: Final = (1, 2, 5, 10, 20)
+"""Numbers of analyses after which a loop is read."""
 OPTIMIZE: Final = 50
 """Cases on which an idea is tried before it comes to CONFIRM."""
 _FLOOR: Final = 0.2
@@ -53,8 +53,8 @@ Numbers = npt.NDArray[np.float64]
 class Rule:
     """A gate with its surroundings.
 
-    gate : settings of the plugin. fresh : every look has CONFIRM cases of its own. spends : looks
-    at the same cases share alpha. confirm : cases a look. least, patience : the plateau rule;
+    gate : settings of the plugin. fresh : every analysis has cases of its own. spends : analyses
+    at the same cases share alpha. confirm : cases an analysis. least, patience : the plateau rule;
     without patience there is none. other_words : each loop measures its noise on its CONFIRM in
     other words and asks for more net flips where it is large, as loops did before the corrections;
     in the same words, as both sides of an analysis are asked, the readers measured here have none.
@@ -101,7 +101,7 @@ RULES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Means over loops of one rule after so many looks.
+    """Means over loops of one rule after so many analyses.
 
     any_false : share of loops that promoted at least one idea whose true effect was not above 0.
     false_share : of all promotions, the share of such ideas; None without promotions.
@@ -112,7 +112,7 @@ class Found:
 
     population: str
     rule: str
-    looks: int
+    analyses: int
     promotions: float
     any_false: float
     false_share: float | None
@@ -132,7 +132,9 @@ def simulate(
     if not sum(passing):
         raise UserError(f"{population.name}: no idea fixes a case, so none comes to CONFIRM")
     shares = np.array(passing) / sum(passing)
-    drawn = np.random.default_rng([seed, 0]).choice(len(shares), p=shares, size=(LOOKS[-1], loops))
+    drawn = np.random.default_rng([seed, 0]).choice(
+        len(shares), p=shares, size=(ANALYSES[-1], loops)
+    )
     found: list[Found] = []
     for rule in rules:
         found += _Loops(population, rule, loops, np.random.default_rng([seed, 1])).run(drawn)
@@ -140,7 +142,7 @@ def simulate(
 
 
 class _Loops:
-    """All loops of one rule, look by look; every array holds one number a loop."""
+    """All loops of one rule, analysis by analysis; every array holds one number a loop."""
 
     def __init__(
         self, population: Population, rule: Rule, loops: int, rng: np.random.Generator
@@ -162,19 +164,19 @@ class _Loops:
         ]
 
     def run(self, drawn: Counts) -> list[Found]:
-        """Looks at the ideas drawn, by look and loop."""
+        """Analyses of the ideas drawn, by analysis and loop."""
         found = []
-        for look, ideas in enumerate(drawn, start=1):
-            self._look(look, self.fix[ideas], self.hurt[ideas])
-            if look in LOOKS:
-                found.append(self._found(look))
+        for analysis, ideas in enumerate(drawn, start=1):
+            self._analyse(analysis, self.fix[ideas], self.hurt[ideas])
+            if analysis in ANALYSES:
+                found.append(self._found(analysis))
         return found
 
-    def _look(self, look: int, fix: Numbers, hurt: Numbers) -> None:
+    def _analyse(self, analysis: int, fix: Numbers, hurt: Numbers) -> None:
         self.best = np.maximum(self.best, after(self.best, fix, hurt))
         running = np.array([not plateau.reached for plateau in self.plateaus])
         fixed, broken = self._flips(fix, hurt)
-        passes = running & self._passes(look, fixed, broken, running)
+        passes = running & self._passes(analysis, fixed, broken, running)
         gained = after(self.accuracy, fix, hurt)
         self.promoted += passes
         self.false += passes & (gained <= self.accuracy + 1e-12)
@@ -192,9 +194,9 @@ class _Loops:
         right = self.rng.binomial(n, self.accuracy) if self.rule.fresh else self.held
         return self.rng.binomial(n - right, fix), self.rng.binomial(right, hurt)
 
-    def _passes(self, look: int, fixed: Counts, broken: Counts, running: Bools) -> Bools:
-        """Which pass gate and plateau rule; the rule takes note of the look in those running."""
-        asked = _asked(self.rule, look)
+    def _passes(self, analysis: int, fixed: Counts, broken: Counts, running: Bools) -> Bools:
+        """Which pass gate and plateau rule; the rule notes the analysis in those running."""
+        asked = _asked(self.rule, analysis)
         least = np.array([_least_fixed(asked, n) for n in range(int(broken.max()) + 1)])
         passed: Bools = running & (fixed >= least[broken])
         if _word(asked, 0, 0)[1]:  # an open gate judges nothing: no flips stop its loop either
@@ -204,13 +206,13 @@ class _Loops:
                 plateau.note(net)
         return passed
 
-    def _found(self, looks: int) -> Found:
+    def _found(self, analyses: int) -> Found:
         gain = float(self.accuracy.mean()) - self.population.accuracy
         promotions = int(self.promoted.sum())
         return Found(
             population=self.population.name,
             rule=self.rule.name,
-            looks=looks,
+            analyses=analyses,
             promotions=promotions / len(self.promoted),
             any_false=float((self.false > 0).mean()),
             false_share=int(self.false.sum()) / promotions if promotions else None,
@@ -262,22 +264,22 @@ def _tried(fixed: int, broken: int) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A gate at a look, and the number of cases that it is shown."""
+    """A gate at an analysis, and the number of cases that it is shown."""
 
     plugin: str
     settings: tuple[tuple[str, Any], ...]
     n: int
-    look: int
+    analysis: int
     fresh: bool
 
 
-def _asked(rule: Rule, look: int) -> _Asked:
+def _asked(rule: Rule, analysis: int) -> _Asked:
     whole_alpha = rule.fresh or not rule.spends
     return _Asked(
         plugin=rule.plugin,
         settings=tuple(sorted(rule.gate.items())),
         n=rule.confirm,
-        look=1 if whole_alpha else look,
+        analysis=1 if whole_alpha else analysis,
         fresh=whole_alpha,
     )
 
@@ -302,7 +304,9 @@ def _word(asked: _Asked, fixed: int, broken: int) -> tuple[bool, bool]:
     gate = plugin.cls(settings_of(plugin, dict(asked.settings)))
     before = [i >= fixed for i in range(asked.n)]
     after = [i < asked.n - broken for i in range(asked.n)]
-    outcome = gate.at_interim(asked.look, fresh=asked.fresh).decide(_rows(after), _rows(before), 0)
+    outcome = gate.at_interim(asked.analysis, fresh=asked.fresh).decide(
+        _rows(after), _rows(before), 0
+    )
     return bool(outcome.passed), bool(outcome.findings)
 
 

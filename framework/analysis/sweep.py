@@ -20,7 +20,7 @@ from framework.statistics.correlation import axis_correlations
 from framework.statistics.replication import replication
 from framework.text.canonical import canonical_json
 
-FAIRNESS_MARGIN: Final = 0.01
+BUDGET_MARGIN: Final = 0.01
 """Arms that could have filled their budget and differ by more than this share are flagged."""
 
 
@@ -247,7 +247,7 @@ def _budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
         budget, mean, could = (
             fair.get(name) for name in ("budget_tokens", "mean_view_tokens", "could_fill")
         )
-        if budget and mean and could < 1 and mean < (1 - FAIRNESS_MARGIN) * budget:
+        if budget and mean and could < 1 and mean < (1 - BUDGET_MARGIN) * budget:
             flags.append(
                 f"{run['budget']}: {run['arch']} offered less than the budget in {1 - could:.0%} "
                 f"of its rows; its mean view is {mean:.0f} of {budget} tokens"
@@ -261,7 +261,7 @@ def _budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
             by_budget[run["budget"]].append((run["arch"], tokens, fair["budget_tokens"]))
     for budget, arms in sorted(by_budget.items()):
         low, high = min(arms, key=lambda a: a[1]), max(arms, key=lambda a: a[1])
-        if high[1] - low[1] > FAIRNESS_MARGIN * high[2]:
+        if high[1] - low[1] > BUDGET_MARGIN * high[2]:
             flags.append(
                 f"{budget}: mean view of {low[0]} is {low[1]:.1f} tokens, of {high[0]} "
                 f"{high[1]:.1f}, of a budget of {high[2]}, where both could have filled it"

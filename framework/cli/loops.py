@@ -1,4 +1,4 @@
-"""`fork`: an improvement loop gone on with from one of its events."""
+"""`fork`: an improvement loop resumed from one of its events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def fork(args: argparse.Namespace) -> int:
-    """Begin a run with another's events up to one of them, and go on with it."""
+    """Begin a run with another's events up to one of them, and resume it."""
     from framework.cli.ending import Ending, show_run
     from framework.engine.compose import composer
     from framework.engine.job import run_job

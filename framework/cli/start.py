@@ -49,7 +49,7 @@ def status_of_command(command: Callable[[], object], argv: Sequence[str]) -> int
 
 
 def start(config: Any) -> int:
-    """Run what `run.py` composed, or go on with it, and return the exit status."""
+    """Run what `run.py` composed, or resume it, and return the exit status."""
     from hydra.core.hydra_config import HydraConfig
 
     from framework.cli.ending import Ending, show
@@ -64,7 +64,7 @@ def start(config: Any) -> int:
 
 
 def start_sweep(config: Any, overrides: list[str], launch: Callable[[Any], None]) -> int:
-    """Run the sweep that `run.py` composed, or go on with it, and return the exit status."""
+    """Run the sweep that `run.py` composed, or resume it, and return the exit status."""
     from framework.cli.ending import Ending, show
     from framework.engine.compose import directory_of, grid
     from framework.engine.sweep import start_sweep as begin
@@ -82,7 +82,7 @@ def _other_than_new(
     overrides: Sequence[str],
     launch: Callable[[Any], None] | None = None,
 ) -> int | None:
-    """The exit status of going on with a run or sweep, or of a dry run; None for a new one."""
+    """The exit status of resuming a run or sweep, or of a dry run; None for a new one."""
     from framework.cli.ending import Ending, show
     from framework.engine.compose import found_by, key_of
     from framework.engine.resume import resume

@@ -1,4 +1,4 @@
-"""Embedders: texts as points whose inner product says how alike they are."""
+"""Embedders: texts as points whose inner product says how similar they are."""
 
 from __future__ import annotations
 

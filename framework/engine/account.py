@@ -29,7 +29,7 @@ def account(
 ) -> Iterator[Spending]:
     """Inside, calls to language models are paid from the account of the run or sweep.
 
-    A directory that is there already, whose state is `begun`, goes on with its account, and so with
+    A directory that is there already, whose state is `begun`, keeps its account, and so
     what it has spent. What a run spent is logged at its end, what a sweep spent at the end of all
     (`tell_spent`).
     """

@@ -8,9 +8,9 @@ from typing import Any
 
 from framework.analysis.summary import ledger
 from framework.engine.compose import composer
+from framework.engine.dry_run import dry_run_rows, plans_of
 from framework.engine.prepare import one_domain
-from framework.engine.rehearse import plans_of, rehearse
-from framework.models.rehearsal import Rehearsal, rehearsed
+from framework.models.dry_run import DryRun, as_dry_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +33,13 @@ def estimate(overrides: Sequence[str]) -> list[Estimate]:
     on an answer (a summary's length, a repair) is as the rules would have it: no repairs, and no
     discount for what a provider keeps of a prompt. Raises UserError as `run.py` would.
     """
-    with composer(), one_domain(), rehearsed(Rehearsal()):
+    with composer(), one_domain(), as_dry_run(DryRun()):
         return [
             Estimate(
                 arm=plan.label("arch"),
                 budget=plan.label("budget"),
                 model=plan.label("model"),
-                ledger=ledger(rehearse(plan)),
+                ledger=ledger(dry_run_rows(plan)),
             )
             for plan in plans_of(overrides)
         ]

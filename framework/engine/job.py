@@ -147,7 +147,7 @@ def run_job(job: Job, directory: Path, sweep: Path | None, listener: Listener) -
 
 def _again(path: Path) -> str:
     """How to go on: a run that was cut off in its gate's baseline has no directory yet."""
-    return f"go on with resume={path}" if path.exists() else "start it again"
+    return f"resume it with resume={path}" if path.exists() else "start it again"
 
 
 def _run(job: Job, directory: Path, sweep: Path | None, listener: Listener) -> Outcome:
@@ -198,7 +198,7 @@ def _find_or_run(
 ) -> Outcome | State:
     """A run of these rows beside the others, made by this very code; else run it now.
 
-    One that is unfinished is gone on with where nobody else is writing it.
+    One that is unfinished is resumed where nobody else is writing it.
     """
     wanted = manifest(plan, data_of(open_domain(plan)))
     directory = parent / (plan.name if sweep else _timed(plan))
@@ -249,7 +249,7 @@ def _check_axes(plan: Plan, gate: Gate[Any]) -> None:
 def _check_comparable(plan: Plan, path: Path) -> State:
     state = load_state(path)
     if state.finished is None:
-        raise UserError(f"gate.baseline={path}: not finished; go on with it by resume={path}")
+        raise UserError(f"gate.baseline={path}: not finished; resume it with resume={path}")
     mine, theirs = plan.identity, stored_plan(state).identity
     own = {"arch", "gate", *ARM_GROUPS}
     differ = [k for k in mine if k not in own and mine[k] != theirs.get(k)]

@@ -66,8 +66,8 @@ def replay_events(path: Path, state: State | None = None) -> int:
 def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Job:
     """Begin a run at `directory` with the events of `path` up to number `at`, under overrides.
 
-    The events taken over hold as they are; from there on the new configuration decides. Go on with
-    it as with any run that was cut off. Call inside `composer`.
+    The events taken over hold as they are; from there on the new configuration decides. Resume
+    it as any run that was cut off. Call inside `composer`.
 
     Raises UserError for a run without such events, a number out of range, or one after the
     protocol's seal: what is chosen from there on would be chosen on what must choose nothing.

@@ -36,7 +36,7 @@ def rescore(
         in_sweep = (old / SWEEP_PLAN).is_file()
         olds = finished_jobs(old) if in_sweep else [load_state(old)]
         if not olds:
-            raise UserError(f"{old} has no finished run yet; go on with it by resume={old}")
+            raise UserError(f"{old} has no finished run yet; resume it with resume={old}")
         plans = [_plan(state, overrides, axes) for state in olds]
         path = new or old.parent / f"{old.name}-judged-by-{safe_name(plans[0].label('judge'))[:60]}"
         check_new(path)
@@ -65,7 +65,7 @@ def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
             f"{old}: protocol={name} decides by its own judge; run it again with another"
         )
     if state.finished is None:
-        raise UserError(f"{old} is not finished; go on with it by resume={old}")
+        raise UserError(f"{old} is not finished; resume it with resume={old}")
     if not stored.parts["protocol"].plugin.cls.answers:
         raise UserError(f"{old}: its protocol stops before an answer: there is nothing to judge")
     dropped = {"gate", "run_name", "resume"}

@@ -1,4 +1,4 @@
-"""Going on with a run or sweep that was cut off; only operational overrides are accepted."""
+"""Resuming a run or sweep that was cut off; only operational overrides are accepted."""
 
 from __future__ import annotations
 

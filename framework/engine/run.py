@@ -70,7 +70,7 @@ def execute(
     listener: Listener | None = None,
     clock: Clock = utc_now,
 ) -> Outcome:
-    """Run a plan into `directory`; a directory that is there already is gone on with.
+    """Run a plan into `directory`; a directory that is there already is resumed.
 
     `prepared` has the plan's parts and `begun` the directory's state, where they are known already.
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.

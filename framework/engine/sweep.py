@@ -126,7 +126,7 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
         try:
             launch(work)
         except KeyboardInterrupt:
-            _log.warning("interrupted; go on with resume=%s", path)
+            _log.warning("interrupted; resume it with resume=%s", path)
             raise
         finally:
             tell_spent(jobs[0].plan, path)
@@ -200,7 +200,7 @@ def problems_of(path: Path) -> list[str]:
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
 
-    def predicted(runs: Sequence[FinishedRun]) -> dict[str, Any] | None:
+    def prereg_results(runs: Sequence[FinishedRun]) -> dict[str, Any] | None:
         # By the register as it was: it has a chain of its own, and may have grown since.
         known = stored.get("prereg") or {"register": []}
         if known["register"] is None:
@@ -212,7 +212,7 @@ def problems_of(path: Path) -> list[str]:
             [read_run(state.path, state) for state in finished_jobs(path)],
             [job.name for job in _jobs_of(path)],
             stored.get("baseline"),
-            predicted,
+            prereg_results,
             smallest_effect=stored.get("smallest_effect"),
             published_convention=(stored.get("published_convention") or {}).get("convention"),
         )
@@ -234,7 +234,7 @@ def _compared(
     finished: Sequence[FinishedRun],
     names: Sequence[str],
     baseline: str | None,
-    predicted: Callable[[Sequence[FinishedRun]], dict[str, Any] | None],
+    prereg_results: Callable[[Sequence[FinishedRun]], dict[str, Any] | None],
     *,
     smallest_effect: float | None,
     published_convention: str | None,
@@ -253,7 +253,7 @@ def _compared(
     )
     return {
         **summary,
-        "prereg": predicted(finished),
+        "prereg": prereg_results(finished),
         "baseline": baseline,
         "unfinished": [name for name in names if name not in done],
     }

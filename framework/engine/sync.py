@@ -32,12 +32,12 @@ def _sync_sweep(sweep: Path) -> str:
     runs = all_directories(sweep)
     finished = finished_among(runs)
     if not finished:
-        raise UserError(f"{sweep} has no finished run yet; go on with it by resume={sweep}")
+        raise UserError(f"{sweep} has no finished run yet; resume it with resume={sweep}")
     for state in finished:
         _tracker(state, sweep).upload_run(state.path, sweep)
     count = f"{len(finished)} of {len(runs)} runs"
     if not (sweep / SWEEP).is_file():
-        return f"{count}; the sweep itself is not finished: go on with it by resume={sweep}"
+        return f"{count}; the sweep itself is not finished: resume it with resume={sweep}"
     return f"{count} and their sweep; {_tracker(finished[0], sweep).upload_sweep(sweep)}"
 
 

@@ -25,7 +25,7 @@ from framework.errors import UserError
 
 _log = logging.getLogger(__name__)
 
-_LOOK_S: Final = 0.2
+_POLL_S: Final = 0.2
 """How often signals are looked for while all workers are at work."""
 _GRACE_S: Final = 10.0
 """How long a worker may take to end after it was told to stop at once."""
@@ -110,7 +110,7 @@ class Pool:
                     worker.send(job)
                 if not self._at_work:
                     break
-                for ready in wait(list(self._at_work), _LOOK_S):
+                for ready in wait(list(self._at_work), _POLL_S):
                     assert isinstance(ready, Connection)
                     told = self._told(ready)
                     if told.kind == "tell":

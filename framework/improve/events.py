@@ -3,7 +3,7 @@
 The loop is a deterministic function of what it measured and what its author answered. Those two are
 *effects*: where the journal holds them already, they are taken from it and nothing is asked or
 measured again. Everything else is computed again and must be what the journal says. So a run that
-was killed anywhere goes on with the same events, and a replay is a resume of a whole journal.
+was killed anywhere resumes with the same events, and a replay is a resume of a whole journal.
 """
 
 from __future__ import annotations

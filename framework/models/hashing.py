@@ -1,6 +1,6 @@
 """Hashed words as vectors: the hashing trick (Weinberger et al., ICML 2009, section 2).
 
-Also what stands in for an embedding model in a rehearsal and in the local server for tests.
+Also what stands in for an embedding model in a dry run and in the local server for tests.
 """
 
 from __future__ import annotations

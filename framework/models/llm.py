@@ -17,7 +17,7 @@ from framework.bounds import at_least
 from framework.contracts import Model, Operation, Prompt, Reply
 from framework.errors import UnreadableError
 from framework.models.cache import Response
-from framework.models.rehearsal import Rehearsal, rehearsing
+from framework.models.dry_run import DryRun, current_dry_run
 from framework.models.transport import Served, ServedSettings
 from framework.records import Usage
 
@@ -48,7 +48,7 @@ class LLM(Served[S], Model[S]):
     """A language model behind the typed operations.
 
     Raises UserError when it is made without a key, or a cache to replay, that it needs. While a
-    `Rehearsal` is on, its answers stand in for the provider's and nothing is sent.
+    `DryRun` is on, its answers stand in for the provider's and nothing is sent.
     """
 
     kind = "llm"
@@ -70,8 +70,8 @@ class LLM(Served[S], Model[S]):
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         prompt = operation.prompt(request)
         body = self.request(operation.name, prompt, operation.schema(request), sample)
-        if (rehearsal := rehearsing()) is not None:
-            return self._rehearse(rehearsal, operation, request, prompt, body, sample)
+        if (dry_run := current_dry_run()) is not None:
+            return self._answered_by_rule(dry_run, operation, request, prompt, body, sample)
         usage = Usage()
         for repairs in (0, 1):
             usage = replace(usage, repairs=repairs)
@@ -88,9 +88,9 @@ class LLM(Served[S], Model[S]):
             usage=replace(usage, unreadable=1),
         )
 
-    def _rehearse(
+    def _answered_by_rule(
         self,
-        rehearsal: Rehearsal,
+        dry_run: DryRun,
         operation: Operation[Req, Res],
         request: Req,
         prompt: Prompt,
@@ -100,10 +100,10 @@ class LLM(Served[S], Model[S]):
         """The rule-based answer, booked as the provider's might be."""
         key = self.key(body, sample)
         cache = self._open_cache() if Path(str(self.settings.cache)).is_file() else None
-        response, text, tokens_in, tokens_out = rehearsal.ask(operation, request, prompt, body)
+        response, text, tokens_in, tokens_out = dry_run.ask(operation, request, prompt, body)
         estimated = Response(text=text, stop="end", tokens_in=tokens_in, tokens_out=tokens_out)
         stored = cache.get(key) if cache is not None else None
-        paid = stored is None and rehearsal.is_new(key)
+        paid = stored is None and dry_run.is_new(key)
         cost = self.cost(estimated)
         usage = Usage(
             calls=1,

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from framework.bounds import Bounded, at_least
 from framework.errors import ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
+from framework.models.dry_run import current_dry_run
 from framework.models.prices import price_of
-from framework.models.rehearsal import rehearsing
 from framework.models.spending import Reservation, Spending, current
 from framework.models.throttle import Throttle
 from framework.records import Usage
@@ -33,7 +33,7 @@ OPERATIONAL: Final = {"operational": True}
 """Metadata of a setting that can not change a measured value."""
 _OVERHEAD_BYTES: Final = 4096
 """What a provider may add to a request: its own instructions for tools."""
-_LOOK_S: Final = 0.02
+_POLL_S: Final = 0.02
 """How often is looked whether another process has ended the same call."""
 _STOPS: Final = frozenset({"401", "403", "404"})
 """Statuses that every other call would meet as well: a refused key, a model that is not there."""
@@ -124,7 +124,7 @@ class Served(ABC, Generic[S]):
         self._key = ""
         if settings.replay and not Path(str(settings.cache)).is_file():
             raise UserError(f"{self.group}.replay: {settings.cache} holds no stored responses")
-        if not settings.replay and rehearsing() is None:
+        if not settings.replay and current_dry_run() is None:
             self._key = _key(settings, self.group, self.name)
         self._cache: ResponseCache | None = None
         self._throttle = Throttle(
@@ -246,7 +246,7 @@ class Served(ABC, Generic[S]):
         if cache is None:
             return await self._call(operation, body, key), True
         while not cache.claim(key):
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_S)
         try:
             if (found := cache.get(key)) is not None:
                 return found, False

@@ -297,15 +297,15 @@ class Pipeline:
 
     async def _control(self, case: Case, job: _Job, ledger: Ledger, k: int | None) -> Answer | None:
         """The answer to the same case without what was injected, booked on its own phase."""
-        twin = self.domain.without_injection(case) if case.gold.injected else None
-        if twin is None:
+        clean = self.domain.without_injection(case) if case.gold.injected else None
+        if clean is None:
             return None
-        memory = await self._memory(twin.history_id, job)
+        memory = await self._memory(clean.history_id, job)
         ledger.add("control", memory.usage)
         if memory.error is not None:
             raise memory.error
-        found = await self._find(memory, twin, job, ledger, k, phase="control")
-        return await self._read(twin, found.view, ledger, "control", job.repeat)
+        found = await self._find(memory, clean, job, ledger, k, phase="control")
+        return await self._read(clean, found.view, ledger, "control", job.repeat)
 
     async def _find(
         self,

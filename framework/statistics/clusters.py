@@ -34,7 +34,7 @@ class Units:
         return bool(np.any(self.sizes > 1))
 
     @property
-    def alike(self) -> bool:
+    def identical(self) -> bool:
         """Whether every unit is one whole case."""
         return bool(np.all(self.sizes == 1))
 

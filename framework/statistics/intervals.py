@@ -125,13 +125,13 @@ def without_bootstrap(units: Units, level: float, *, share: bool, lowest: float)
         return None, None, "undefined: no cases"
     if units.too_few:
         return None, None, units.too_few
-    alike = units.differing == 0
-    few = units.differing < MIN_UNITS and (lowest < 0 or units.alike)
-    if share and (alike or few):
+    identical = units.differing == 0
+    few = units.differing < MIN_UNITS and (lowest < 0 or units.identical)
+    if share and (identical or few):
         return *bounded_limits(units, level, lowest=lowest), "bounded mean"
-    if alike:
+    if identical:
         return None, None, f"no interval: {'one case' if size == 1 else 'all values equal'}"
-    if units.alike:
+    if units.identical:
         return None
     return effective_wilson(units, level) if share and lowest == 0 else t_limits(units, level)
 
@@ -224,7 +224,7 @@ def mean_intervals(
         given = (weights or {}).get(name)
         units = _canonical_units(values, clusters, None if given is None else np.array(given))
         n = int(np.count_nonzero(~np.isnan(values)))
-        if share and n and units.alike and is_binary(units.sums):
+        if share and n and units.identical and is_binary(units.sums):
             limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums), level)
         else:
             limits = without_bootstrap(units, level, share=share, lowest=0.0)

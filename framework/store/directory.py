@@ -147,7 +147,7 @@ class RunDirectory:
 
     @classmethod
     def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
-        """Go on with a run that was cut off; `changed` is recorded beside the number of rows.
+        """Resume a run that was cut off; `changed` is recorded beside the number of rows.
 
         Where too many cases had failed, the failed ones are taken back, to be run again: whatever
         made them fail may have passed. Their first records stay in journal and answers.
@@ -235,7 +235,7 @@ def check_new(path: Path) -> None:
     """Raise UserError unless a directory can be made at `path`: asked before anything runs."""
     if path.is_symlink() or path.exists():
         if (path / JOURNAL).is_file() or (path / SWEEP_PLAN).is_file():
-            raise UserError(f"{path} exists already; go on with it by resume={path}")
+            raise UserError(f"{path} exists already; resume it with resume={path}")
         raise UserError(f"{path} exists already and holds no run; choose another directory")
     above = next(p for p in path.absolute().parents if p.exists())
     if not above.is_dir():
@@ -312,7 +312,7 @@ def load_finished(path: Path) -> State:
     """The state of a finished run. Raises UserError where there is none, or it is not finished."""
     state = load_state(path)
     if state.finished is None:
-        raise UserError(f"{path} is not finished; go on with it by resume={path}")
+        raise UserError(f"{path} is not finished; resume it with resume={path}")
     return state
 
 

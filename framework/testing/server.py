@@ -2,14 +2,14 @@
 
 It answers `POST /v1/messages` (Anthropic), `/v1/chat/completions` and `/v1/embeddings` (OpenAI) by
 real HTTP on this machine, and counts what it served. What it says it learns beforehand, from a
-rehearsal of the run (`framework.models.rehearsal`), so its answers are those of the rule-based
-model; vectors are hashed words, as they are in the rehearsal::
+dry run of the run (`framework.models.dry_run`), so its answers are those of the rule-based
+model; vectors are hashed words, as they are in the dry run::
 
-    with ModelServer(rehearsal.answers, faults=Faults(rates={"429": 0.1, "cut": 0.1})) as server:
+    with ModelServer(dry_run.answers, faults=Faults(rates={"429": 0.1, "cut": 0.1})) as server:
         ...  # model=openai model.base_url={server.url}/v1
     print(server.counts)
 
-As a program, `python -m framework.testing.server domain=loan arch=bm25 n_cases=20` rehearses that
+As a program, `python -m framework.testing.server domain=loan arch=bm25 n_cases=20` dry-runs that
 run (or sweep, with -m) and serves it until interrupted.
 """
 
@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from framework.models.rehearsal import likely_tokens, prompt_key
+from framework.models.dry_run import likely_tokens, prompt_key
 from framework.testing.wire import READ, answered, error, vectors
 
 Answer = Callable[[str, str, str], str | None]
@@ -217,7 +217,7 @@ class ModelServer:
         embeds = asked.protocol == "embeddings"
         text = "" if embeds else self._answer(asked.operation, asked.system, asked.user)
         if text is None:
-            return 400, error("invalid_request_error", "no answer was rehearsed to this"), ""
+            return 400, error("invalid_request_error", "the dry run had no such prompt"), ""
         if fault in ("malformed", "too_long"):
             text = text[: len(text) // 2]
         if fault == "refuse":
@@ -238,8 +238,8 @@ class ModelServer:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Rehearse the run or sweep of these overrides and serve it until interrupted."""
-    from framework.engine.rehearse import rehearse_overrides
+    """Dry-run the run or sweep of these overrides and serve its answers until interrupted."""
+    from framework.engine.dry_run import dry_run_of
     from framework.errors import UserError
 
     port = next((int(a.partition("=")[2]) for a in argv if a.startswith("--port=")), 0)
@@ -247,12 +247,12 @@ def main(argv: Sequence[str]) -> int:
     if not any(a.startswith("model=") for a in given):
         given.append("model=openai")  # the rule-based model asks nothing
     try:
-        rehearsal = rehearse_overrides(given)
+        dry_run = dry_run_of(given)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    with ModelServer(rehearsal.answers, port=port) as server:
-        print(f"{len(rehearsal.answers)} prompts rehearsed", file=sys.stderr)
+    with ModelServer(dry_run.answers, port=port) as server:
+        print(f"{len(dry_run.answers)} prompts answered", file=sys.stderr)
         print(f"model=anthropic model.base_url={server.url}")
         print(f"model=openai model.base_url={server.url}/v1", flush=True)
         try:

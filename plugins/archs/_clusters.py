@@ -1,4 +1,4 @@
-"""Groups of alike vectors, soft or hard."""
+"""Groups of similar vectors, soft or hard."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class MMR(Arch[MMRSettings]):
     ) -> NDArray[np.int64]:
         """Places of all candidates, which come nearest first, in the order they are chosen in."""
         weight = self.settings.relevance
-        alike = vectors @ vectors.T
+        similarity = vectors @ vectors.T
         nearest = np.full(len(scores), -np.inf)
         left = np.ones(len(scores), dtype=np.bool_)
         chosen = np.zeros(len(scores), dtype=np.int64)
@@ -65,5 +65,5 @@ class MMR(Arch[MMRSettings]):
             unlike = 0.0 if step == 0 else (1 - weight) * nearest
             place = int(np.argmax(np.where(left, weight * scores - unlike, -np.inf)))
             chosen[step], left[place] = place, False
-            nearest = np.maximum(nearest, alike[place])
+            nearest = np.maximum(nearest, similarity[place])
         return chosen

@@ -1,4 +1,4 @@
-"""A recursive tree of summaries over clusters of alike events."""
+"""A recursive tree of summaries over clusters of similar events."""
 
 from __future__ import annotations
 

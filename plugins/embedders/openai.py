@@ -13,7 +13,7 @@ from framework.contracts import Embedder
 from framework.errors import ModelError
 from framework.models.cache import Response
 from framework.models.client import book
-from framework.models.rehearsal import likely_tokens, rehearsing
+from framework.models.dry_run import current_dry_run, likely_tokens
 from framework.models.sdk import ThroughSDK
 from framework.models.transport import ServedSettings
 from framework.records import Usage
@@ -92,12 +92,12 @@ class OpenAIEmbedder(ThroughSDK[OpenAIEmbedderSettings], Embedder[OpenAIEmbedder
         import numpy as np
 
         body = {"model": self.settings.name, "input": list(texts), "encoding_format": "float"}
-        if (rehearsal := rehearsing()) is not None:
+        if (dry_run := current_dry_run()) is not None:
             from framework.models.hashing import hashed_words
 
             tokens = sum(map(likely_tokens, texts))
             cost = self.cost(Response(text="", stop="end", tokens_in=tokens, tokens_out=0))
-            new = rehearsal.is_new(self.key(body, 0))
+            new = dry_run.is_new(self.key(body, 0))
             book(
                 Usage(
                     calls=1,

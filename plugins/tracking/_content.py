@@ -183,7 +183,7 @@ def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     except ValueError:
         last = {}
     if last.get("type") != FINISHED:
-        raise UserError(f"{directory} is not finished; go on with it by resume={directory}")
+        raise UserError(f"{directory} is not finished; resume it with resume={directory}")
     return json.loads(first), last
 
 

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.studies import gates
 from benchmarks.studies.gate_populations import MIXTURE, Effect, Idea, Population, read_effects
 from benchmarks.studies.gate_tables import draw, markdown
-from benchmarks.studies.gates import LOOKS, Found, Rule, simulate
+from benchmarks.studies.gates import ANALYSES, Found, Rule, simulate
 from framework.errors import DataError, UserError
 from framework.reporting.figures.style import save
 
@@ -33,12 +33,12 @@ def test_the_declared_effects_are_the_true_ones() -> None:
     assert sum(idea.share for idea in MIXTURE.ideas) == pytest.approx(1)
 
 
-def test_promotions_grow_with_looks_and_a_stricter_gate_makes_fewer(found: list[Found]) -> None:
-    by = {(f.rule, f.looks): f for f in found}
+def test_promotions_grow_with_analyses_and_a_stricter_gate_makes_fewer(found: list[Found]) -> None:
+    by = {(f.rule, f.analyses): f for f in found}
     for rule in ("point", "every", "open"):
-        counts = [by[rule, looks].promotions for looks in LOOKS]
+        counts = [by[rule, analyses].promotions for analyses in ANALYSES]
         assert counts == sorted(counts)
-        assert all(by[rule, looks].regret >= -1e-9 for looks in LOOKS)
+        assert all(by[rule, analyses].regret >= -1e-9 for analyses in ANALYSES)
     assert by["point", 20].promotions < by["every", 20].promotions < by["open", 20].promotions
     assert by["point", 20].any_false <= by["every", 20].any_false
     assert by["open", 20].promotions == 20
@@ -52,7 +52,7 @@ def test_the_plateau_rule_ends_a_loop_that_gains_nothing() -> None:
     )
     endless = Rule(name="endless", gate={"rule": "point"}, fresh=True)
     waits = Rule(name="waits", gate={"rule": "point"}, fresh=True, least=2, patience=3)
-    last = [f for f in simulate(10, 0, barren, [endless, waits]) if f.looks == LOOKS[-1]]
+    last = [f for f in simulate(10, 0, barren, [endless, waits]) if f.analyses == ANALYSES[-1]]
     assert last[1].promotions < last[0].promotions
     assert all(f.gain == pytest.approx(0) and f.regret == pytest.approx(0) for f in last)
 
@@ -64,7 +64,7 @@ def test_noise_of_other_words_refuses_what_truly_gains() -> None:
     rule = Rule(name="a", gate=POINT, fresh=True, least=2, patience=30, other_words=True)
     fixed = Rule(name="b", gate=POINT, fresh=True, least=2, patience=30)
     heard, unheard = (
-        [f.promotions for f in simulate(50, 0, population, [rule, fixed]) if f.looks == 20]
+        [f.promotions for f in simulate(50, 0, population, [rule, fixed]) if f.analyses == 20]
         for population in (loud, quiet)
     )
     # 40 flips of noise ask for 11 net flips of 100, which an idea that gains 6 hardly ever has.
@@ -85,7 +85,7 @@ def test_counts_are_those_of_loops_drawn_case_by_case() -> None:
     loops = 400
     for fresh in (True, False):
         rule = Rule(name="rule", gate=POINT, fresh=fresh)
-        by_counts = next(f for f in simulate(loops, 3, population, [rule]) if f.looks == 5)
+        by_counts = next(f for f in simulate(loops, 3, population, [rule]) if f.analyses == 5)
         by_cases = np.array(
             [_by_cases(population, rule, np.random.default_rng([9, i])) for i in range(loops)]
         )
@@ -97,7 +97,7 @@ def test_counts_are_those_of_loops_drawn_case_by_case() -> None:
 def _by_cases(
     population: Population, rule: Rule, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Promotions, true gain and whether one was false, of five looks with every case drawn."""
+    """Promotions, true gain and whether one was false, of five analyses with every case drawn."""
 
     def edited(right: Any, idea: Idea) -> Any:
         draw = rng.random(len(right))
@@ -107,14 +107,14 @@ def _by_cases(
         return int((after & ~before).sum()), int((before & ~after).sum())
 
     stack: list[Idea] = []
-    accuracy, looks, false = population.accuracy, 0, False
+    accuracy, analyses, false = population.accuracy, 0, False
     held = rng.random(rule.confirm) < accuracy
-    while looks < 5:
+    while analyses < 5:
         idea = population.ideas[int(rng.random() < 0.6)]
         tried = rng.random(gates.OPTIMIZE) < population.accuracy
         if not gates._tried(*flips(tried, edited(tried, idea))):
             continue
-        looks += 1
+        analyses += 1
         before = held
         if rule.fresh:
             before = rng.random(rule.confirm) < population.accuracy
@@ -122,7 +122,7 @@ def _by_cases(
                 before = edited(before, entry)
         after = edited(before, idea)
         fixed, broken = flips(before, after)
-        if fixed >= gates._least_fixed(gates._asked(rule, looks), broken):
+        if fixed >= gates._least_fixed(gates._asked(rule, analyses), broken):
             stack.append(idea)
             held = after
             false |= idea.after(accuracy) <= accuracy
@@ -141,7 +141,7 @@ def test_the_gate_is_asked_at_the_border_and_its_word_holds_beyond(gate: Mapping
 
 
 def test_a_simulation_is_its_seeds(found: list[Found]) -> None:
-    assert simulate(15, seed=1, rules=[STRICT]) == found[: len(LOOKS)]
+    assert simulate(15, seed=1, rules=[STRICT]) == found[: len(ANALYSES)]
 
 
 def test_measured_effects_become_rates(tmp_path: Path) -> None:

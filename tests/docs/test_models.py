@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.engine.rehearse import rehearse_overrides
+from framework.engine.dry_run import dry_run_of
 from framework.testing.server import ModelServer
 from tests.docs.markdown import blocks, commands
 
@@ -32,7 +32,7 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "run.py").symlink_to(ROOT / "run.py")
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     env = {**os.environ, "PYTHONPATH": path}
-    asked = rehearse_overrides(["domain=loan", "arch=bm25", "n_cases=20", "model=openai"])
+    asked = dry_run_of(["domain=loan", "arch=bm25", "n_cases=20", "model=openai"])
     typed = commands(PAGE)
     assert len(typed) >= 12
     with ModelServer(asked.answers) as server:

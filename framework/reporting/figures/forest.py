@@ -35,14 +35,14 @@ def forest(group: Group) -> Drawing | None:
     )
     names = [a if reference else f"{a} − {b}" for a, b in pairs]
     budgets = [b for b in group.budgets if any(_of(rows, budget=b))]
-    look = marks(budgets)
+    styles = marks(budgets)
     height = (0.9, 0.55 + len(pairs) * (0.12 + 0.13 * len(budgets)))
     with facets(len(axes), _COLUMNS, (2.1, 2.4), height, sharey=True) as (figure, panels):
         for panel, axis in zip(panels, axes, strict=True):
-            _panel(panel, axis, [_of(rows, axis=axis, budget=b) for b in budgets], pairs, look,
+            _panel(panel, axis, [_of(rows, axis=axis, budget=b) for b in budgets], pairs, styles,
                    higher_is_better(axis), group.smallest_effect)  # fmt: skip
             rows_axis(panel, names)
-        legend(figure, handles(look.values()), [f"budget {b}" for b in budgets])
+        legend(figure, handles(styles.values()), [f"budget {b}" for b in budgets])
     against = f"Each arm minus {reference}" if reference else "First arm minus second"
     effect = group.smallest_effect
     band = f" The grey band is the smallest effect declared, ±{effect:g}." if effect else ""
@@ -106,14 +106,14 @@ def _panel(
     axis: str,
     by_budget: Sequence[Sequence[Mapping[str, Any]]],
     pairs: Sequence[tuple[str, str]],
-    look: Mapping[str, Any],
+    styles: Mapping[str, Any],
     higher: bool | None,
     effect: float | None,
 ) -> None:
     panel.axvline(0, color="#222222", lw=0.9)
     if effect:
         panel.axvspan(-effect, effect, color="#e8e8e8", zorder=0)
-    for j, (rows, mark) in enumerate(zip(by_budget, look.values(), strict=True)):
+    for j, (rows, mark) in enumerate(zip(by_budget, styles.values(), strict=True)):
         step = 0.62 / len(by_budget)
         for row in rows:
             at = pairs.index((row["arm_a"], row["arm_b"])) + (j - (len(by_budget) - 1) / 2) * step

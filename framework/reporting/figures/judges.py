@@ -28,7 +28,7 @@ def draw(
         rule_based: who of the model and the judges is; what they said is rule-based.
     """
     budgets = list(dict.fromkeys(b for pair in by_axis.values() for p in pair for _, b in p))
-    look = marks(budgets)
+    styles = marks(budgets)
     told = []
     with facets(len(by_axis), _COLUMNS, (0.8, 2.8), (0.4, 2.9)) as (figure, panels):
         for panel, (axis, (first, second)) in zip(panels, by_axis.items(), strict=True):
@@ -37,7 +37,7 @@ def draw(
                 x, y = first[place], second.get(place)
                 if y is None or x["mean"] is None or y["mean"] is None:
                     continue
-                mark = look[place[1]]
+                mark = styles[place[1]]
                 if x["ci_low"] is not None:
                     panel.plot([x["ci_low"], x["ci_high"]], [y["mean"]] * 2, color=mark.colour,
                                lw=0.8, alpha=0.6)  # fmt: skip
@@ -49,7 +49,7 @@ def draw(
             panel.set(title=axis, xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel=names[0])
         for panel in panels[::_COLUMNS]:
             panel.set_ylabel(names[1])
-        legend(figure, handles(look.values()), [f"budget {b}" for b in budgets])
+        legend(figure, handles(styles.values()), [f"budget {b}" for b in budgets])
     label = "Measured with language models."
     if rule_based:
         named = ", ".join(rule_based)

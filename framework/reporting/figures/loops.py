@@ -132,7 +132,7 @@ def promises(
     if not shown:
         return None
     names = [label for label, _ in shown]
-    look = marks(names)
+    styles = marks(names)
     tests = [split for split in ("test", "test_shifted") if any(split in r for _, r in shown)]
     last = max(len(results["trajectory"]) for _, results in shown)
     below = legend_height(5.8, names) if len(names) > 1 else 0.0
@@ -140,7 +140,7 @@ def promises(
     with canvas(5.8, 3.0 + below) as (figure, panels):
         panel = panels[0][0]
         for place, (label, results) in enumerate(shown):
-            mark = look[label]
+            mark = styles[label]
             deltas = [0.0, *(entry["cumulative_delta"] for entry in results["trajectory"])]
             panel.plot(range(len(deltas)), deltas, ls=mark.line, marker=mark.marker,
                        color=mark.colour, mfc=mark.face, lw=1.2)  # fmt: skip
@@ -166,7 +166,7 @@ def promises(
         panel.set(xlabel="promotions on CONFIRM, then the final stack where nothing was chosen",
                   ylabel="accuracy, less the bare pipeline's")  # fmt: skip
         if len(names) > 1:
-            legend(figure, handles(look.values(), line=True), names)
+            legend(figure, handles(styles.values(), line=True), names)
     return Drawing(
         name=name,
         title="What CONFIRM promised and TEST gave",

@@ -41,19 +41,19 @@ def strata(group: Group) -> Drawing | None:
     names, axis = strata_of(group), stratum_axis(group)
     if len(names) < 2 or axis is None:
         return None
-    look, arms = marks(group.budgets), group.arms
-    height = (0.9, 0.55 + len(arms) * (0.1 + 0.13 * len(look)))
+    styles, arms = marks(group.budgets), group.arms
+    height = (0.9, 0.55 + len(arms) * (0.1 + 0.13 * len(styles)))
     shared = {"sharey": True, "sharex": True}
     with facets(len(names), _ACROSS, (1.9, 2.3), height, **shared) as (figure, panels):
         for panel, name in zip(panels, names, strict=True):
             n = 0
-            for j, (budget, mark) in enumerate(look.items()):
+            for j, (budget, mark) in enumerate(styles.items()):
                 for i, arm in enumerate(arms):
                     found = stratum_entry(group.job(arm, budget), name, axis)
                     if found is None:
                         continue
                     n = max(n, found["n"])
-                    at = i + (j - (len(look) - 1) / 2) * 0.62 / len(look)
+                    at = i + (j - (len(styles) - 1) / 2) * 0.62 / len(styles)
                     whisker(panel, at, found["ci_low"], found["ci_high"], mark.colour)
                     panel.plot(found["mean"], at, marker=mark.marker, ls="", color=mark.colour,
                                zorder=4)  # fmt: skip
@@ -61,7 +61,7 @@ def strata(group: Group) -> Drawing | None:
             for i in range(1, len(arms)):
                 panel.axhline(i - 0.5, color="#eeeeee", lw=0.6, zorder=0)
             panel.set_title(f"{name} (n = {n})")
-        legend(figure, handles(look.values()), [f"budget {b}" for b in look])
+        legend(figure, handles(styles.values()), [f"budget {b}" for b in styles])
     return Drawing(
         name=f"strata-{group.index}",
         title=f"{axis} by stratum",
@@ -106,7 +106,7 @@ def depth(group: Group) -> Drawing | None:
 
 
 def _together(group: Group, levels: Sequence[int], axis: str) -> Figure:
-    look, budgets = marks(group.arms), group.budgets
+    styles, budgets = marks(group.arms), group.budgets
     width = max(_WIDTH, 1.0 + 3.1 * len(budgets))
     height = 3.3 + legend_height(width, group.arms)
     with canvas(width, height, 1, len(budgets), sharey=True) as (figure, panels):
@@ -114,15 +114,15 @@ def _together(group: Group, levels: Sequence[int], axis: str) -> Figure:
             for i, arm in enumerate(group.arms):
                 # A little apart, so that intervals show.
                 off = (i - (len(group.arms) - 1) / 2) * 0.5 / len(group.arms)
-                _curve(panel, group.job(arm, budget), levels, axis, look[arm], off)
+                _curve(panel, group.job(arm, budget), levels, axis, styles[arm], off)
             panel.set(title=f"budget {budget}", xticks=levels, xlabel="depth (hops)")
         panels[0][0].set_ylabel(axis)
-        legend(figure, handles(look.values(), line=True), list(look))
+        legend(figure, handles(styles.values(), line=True), list(styles))
     return figure
 
 
 def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
-    look, arms = marks(group.budgets), group.arms
+    styles, arms = marks(group.budgets), group.arms
     shared = {"sharey": True, "sharex": True}
     with facets(len(arms), _COLUMNS, (9.4, 0), (0.7, 1.75), **shared) as (figure, panels):
         for panel, arm in zip(panels, arms, strict=True):
@@ -130,14 +130,14 @@ def _apart(group: Group, levels: Sequence[int], axis: str) -> Figure:
                 found = [(d, e) for d in levels if (e := depth_entry(job, d, axis))]
                 panel.plot([d for d, _ in found], [e["mean"] for _, e in found], color="#dddddd",
                            lw=0.8, zorder=1)  # fmt: skip
-            for i, (budget, mark) in enumerate(look.items()):
-                off = (i - (len(look) - 1) / 2) * 0.3 / len(look)
+            for i, (budget, mark) in enumerate(styles.items()):
+                off = (i - (len(styles) - 1) / 2) * 0.3 / len(styles)
                 _curve(panel, group.job(arm, budget), levels, axis, mark, off)
             panel.set(title=arm, xticks=levels)
         for panel in panels[::_COLUMNS]:
             panel.set_ylabel(axis)
-        names = [f"budget {budget}" for budget in look]
-        legend(figure, handles(look.values(), line=True), names)
+        names = [f"budget {budget}" for budget in styles]
+        legend(figure, handles(styles.values(), line=True), names)
     return figure
 
 

@@ -55,7 +55,7 @@ def by_budget(
 
     each : draws a job with the mark of its arm, and says it. labels : of the two axes.
     """
-    look, budgets = marks(group.arms), group.budgets
+    styles, budgets = marks(group.arms), group.budgets
     inches = max(5.0, 1.0 + 2.9 * len(budgets))
     size = (inches, height + legend_height(inches, group.arms))
     said = []
@@ -63,12 +63,12 @@ def by_budget(
         for panel, budget in zip(panels[0], budgets, strict=True):
             for arm in group.arms:
                 job = group.job(arm, budget)
-                words = "" if job is None else each(panel, job, look[arm])
+                words = "" if job is None else each(panel, job, styles[arm])
                 if words:
                     said.append(f"{arm} at {budget}: {words}")
             panel.set(title=f"budget {budget}", xlabel=labels[0])
         panels[0][0].set_ylabel(labels[1])
-        legend(figure, handles(look.values(), hollow=hollow, line=not hollow), list(look))
+        legend(figure, handles(styles.values(), hollow=hollow, line=not hollow), list(styles))
     return figure, "; ".join(said)
 
 

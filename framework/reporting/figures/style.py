@@ -1,4 +1,4 @@
-"""How every figure looks: colours for the colour-blind, marks that differ in grey, same bytes.
+"""How every figure styles: colours for the colour-blind, marks that differ in grey, same bytes.
 
 Colours are Okabe and Ito's (jfly.uni-koeln.de/color, 2008). Whatever has a colour has a marker, a
 line style or a hatch of its own too.
@@ -222,7 +222,7 @@ def whisker(
         panel.plot(along, across, color=colour, lw=1.1, zorder=3, solid_capstyle="butt")
 
 
-def handles(looks: Iterable[Mark], *, hollow: bool = False, line: bool = False) -> list[Line2D]:
+def handles(styles: Iterable[Mark], *, hollow: bool = False, line: bool = False) -> list[Line2D]:
     """What stands before the names in a legend, drawn as the panels draw it."""
     from matplotlib.lines import Line2D
 
@@ -236,7 +236,7 @@ def handles(looks: Iterable[Mark], *, hollow: bool = False, line: bool = False) 
             mfc="none" if hollow else mark.face,
             mew=1.5 if hollow else 1.0,
         )
-        for mark in looks
+        for mark in styles
     ]
 
 

@@ -88,7 +88,7 @@ def _by_arm(evidence: Evidence) -> dict[str, list[Named]]:
 
 def one_loop(results: Mapping[str, Any]) -> Iterator[Block]:
     """A loop without figures: how it went, why each draft was kept or not, what TEST says."""
-    yield Text(_course(results))
+    yield Text(_in_words(results))
     yield Listing(_verdicts(results))
     yield from _openings([("", results)])
     yield from _drafts(results, "loop")
@@ -119,7 +119,7 @@ def _one(
     kind: str,
     anchor: str,
 ) -> Iterator[Block]:
-    yield Text(_course(results))
+    yield Text(_in_words(results))
     yield Listing(_verdicts(results))
     yield final_states([("", results)], anchor=f"{anchor}-states")
     yield from _figures([("", results)], add_figure, kind, anchor)
@@ -142,7 +142,7 @@ def _several(
     yield from localised([results for _, results in members], anchor)
     for number, (name, results) in enumerate(members):
         own = f"{anchor}-{number}"
-        inner = [Text(_course(results)), *_drafts(results, own), *failures(results, own)]
+        inner = [Text(_in_words(results)), *_drafts(results, own), *failures(results, own)]
         yield Details(f"{name}: why each candidate was promoted or not", inner)
 
 
@@ -157,7 +157,7 @@ def _verdicts(results: Mapping[str, Any]) -> list[str]:
     return [verdict(results, split) for split in ("test", "test_shifted") if split in results]
 
 
-def _course(results: Mapping[str, Any]) -> str:
+def _in_words(results: Mapping[str, Any]) -> str:
     """What was set up, how it went, and why it ended."""
     loop, stopped, splits = results["loop"], results["stopped"], results["splits"]
     noise, reason = results["noise"], results["stopped"]["reason"]

@@ -50,7 +50,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         if len(distinct) > 1 and name != "seed":
             differ.append(name)
     if differ:
-        yield Note(f"The runs were not all made alike: they differ in {', '.join(differ)}.")
+        yield Note(f"The runs were not all made in one way: they differ in {', '.join(differ)}.")
     yield Table(
         anchor="provenance-table",
         caption="What the runs were made from.",

@@ -98,10 +98,10 @@ class Checker:
     def _run(self, tree: Mapping[str, str], target: str) -> Verdict:
         key = digest([dict(tree), target, dict(sources_of_tests())])
         if key not in _VERDICTS:
-            _VERDICTS[key] = self._run_anew(tree, target)
+            _VERDICTS[key] = self._run_again(tree, target)
         return _VERDICTS[key]
 
-    def _run_anew(self, tree: Mapping[str, str], target: str) -> Verdict:
+    def _run_again(self, tree: Mapping[str, str], target: str) -> Verdict:
         if self._sandbox is None:
             self._sandbox = Sandbox(LIMITS)
         word = secrets.token_hex(16)

@@ -2,7 +2,7 @@
 
 A record has eight content phrases. The entry keeps each phrase of the ticket with probability
 `visibility`, every further record each phrase of the one before with probability `rho`; what is not
-kept is drawn anew from an area of the record's own, another for every place. So the expected
+kept is drawn again from an area of the record's own, another for every place. So the expected
 overlap of the record k links up with the ticket is visibility * rho^k (Depth assumption 4). A
 look-alike starts from some of the same phrases, the others being of the ticket's area, and passes
 through the same areas.

@@ -1,4 +1,4 @@
-"""What a case really has of each knob, and how alike tasks are.
+"""What a case really has of each knob, and how similar tasks are.
 
 Similarity is the share of one text's content words that another text has. So drift is what the
 generator put in: such figures are no evidence about learned
@@ -63,9 +63,9 @@ def nearest_neighbours(cases: Sequence[Case]) -> Mapping[str, float]:
         has[row, [known[word] for word in found]] = 1.0
     shared = has @ has.T
     sizes = has.sum(axis=1)
-    alike = shared / np.maximum(sizes[:, None] + sizes[None, :] - shared, 1.0)
-    np.fill_diagonal(alike, 0.0)
-    nearest = alike.max(axis=1, initial=0.0)
+    similarity = shared / np.maximum(sizes[:, None] + sizes[None, :] - shared, 1.0)
+    np.fill_diagonal(similarity, 0.0)
+    nearest = similarity.max(axis=1, initial=0.0)
     return {case.id: float(value) for case, value in zip(cases, nearest, strict=True)}
 
 

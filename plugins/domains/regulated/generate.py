@@ -74,7 +74,7 @@ class _Attempt(Targeting):
 
     def draw(self, twin: str | None) -> tuple[Sampled, Sampled | None]:
         if twin in ("fact", "threshold"):
-            return self._fact_twins() if twin == "fact" else self._threshold_twins()
+            return self._fact_pair() if twin == "fact" else self._threshold_pair()
         if self.plan.stratum == "superseded":
             amended = self.kept.random() < _AMENDED
             sampled = self._amended() if amended else self._revised()
@@ -84,7 +84,7 @@ class _Attempt(Targeting):
             sampled = self._plain()
         if twin is None:
             return sampled, None
-        return sampled, self._protected_twin(sampled)
+        return sampled, self._protected_pair(sampled)
 
     # ------------------------------------------------------------------------------------- strata
 
@@ -221,7 +221,7 @@ class _Attempt(Targeting):
 
     # -------------------------------------------------------------------------------------- twins
 
-    def _fact_twins(self) -> tuple[Sampled, Sampled]:
+    def _fact_pair(self) -> tuple[Sampled, Sampled]:
         rules = self._in_force()
         (pivot,) = self._top(rules, 1, self._bases)
         key, turned = self.shape.choice(self._bases(pivot))
@@ -240,7 +240,7 @@ class _Attempt(Targeting):
             sampled, facts=other, decision=decision, winners=winners
         )
 
-    def _threshold_twins(self) -> tuple[Sampled, Sampled]:
+    def _threshold_pair(self) -> tuple[Sampled, Sampled]:
         rules = self._in_force()
         (pivot,) = self._top(rules, 1, self._ordered)
         turned = self.shape.choice(self._ordered(pivot))
@@ -255,7 +255,7 @@ class _Attempt(Targeting):
             sampled, policy=other, decision=decision, winners=winners
         )
 
-    def _protected_twin(self, sampled: Sampled) -> Sampled:
+    def _protected_pair(self, sampled: Sampled) -> Sampled:
         name = self.rng.choice(sorted(self.spec.protected))
         reference = self.spec.reference_groups[name]
         others = [v for v in self.spec.protected[name] if v != reference]

@@ -57,7 +57,7 @@ def draw(
     """
     arms = list(dict.fromkeys(arm for curves in panels.values() for arm in curves))
     chosen = _chosen(arms)
-    look = marks(chosen)
+    styles = marks(chosen)
     joined = any(not isinstance(p.x, str) for c in panels.values() for f in c.values() for p in f)
     width = 1.0 + 3.7 * len(panels)
     with canvas(width, 3.2 + legend_height(width, chosen), 1, len(panels), sharey=False) as (
@@ -71,14 +71,14 @@ def draw(
             places = {x: float(i if named else x) for i, x in enumerate(found)}
             gap = _gap(list(places.values()), logarithmic)
             for arm, curve in curves.items():
-                if arm not in look:
+                if arm not in styles:
                     at = [places[p.x] for p in curve]
                     panel.plot(at, [p.mean for p in curve], color=_GREY, lw=0.9, zorder=1)
             here = [arm for arm in chosen if arm in curves]
             for i, arm in enumerate(here):
                 off = (i - (len(here) - 1) / 2) * 0.4 * gap / max(len(here), 3)
                 at = [_moved(places[p.x], off, logarithmic) for p in curves[arm]]
-                _curve(panel, at, curves[arm], look[arm], joined)
+                _curve(panel, at, curves[arm], styles[arm], joined)
             if line is not None:
                 panel.plot(*line, color="#777777", lw=2.5, alpha=0.5, zorder=1)
             if logarithmic:
@@ -94,7 +94,7 @@ def draw(
             if min(means) >= 0 and _SMALL < max(means) <= 1:
                 panel.set_ylim(-0.03, 1.03)
             panel.set(xlabel=xlabel, ylabel=axis)
-        legend(figure, handles(look.values(), line=joined), chosen)
+        legend(figure, handles(styles.values(), line=joined), chosen)
     if len(chosen) < len(arms):
         caption += f" In grey, {len(arms) - len(chosen)} other arms: the tables have them all."
     told = [

@@ -152,7 +152,7 @@ def _fitted(
     bread = np.linalg.inv(design.T @ design)
     weights = design @ bread[1]
     value = float(weights @ y)
-    reason = _too_few(x, unit) or _alike(y, x, unit)
+    reason = _too_few(x, unit) or _similar(y, x, unit)
     if reason:
         return value, None, None, reason
     clustered = len(np.unique(unit)) < len(y)
@@ -202,7 +202,7 @@ def _too_few(x: FloatArray, unit: _Indices) -> str:
     return f"no interval: {number} {what}{worth} at a depth, fewer than {MIN_UNITS}"
 
 
-def _alike(y: FloatArray, x: FloatArray, unit: _Indices) -> str:
+def _similar(y: FloatArray, x: FloatArray, unit: _Indices) -> str:
     """Why none is claimed where hardly a cluster holds a case unlike its depth; else empty."""
     differing: set[int] = set()
     for depth in np.unique(x):

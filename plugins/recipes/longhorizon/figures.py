@@ -43,7 +43,7 @@ class Profile(_Figure):
 
     def figure(self, rows: Sequence[Recorded]) -> Drawing:
         arms, budgets = _arms(rows), _budgets(rows)
-        look = marks(arms)
+        styles = marks(arms)
         width = 1.2 + 2.4 * len(budgets)
         told = []
         with canvas(width, 2.9 + legend_height(width, arms), 1, len(budgets), sharey=True) as (
@@ -56,7 +56,7 @@ class Profile(_Figure):
                     step = (place - (len(arms) - 1) / 2) * 0.11
                     at = [i + step for i, v in enumerate(values) if v is not None]
                     shown = [v for v in values if v is not None]
-                    mark = look[arm]
+                    mark = styles[arm]
                     panel.plot(
                         at, shown, ls="", marker=mark.marker, color=mark.colour, mfc=mark.face
                     )
@@ -65,7 +65,7 @@ class Profile(_Figure):
                 panel.set(title=f"budget {budget}", ylim=(-0.04, 1.04))
                 panel.set_xticks(range(len(AXES)), AXES)
             panels[0][0].set_ylabel("mean over cases")
-            legend(figure, handles(look.values()), arms)
+            legend(figure, handles(styles.values()), arms)
         return Drawing(
             name="longhorizon-figure3",
             title="Profile by budget",
@@ -89,7 +89,7 @@ class AccuracyByBudget(_Figure):
         from framework.statistics.intervals import wilson
 
         arms, budgets = _arms(rows), _budgets(rows)[::-1]
-        look = marks(arms)
+        styles = marks(arms)
         told = []
         with canvas(5.6, 3.2 + legend_height(5.6, arms)) as (figure, panels):
             panel = panels[0][0]
@@ -98,7 +98,7 @@ class AccuracyByBudget(_Figure):
                 at = [i + (place - (len(arms) - 1) / 2) * 0.06 for i, f in enumerate(found) if f]
                 held = [list(f.values()) for f in found if f]
                 means = [sum(values) / len(values) for values in held]
-                mark = look[arm]
+                mark = styles[arm]
                 panel.plot(at, means, ls=mark.line, marker=mark.marker, color=mark.colour,
                            mfc=mark.face, lw=1.2)  # fmt: skip
                 for x, values in zip(at, held, strict=True):
@@ -107,7 +107,7 @@ class AccuracyByBudget(_Figure):
                 told.append(f"{arm}: " + ", ".join(f"{m:.2f}" for m in means))
             panel.set(ylabel="EDA", ylim=(-0.04, 1.04))
             panel.set_xticks(range(len(budgets)), budgets)
-            legend(figure, handles(look.values(), line=True), arms)
+            legend(figure, handles(styles.values(), line=True), arms)
         return Drawing(
             name="longhorizon-figure4",
             title="Decision accuracy by budget",
@@ -133,20 +133,20 @@ class Commitment(_Figure):
                   for label, cells in tables[number].rows}  # fmt: skip
         if not points:
             raise UserError("figure 5: the rows hold neither Summ-only nor the verified reader")
-        look = marks(list(points))
+        styles = marks(list(points))
         told = []
         with canvas(4.8, 3.4 + legend_height(4.8, list(points))) as (figure, panels):
             panel = panels[0][0]
             for label, cells in points.items():
                 x, y = cells[1].value, cells[2].value
                 if x is not None and y is not None:
-                    mark = look[label]
+                    mark = styles[label]
                     panel.plot(x, y, ls="", marker=mark.marker, color=mark.colour, mfc="none",
                                mew=1.5, ms=8)  # fmt: skip
                     told.append(f"{label}: {x:.2f}, {y:.2f}")
             panel.set(xlabel="commit rate", ylabel="right, when committed")
             panel.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
-            legend(figure, handles(look.values(), hollow=True), list(points))
+            legend(figure, handles(styles.values(), hollow=True), list(points))
         return Drawing(
             name="longhorizon-figure5",
             title="The plane of commitment",

@@ -139,13 +139,13 @@ class Trajectories(_Loops):
 
     def figure(self, loops: Sequence[figures.Shown]) -> Drawing | None:
         names = [loop.name for loop in loops]
-        look = marks(names)
+        styles = marks(names)
         words = []
         with canvas(5.4, 3.2 + legend_height(5.4, names)) as (figure, panels):
             panel = panels[0][0]
             for label, loop in zip(names, loops, strict=True):
                 deltas = loop.deltas
-                mark = look[label]
+                mark = styles[label]
                 panel.plot(range(1, len(deltas) + 1), deltas, ls=mark.line, marker=mark.marker,
                            color=mark.colour, mfc=mark.face, lw=1.2)  # fmt: skip
                 told = ", ".join(f"{d:+.2f}" for d in deltas) or "no promotion"
@@ -153,7 +153,7 @@ class Trajectories(_Loops):
             panel.axhline(0, color="#222222", lw=0.8)
             panel.set(xlabel="promotion", ylabel="CONFIRM delta at that promotion")
             panel.set_xticks(range(1, 1 + max(1, *(len(loop.deltas) for loop in loops))))
-            legend(figure, handles(look.values(), line=True), names)
+            legend(figure, handles(styles.values(), line=True), names)
         return Drawing(
             name="regimes-figure5",
             title="Trajectories of promotions",

@@ -138,7 +138,7 @@ def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: 
     assert [path.name for path in runs_dir.iterdir() if path.is_dir()] == ["first"]
     framework(capsys, "rescore", str(old), "judge=llm")
     again = framework(capsys, "rescore", str(old), "judge=llm")
-    assert "exists already; go on with it by resume=" in again.mistake
+    assert "exists already; resume it with resume=" in again.mistake
 
 
 def test_cut_off_it_goes_on_without_the_reader(

@@ -1,4 +1,4 @@
-"""Going on with runs and sweeps that were cut off, at any point, with operational overrides."""
+"""Resuming runs and sweeps that were cut off, at any point, with operational overrides."""
 
 from __future__ import annotations
 

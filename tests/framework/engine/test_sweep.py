@@ -261,7 +261,7 @@ def test_too_many_failed_cases_are_status_1(
     assert done.status == 1
     assert done.out == "run: r\n"
     assert done.err.startswith("stopped: 1 cases failed; the last: RuntimeError: told to fail")
-    assert done.err.endswith("go on with resume=r\n")
+    assert done.err.endswith("resume it with resume=r\n")
 
 
 def test_a_job_that_stops_does_not_stop_the_others(
@@ -271,7 +271,7 @@ def test_a_job_that_stops_does_not_stop_the_others(
     done = run(capsys, "-m", *LOAN, "arch=none,bm25,full_context", "n_cases=3", "hydra.sweep.dir=s")
     assert done.status == 1
     assert done.out.splitlines()[-1] == "sweep: s"
-    assert "go on with resume=s" in done.err
+    assert "resume it with resume=s" in done.err
     summary = read_json(Path("s/sweep.json"))
     assert [job["run"]["arch"] for job in summary["jobs"]] == ["bm25", "full_context"]
     assert [name.split("-")[1] for name in summary["unfinished"]] == ["none"]

@@ -66,7 +66,7 @@ def test_an_unfinished_sweep_uploads_what_there_is(tmp_path: Path, uploads: list
     assert said.startswith("1 of 2 runs; the sweep itself is not finished")
     assert uploads == [runs[0]]
     _cut_off(runs[0])
-    with pytest.raises(UserError, match="has no finished run yet; go on with it by resume="):
+    with pytest.raises(UserError, match="has no finished run yet; resume it with resume="):
         sync(sweep)
 
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_uploaded_is_the_users_mistake(tmp_path: Path, uploads: l
         sync(tmp_path)
     execute(trivial_plan(n_cases=2), tmp_path / "cut")
     _cut_off(tmp_path / "cut")
-    with pytest.raises(UserError, match="is not finished; go on with it by resume="):
+    with pytest.raises(UserError, match="is not finished; resume it with resume="):
         sync(tmp_path / "cut")
     execute(_without_tracking(), tmp_path / "none")
     with pytest.raises(UserError, match=r"run with tracking=none; resume=.* tracking=mlflow"):

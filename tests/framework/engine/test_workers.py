@@ -106,7 +106,7 @@ def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals, statu
         time.sleep(0.1)
     assert alive_in(tmp_path) == []
     if number != signal.SIGKILL:
-        assert err.splitlines()[-1] == "interrupted; go on with resume=s"
+        assert err.splitlines()[-1] == "interrupted; resume it with resume=s"
         for path in tmp_path.glob("s/*/journal.jsonl"):
             assert verify_run(path.parent).journal.intact
 

@@ -1,4 +1,4 @@
-"""Runs against the local server: its answers rehearsed, in a directory of the test's own."""
+"""Runs against the local server, which answers as a dry run did, in the test's own directory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.engine.rehearse import rehearse_overrides
-from framework.models.rehearsal import likely_tokens
+from framework.engine.dry_run import dry_run_of
+from framework.models.dry_run import likely_tokens
 from framework.models.spending import Spent
 from framework.store.directory import ROWS
 from framework.testing.server import Faults, ModelServer
@@ -29,7 +29,7 @@ def server(
     given = [*BASE, *overrides]
     if not any(o.startswith("model=") for o in given):
         given.append("model=openai")
-    answers = rehearse_overrides(given).answers
+    answers = dry_run_of(given).answers
     return ModelServer(answers, faults=faults, delay_s=delay_s, tokens=tokens)
 
 

@@ -114,7 +114,7 @@ def test_half_the_estimate_as_a_cap_stops_within_one_call_and_a_higher_one_finis
         done = run(capsys, *BASE, *given, *sent_to, f"max_cost_usd={cap}", "hydra.run.dir=capped")
         assert done.status == 1
         assert "stopped: max_cost_usd=" in done.err
-        assert "go on with resume=capped" in done.err
+        assert "resume it with resume=capped" in done.err
         (account,) = spent()
         assert cap - worst_case(Path("capped")) <= account.usd <= cap
         assert held() == 0
@@ -190,7 +190,7 @@ def test_a_cap_met_by_a_gates_baseline_ends_the_sweep(capsys: pytest.CaptureFixt
         assert done.status == 1
         assert done.err.count("stopped: ") == 1
         assert "stopped: gate.baseline s/loan-bm25" in done.err
-        assert "go on with resume=s" in done.err
+        assert "resume it with resume=s" in done.err
         assert done.out.splitlines() == ["sweep: s"]
         assert [p.parent.name.split("-")[1] for p in Path("s").glob("*/journal.jsonl")] == ["bm25"]
         assert held() == 0

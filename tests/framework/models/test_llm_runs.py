@@ -233,7 +233,7 @@ def test_a_refused_key_ends_the_run_at_once(capsys: pytest.CaptureFixture[str]) 
         )  # fmt: skip
     assert done.status == 1
     assert "404" in done.err
-    assert "go on with resume=r" in done.err
+    assert "resume it with resume=r" in done.err
     assert running.counts.calls == 0
 
 

@@ -56,7 +56,7 @@ def test_the_first_ctrl_c_lets_what_is_under_way_end() -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130, err
-        assert "interrupted; go on with resume=r" in err
+        assert "interrupted; resume it with resume=r" in err
         assert running.counts.calls < 40
         (account,) = spent()
         assert (account.calls, account.lost_calls, held()) == (running.counts.calls, 0, 0)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from framework.engine.compose import compose_plan, composer
-from framework.engine.rehearse import rehearse
+from framework.engine.dry_run import dry_run_rows
 from framework.engine.run import execute
 from framework.errors import ModelError, StopRun, UserError
 from framework.models.client import Ledger, track_usage
+from framework.models.dry_run import DryRun, as_dry_run
 from framework.models.hashing import hashed_words
-from framework.models.rehearsal import Rehearsal, rehearsed
 from framework.records import Usage
 from framework.testing.embedder_conformance import check_embedder
 from framework.testing.server import Faults, ModelServer
@@ -121,11 +121,11 @@ def test_another_length_than_was_said_is_named() -> None:
         embedded(settings_of(server), TEXTS)
 
 
-def test_a_rehearsal_sends_nothing_and_counts() -> None:
+def test_a_dry_run_sends_nothing_and_counts() -> None:
     settings = OpenAIEmbedderSettings(
         base_url="http://127.0.0.1:1/v1", dimension=64, batch=2, retries=0
     )
-    with rehearsed(Rehearsal()):
+    with as_dry_run(DryRun()):
         rows, usage = embedded(settings, TEXTS)
     np.testing.assert_allclose(rows, hashed_words(TEXTS, 64), atol=1e-6)
     assert usage.calls == usage.paid_calls == 2
@@ -137,7 +137,7 @@ def test_a_whole_run_embeds_through_the_server(arch: str, tmp_path: Path) -> Non
     given = ["domain=loan", f"arch={arch}", "n_cases=2", "tracking=none", "gate=open"]
     with composer():
         hashed = compose_plan([*given, "embedder.dimension=64"])
-        rows = rehearse(hashed)
+        rows = dry_run_rows(hashed)
         with ModelServer({}) as server:
             plan = compose_plan(
                 [

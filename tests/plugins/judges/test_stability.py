@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from framework.engine.rehearse import rehearse_overrides
-from framework.models.rehearsal import prompt_key
+from framework.engine.dry_run import dry_run_of
+from framework.models.dry_run import prompt_key
 from framework.testing.server import ModelServer
 from tests.launching import framework, run
 
@@ -27,13 +27,13 @@ WAYS = {
 
 
 class Judging:
-    """What the server says: the rehearsed verdicts, or under some wordings another mind."""
+    """What the server says: the verdicts of a dry run, or under some wordings another mind."""
 
     def __init__(self) -> None:
         self.answers: dict[str, str] = {}
         self.fickle: set[str] = set()
         for way in WAYS.values():
-            asked = rehearse_overrides([*SHORT, "judge=openai", *way]).answers
+            asked = dry_run_of([*SHORT, "judge=openai", *way]).answers
             if way == WAYS["paraphrased"]:
                 self.fickle = asked.keys() - self.answers.keys()
             self.answers |= asked

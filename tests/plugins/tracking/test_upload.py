@@ -275,7 +275,7 @@ def test_an_unfinished_run_is_refused(tmp_path: Path, uri: str, stored: Stored) 
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-1]))
     assert load_state(tmp_path / "run").finished is None
-    with pytest.raises(UserError, match="is not finished; go on with it by resume="):
+    with pytest.raises(UserError, match="is not finished; resume it with resume="):
         tracker(plan).upload_run(tmp_path / "run", None)
     assert stored() == []
     with pytest.raises(UserError, match="is not a run directory"):

@@ -34,8 +34,8 @@ class FallbackToRawSpan(Operator[NoSettings]):
         if answer.confidence is not None:
             return answer.confidence < _LOW
         best = max(match.share for match in near)
-        alike = [match.statement.text for match in near if match.share == best]
-        return len({span_of(task.query, text) for text in alike}) > 1
+        similar = [match.statement.text for match in near if match.share == best]
+        return len({span_of(task.query, text) for text in similar}) > 1
 
     def act(self, task: TaskCard, view: MemoryView, answer: Answer) -> Answer:
         best = max(scene_of(task, view).near, key=lambda match: match.share)

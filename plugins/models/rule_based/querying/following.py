@@ -24,9 +24,9 @@ def followed(question: str, found: Sequence[Mention], examples: Sequence[Example
     for example in examples:
         literals = [m.replace("''", "'") for m in _LITERAL.findall(example.sql)]
         words = _words(example.question, literals)
-        alike = len(asked & words) / max(1, len(asked | words))
-        if alike >= share:
-            best, share = example, alike
+        overlap = len(asked & words) / max(1, len(asked | words))
+        if overlap >= share:
+            best, share = example, overlap
     if best is None:
         return ""
     sql, rest = best.sql, list(values)

@@ -17,7 +17,7 @@ from plugins.models.rule_based.dated import Statement, statements
 from plugins.models.rule_based.memory.lexical import corrects, words_of
 from plugins.models.rule_based.noise import is_missed
 
-_ALIKE: Final = 0.3
+_SIMILAR: Final = 0.3
 """Share of common words from which a correction is held to be of a memory."""
 _ENDS: Final = re.compile(
     r"\b(?:withdrawn|rescinded|revoked|cancell?ed|retracted|void(?:ed)?|no longer)\b", re.IGNORECASE
@@ -58,13 +58,13 @@ def _changes(told: Sequence[Statement], memories: Sequence[str]) -> Iterator[Cha
         said.add(words)
         corrected = None
         if corrects(statement.text):
-            alike = [
+            similar = [
                 (len(words & memory) / len(words | memory), -i)
                 for i, memory in enumerate(known)
                 if i not in changed
             ]
-            share, place = max(alike, default=(0.0, 0))
-            corrected = -place if share >= _ALIKE else None
+            share, place = max(similar, default=(0.0, 0))
+            corrected = -place if share >= _SIMILAR else None
         text = statement.text
         if statement.date and corrects(text):
             text = f"{statement.date}: {text}"

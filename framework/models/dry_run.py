@@ -22,7 +22,7 @@ _PIECE: Final = re.compile(r" ?[^\W\d_]{1,9}|\d{1,3}| ?[^\s\w]+|_|\s+")
 """Where byte-pair tokenizers first cut a text: words with the space before them, runs of marks."""
 
 
-class Rehearsal:
+class DryRun:
     """The rule-based answers to what would be asked, by their prompt."""
 
     def __init__(self) -> None:
@@ -67,19 +67,19 @@ def prompt_key(system: str, user: str) -> str:
     return digest([system, user])
 
 
-_on: ContextVar[Rehearsal | None] = ContextVar("decisionbench_rehearsal", default=None)
+_on: ContextVar[DryRun | None] = ContextVar("decisionbench_dry_run", default=None)
 
 
 @contextmanager
-def rehearsed(rehearsal: Rehearsal) -> Iterator[Rehearsal]:
+def as_dry_run(dry_run: DryRun) -> Iterator[DryRun]:
     """Inside, language models answer from the rules and send nothing; they need no key."""
-    token = _on.set(rehearsal)
+    token = _on.set(dry_run)
     try:
-        yield rehearsal
+        yield dry_run
     finally:
         _on.reset(token)
 
 
-def rehearsing() -> Rehearsal | None:
-    """The rehearsal that is on."""
+def current_dry_run() -> DryRun | None:
+    """The dry run that is on."""
     return _on.get()

@@ -1,4 +1,4 @@
-"""Rehearsing runs: the same path with rule-based answers where a language model would be asked.
+"""Dry runs: the same path with rule-based answers where a language model would be asked.
 
 Nothing is sent or written. What comes of it is an estimate of what the runs would ask and cost.
 """
@@ -13,7 +13,7 @@ from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan
 from framework.engine.job import check_job
 from framework.engine.prepare import one_domain, prepare
 from framework.errors import StopRun, UserError
-from framework.models.rehearsal import Rehearsal, rehearsed
+from framework.models.dry_run import DryRun, as_dry_run
 from framework.records import Row
 
 
@@ -37,8 +37,8 @@ def plans_of(overrides: Sequence[str]) -> list[Plan]:
     return list({plan.rows_digest: plan for plan in plans}.values())
 
 
-def rehearse(plan: Plan) -> list[Row]:
-    """The rows of a run whose language models answer by the rules. Call inside `rehearsed`.
+def dry_run_rows(plan: Plan) -> list[Row]:
+    """The rows of a run whose language models answer by the rules. Call inside `as_dry_run`.
 
     Raises UserError where an operation has no rule.
     """
@@ -57,9 +57,9 @@ def rehearse(plan: Plan) -> list[Row]:
         raise UserError(f"nothing can be estimated: {stop}") from None
 
 
-def rehearse_overrides(overrides: Sequence[str]) -> Rehearsal:
+def dry_run_of(overrides: Sequence[str]) -> DryRun:
     """What every run of these overrides would ask, with the rule-based answers."""
-    with composer(), one_domain(), rehearsed(Rehearsal()) as rehearsal:
+    with composer(), one_domain(), as_dry_run(DryRun()) as dry_run:
         for plan in plans_of(overrides):
-            rehearse(plan)
-    return rehearsal
+            dry_run_rows(plan)
+    return dry_run
