@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from framework.reporting.markdown import put_between_markers
+from framework.reporting.markdown import print_or_put
 from framework.statistics.bootstrap import bca_limits, bootstrap_means, unit_values
 from framework.statistics.bounded import bounded_limits, chance_below
 from framework.statistics.clusters import Units, cluster_robust, t_limits
@@ -228,10 +228,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     text = f"{markdown(simulate(args.samples))}\n\n{args.samples:,} samples a cell."
     text += f"\n\n{widths(max(1, args.samples // 100))}"
-    if args.into is None:
-        print(text)
-    else:
-        put_between_markers(args.into, text)
+    print_or_put(text, args.into)
     return 0
 
 

@@ -37,7 +37,7 @@ from benchmarks.studies.coverage_samples import (
     skewed_alone,
     unequal,
 )
-from framework.reporting.markdown import put_between_markers
+from framework.reporting.markdown import print_or_put
 from framework.statistics.agreement import agreement_limits
 from framework.statistics.intervals import mean_interval
 from framework.statistics.omnibus import cochran_q, friedman
@@ -433,10 +433,7 @@ def main(argv: list[str] | None = None) -> int:
         Path(args.data).write_text(as_data(found), encoding="utf-8")
     table = markdown(found)
     text = f"{table}\n\n{args.samples:,} samples a cell."
-    if args.into is None:
-        print(text)
-    else:
-        put_between_markers(args.into, text)
+    print_or_put(text, args.into)
     return 0
 
 

@@ -321,7 +321,7 @@ def main(argv: list[str] | None = None) -> int:
     """Simulate loops under each gate; print the table, or put it between a file's table markers."""
     from benchmarks.studies.gate_tables import draw, markdown
     from framework.reporting.figures.style import save
-    from framework.reporting.markdown import put_between_markers
+    from framework.reporting.markdown import print_or_put
 
     parser = argparse.ArgumentParser(prog="gates", description="What each gate lets through.")
     parser.add_argument("--loops", type=int, default=1000, help="a rule; default: %(default)s")
@@ -344,10 +344,7 @@ def main(argv: list[str] | None = None) -> int:
     except UserError as error:
         parser.error(str(error))
     text = f"{markdown(found)}\n\n{args.loops:,} loops a gate, seed {args.seed}."
-    if args.into is None:
-        print(text)
-    else:
-        put_between_markers(args.into, text)
+    print_or_put(text, args.into)
     if args.figure:
         directory = Path(args.figure)
         directory.mkdir(parents=True, exist_ok=True)

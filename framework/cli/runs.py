@@ -127,7 +127,7 @@ def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
     from framework.analysis.evidence import of_sweep
     from framework.analysis.loops import read_loop
-    from framework.reporting.markdown import blocks_markdown, put_between_markers
+    from framework.reporting.markdown import blocks_markdown, print_or_put
     from framework.reporting.sections.loop_tables import pooled_of
     from framework.reporting.sections.overview import main_tables
     from framework.store.directory import SWEEP
@@ -144,10 +144,7 @@ def table(args: argparse.Namespace) -> int:
     if not tables:
         raise UserError(f"no budget {args.budget!r} in the sweep")
     text = blocks_markdown(tables, brief=True)
-    if args.into is None:
-        print(text)
-    else:
-        put_between_markers(args.into, text)
+    print_or_put(text, args.into)
     return 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from framework.operations.prompted import PromptedOperation
 from framework.operations.verdicts import Finding, numbered, read_findings, written
-from framework.records import ChecklistItem
+from framework.records import Answer, ChecklistItem, Standard
 from framework.registry import register
 from framework.text.canonical import canonical_json
 
@@ -24,6 +24,19 @@ class AuditRequest:
     notice: str
     question: str
     items: tuple[ChecklistItem, ...]
+
+    @classmethod
+    def of(
+        cls, answer: Answer, standard: Standard, items: tuple[ChecklistItem, ...] | None = None
+    ) -> AuditRequest:
+        """An answer under a standard; `items` are those of the standard that are asked for."""
+        return cls(
+            decision=answer.decision,
+            rationale=answer.rationale,
+            notice=answer.notice,
+            question=standard.question,
+            items=standard.items if items is None else items,
+        )
 
     @property
     def document(self) -> str:

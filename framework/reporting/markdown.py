@@ -91,6 +91,14 @@ def put_between_markers(place: str, text: str) -> None:
     path.write_text(whole, encoding="utf-8")
 
 
+def print_or_put(text: str, place: str | None) -> None:
+    """Print a text or, where `place` is given, put it between the table markers there."""
+    if place is None:
+        print(text)
+    else:
+        put_between_markers(place, text)
+
+
 def between_markers(place: str) -> str:
     """What stands there; see `put_between_markers`."""
     return _between(*_place(place))[1].strip()

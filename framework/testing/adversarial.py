@@ -46,14 +46,7 @@ class RuleJudge(Judge[NoSettings]):
         return [Verdict(id=one.id, met=one.met, evidence=one.evidence) for one in found]
 
     def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
-        request = AuditRequest(
-            decision=answer.decision,
-            rationale=answer.rationale,
-            notice=answer.notice,
-            question=standard.question,
-            items=standard.items,
-        )
-        found = answer_by_rule(Audit(), request)
+        found = answer_by_rule(Audit(), AuditRequest.of(answer, standard))
         return [Verdict(id=one.id, met=one.met, evidence=one.evidence) for one in found]
 
     def equivalent(

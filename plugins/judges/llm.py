@@ -115,13 +115,7 @@ class LLMJudge(Judge[LLMJudgeSettings]):
     async def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
         findings: list[Finding] = []
         for group in self._groups(standard.items, f"{answer.rationale}\n{answer.notice}"):
-            request = AuditRequest(
-                decision=answer.decision,
-                rationale=answer.rationale,
-                notice=answer.notice,
-                question=standard.question,
-                items=group,
-            )
+            request = AuditRequest.of(answer, standard, group)
             found = await self._ask(self._audit, request)
             findings.extend(found)
         return _verdicts(findings, [item.id for item in standard.items])

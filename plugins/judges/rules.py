@@ -36,16 +36,9 @@ class Rules(Judge[NoSettings]):
         ]
 
     def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
-        request = AuditRequest(
-            decision=answer.decision,
-            rationale=answer.rationale,
-            notice=answer.notice,
-            question=standard.question,
-            items=standard.items,
-        )
         return [
             Verdict(id=finding.id, met=finding.met, evidence=finding.evidence)
-            for finding in answer_by_rule(Audit(), request)
+            for finding in answer_by_rule(Audit(), AuditRequest.of(answer, standard))
         ]
 
     def equivalent(
