@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -52,16 +53,23 @@ def _lower(units: Units, tail: float, lowest: float, highest: float) -> float:
     (pairs, counts) = np.unique(
         np.column_stack((units.sums, units.sizes)), axis=0, return_counts=True
     )
-    sums = np.append(pairs[:, 0], lowest * units.sizes.max())
-    sizes = np.append(pairs[:, 1], units.sizes.max())
-    shapes = np.append(counts, 1.0)
+    if units.mean - lowest <= 1e-12:
+        return lowest
+    return _limit(pairs.astype(float).tobytes(), counts.tobytes(), tail, lowest, highest)
+
+
+@lru_cache(maxsize=4_096)
+def _limit(pairs: bytes, counts: bytes, tail: float, lowest: float, highest: float) -> float:
+    """Of sums with sizes, so many of each: axes, strata and runs often have the same."""
+    sums, sizes = np.frombuffer(pairs).reshape(-1, 2).T
+    sums = np.append(sums, lowest * sizes.max())
+    sizes = np.append(sizes, sizes.max())
+    shapes = np.append(np.frombuffer(counts, dtype=np.intp), 1.0)
 
     def excess(mean: float) -> float:
         chance = chance_below(sums - mean * sizes, shapes)
         return math.log(max(chance, tail**3) / tail)
 
-    if units.mean - lowest <= 1e-12:
-        return lowest
     return _root(excess, lowest, highest)
 
 
