@@ -1,6 +1,7 @@
-"""`python -m framework`: look at plugins, cases, runs and comparisons.
+"""`decisionbench`, the same as `python -m framework`: run, and look at what came out.
 
-Each command is a function in a module of its own, imported when it is called: `--help` stays fast.
+`decisionbench arch=bm25` runs, and so does `decisionbench run arch=bm25`. Each other command is a
+function in a module of its own, imported when it is called: `--help` stays fast.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from framework.cli.place import check_place
 from framework.errors import UserError
 
 
@@ -18,9 +20,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""
     from framework.cli.log import log_to_stderr
 
+    words = list(sys.argv[1:] if argv is None else argv)
     log_to_stderr()
     try:
-        _refuse_moved(sys.argv[1:] if argv is None else argv)
+        check_place()
+        if _runs(words):
+            from framework.cli.run import main as run
+
+            return run(words[words[0] == "run" :])
+        _refuse_moved(words)
         args = _parsed(argv)
         module, function = args.command.split(":")
         status: int = getattr(importlib.import_module(f"framework.cli.{module}"), function)(args)
@@ -33,6 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left, as `head` does: not an error of anyone's.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _runs(words: Sequence[str]) -> bool:
+    """Whether the words are of a run: the command, an override, or Hydra's switch for a sweep."""
+    first = words[0] if words else ""
+    return first in ("run", "-m", "--multirun") or first[:1] in ("+", "~") or (
+        "=" in first and not first.startswith("-")
+    )  # fmt: skip
 
 
 def _refuse_moved(argv: Sequence[str]) -> None:
@@ -55,9 +71,10 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m framework", description="DecisionBench: plugins, cases, runs, comparisons."
+        prog="decisionbench", description="DecisionBench: plugins, cases, runs, comparisons."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("run", help="run what KEY=VALUE composes (-m: a sweep); may be left out")
 
     add = commands.add_parser("list", help="every plugin: group, name, one line, settings")
     add.add_argument("group", nargs="?", help="only this group")
