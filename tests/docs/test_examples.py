@@ -39,6 +39,7 @@ def test_there_is_a_page_for_each_kind_of_plugin() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_examples_of_a_page_run(page: Path, checkout: Path) -> None:
     written = [block for block in blocks(page) if block.title]
