@@ -13,7 +13,7 @@ from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes._paper_values import printed
-from plugins.recipes.depth._cases import crossing, slope
+from plugins.recipes.depth._cases import crossing, slope, values
 from plugins.recipes.depth._decay import DecayFit, fit_decays
 from plugins.recipes.depth._decay import Measured as Recalled
 from plugins.recipes.depth._knobs import Curve, Sweep, by_depth, curves_block, needs, placed
@@ -93,8 +93,15 @@ def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
     """From which depth each arm with edges leads all arms without, under the same budget."""
     typed = [job for job in jobs if _has_edges(job)]
     rivals = [job for job in jobs if not _has_edges(job) and _is_fair(job)]
+    cases = values(typed[0], "recall").keys() if typed else set()
+    others = [job.arm for job in rivals if values(job, "recall").keys() != cases]
+    rivals = [job for job in rivals if job.arm not in others]
     if not typed or not rivals:
         return
+    if others:
+        yield Text(
+            f"Measured on the forms that a model reads, and so left out: {', '.join(others)}."
+        )
     yield Text(
         f"Crossover: the least depth at which an arm with edges recalls more than each of the "
         f"{len(rivals)} arms without edges that have the same budget, the lower bound of its lead "

@@ -51,7 +51,8 @@ SWEEPS = {
     "agentic": ("reader=commit,agentic", "arch=bm25", "n_cases=8"),
     "cross_model": ("model=rule_based,rule_based_noisy", "arch=none,bm25,oracle"),
     "intervention": ("arch=none,typed_graph",),
-    "crossover": ("arch=none,bm25,typed_graph", "n_cases=16"),
+    # raptor's memory is a model's: it has recall of the forms that the model reads alone.
+    "crossover": ("arch=none,bm25,raptor,typed_graph", "n_cases=16"),
     "paper_geometry": ("arch=none,bm25,typed_graph", "n_cases=9"),
     "four_cell": ("domain.spec=full,stripped", "arch=none,oracle", "n_cases=3"),
 }
