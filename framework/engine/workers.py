@@ -227,7 +227,10 @@ def _work(
                 result, kind = str(error), "mistake"
             except Exception:
                 result, kind = traceback.format_exc(), "failed"
-        say(job, kind, result)
+        try:
+            say(job, kind, result)
+        except KeyboardInterrupt:  # it was heard, and who heard it ends every worker
+            return
 
 
 def _end_with(alive: int) -> None:

@@ -193,3 +193,32 @@ def test_a_model_in_the_process_has_one_worker_and_the_reason_is_told(
     assert done.err == "one job after the other: budget=tight is loaded in the process\n"
     log = (next(tmp_path.glob("s/*/job.log"))).read_text(encoding="utf-8")
     assert "ended: finished" in log
+
+
+class _Heard:
+    """A connection whose last message was heard, and who heard it ends this process meanwhile."""
+
+    def recv(self) -> int:
+        return 0
+
+    def send(self, told: object) -> None:
+        raise KeyboardInterrupt
+
+
+def test_a_worker_that_is_ended_while_it_says_its_last_word_leaves_no_traceback(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    import multiprocessing
+
+    from framework.engine import workers
+
+    alive, held = os.pipe()
+    here = os.dup(held)
+    given = (_Heard(), (), alive, here, lambda job, tell: None)
+    process = multiprocessing.get_context("fork").Process(target=workers._work, args=given)
+    process.start()
+    process.join(30)
+    for end in (alive, held, here):
+        os.close(end)
+    assert process.exitcode == 0
+    assert capfd.readouterr().err == ""
