@@ -18,7 +18,7 @@ from framework.analysis.verdict import (
     leaders,
     spent,
 )
-from framework.reporting.blocks import Block, Heading, Text
+from framework.reporting.blocks import Block, Heading, Listing
 from framework.reporting.format import DAGGER, short_limits
 
 _MOST_SETTINGS: Final = 4
@@ -34,19 +34,18 @@ def verdict(evidence: Evidence) -> Iterator[Block]:
     if not groups and not failed:
         return
     yield Heading("Verdict", "verdict")
-    if failed:
-        yield Text(failed)
+    items = [failed] if failed else []
     if not groups:
+        yield Listing(items)
         return
     shared = [_models(evidence), *_open(evidence)]
     if len(groups) == 1:
-        yield Text(" ".join([*_found(groups[0]), *shared]))
+        yield Listing([*items, *_found(groups[0]), *shared])
         return
-    for group in groups[:_MOST_SETTINGS]:
-        yield Text(" ".join([f"{group.differs}:", *_found(group)]))
+    items += [" ".join([f"{g.differs}:", *_found(g)]) for g in groups[:_MOST_SETTINGS]]
     left = len(groups) - _MOST_SETTINGS
-    more = [f"{left} more settings are in the tables."] if left > 0 else []
-    yield Text(" ".join([*more, *shared]))
+    items += [f"{left} more settings are in the tables."] if left > 0 else []
+    yield Listing([*items, *shared])
 
 
 def _all_failed(jobs: Sequence[Job]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.evidence import of_run, of_sweep
-from framework.reporting.blocks import Text
+from framework.reporting.blocks import Listing
 from framework.reporting.page import write_report
 from framework.reporting.sections.verdict import verdict
 from plugins.tracking._content import sweep_upload
@@ -19,7 +19,12 @@ COST = {"ci_low": None, "ci_high": None, "n": 8, "method": "", "kind": "rule-bas
 
 
 def said(found: dict[str, Any]) -> str:
-    return " ".join(b.text for b in verdict(of_sweep(found)) if isinstance(b, Text))
+    return " ".join(sentences(found))
+
+
+def sentences(found: dict[str, Any]) -> list[str]:
+    (listing,) = (b for b in verdict(of_sweep(found)) if isinstance(b, Listing))
+    return list(listing.items)
 
 
 def test_a_decided_difference_names_the_better_arm_and_by_how_much() -> None:
@@ -82,10 +87,10 @@ def test_whether_a_language_model_took_part() -> None:
 
 def test_one_run_says_that_it_compares_nothing() -> None:
     summary, _ = job("x", {"eda": HALF})
-    (_, text) = verdict(of_run(summary))
-    assert isinstance(text, Text)
-    assert text.text.startswith("eda: at tight (1,000 tokens) x, 0.50.")
-    assert "One arm alone is neither good nor bad" in text.text
+    (_, listing) = verdict(of_run(summary))
+    assert isinstance(listing, Listing)
+    assert listing.items[0] == "eda: at tight (1,000 tokens) x, 0.50."
+    assert listing.items[-1].startswith("One arm alone is neither good nor bad")
 
 
 def test_terminal_page_and_tracking_begin_with_the_same_sentences(
@@ -94,11 +99,12 @@ def test_terminal_page_and_tracking_begin_with_the_same_sentences(
     monkeypatch.chdir(tmp_path)
     arms = ("arch=none,bm25", "budget=tight,loose", "baseline=none", "hydra.sweep.dir=many")
     done = run(capsys, "-m", *HOTPOT, *arms, "report=true")
-    text = said(read_json(tmp_path / "many/sweep.json"))
-    assert 3 <= text.count(". ") + 1 <= 5
+    found = sentences(read_json(tmp_path / "many/sweep.json"))
+    assert 3 <= len(found) <= 5
+    text = "\n".join(f"- {sentence}" for sentence in found)
     for budget in ("tight", "loose"):
         assert f"at {budget} (" in text
-    assert " ".join(done.out.split()).startswith(f"Verdict {text}")
+    assert " ".join(done.out.split()).startswith(f"Verdict {' '.join(text.split())}")
     lines = done.out.splitlines()
     assert [line.split(":")[0] for line in lines[-4:] if line] == ["page", "next", "sweep"]
     write_report(tmp_path / "many")

@@ -89,7 +89,7 @@ def test_the_page_says_what_a_rule_based_number_is(
     plan = finished_run(tmp_path / "run", uri)
     tracker(plan).upload_run(tmp_path / "run", None)
     note = stored()[0].data.tags[_content.NOTE]
-    assert note.startswith("## Verdict\n\nright: at ")
+    assert note.startswith("## Verdict\n\n- right: at ")
     assert "\n> Rule-based model: no language model was asked." in note
     entry = read_summary(tmp_path / "run")["axes"]["right"]
     interval = f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
