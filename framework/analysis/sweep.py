@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from framework.analysis.axes import amounts, as_mappings, axis_meta
 from framework.analysis.cost import differences
+from framework.analysis.headroom import telling_cases
 from framework.analysis.summary import SETTING, setting_of
 from framework.contracts.recipe import Convention
 from framework.errors import UserError
@@ -57,6 +58,7 @@ def sweep_summary(
             for name, s in zip(names, summaries, strict=True)
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
+        "telling_cases": telling_cases(summaries, rows),
         "smallest_effect": smallest_effect,
         "cost_effectiveness": _cost_effectiveness(summaries, rows, baseline),
         "published_convention": (

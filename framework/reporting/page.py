@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from framework.analysis.evidence import Evidence, load, of_run, of_sweep
 from framework.reporting.blocks import Block, Heading, Note, Page, Text
-from framework.reporting.figures import forest, parts, planes, ranks, shares
+from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
@@ -93,6 +93,7 @@ def ending(evidence: Evidence) -> Iterator[Block]:
     yield from overview.notes(evidence)
     if evidence.is_sweep:
         yield from overview.main_tables(evidence)
+        yield from overview.telling_cases(evidence)
     elif evidence.jobs[0].summary["axes"]:
         yield overview.axes_table(evidence.jobs[0], "axes-0")
     for group in evidence.groups:
@@ -139,7 +140,8 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
     yield from comparisons.scorecard(evidence)
     yield from robustness.agreement(evidence)
     for title, anchor, figures, tables in (
-        ("Retention and use", "retention", (shares.decomposition, shares.failures),
+        ("Retention and use", "retention",
+         (budgets.budget_curve, shares.decomposition, shares.failures),
          behaviour.retention),
         ("Commitment and abstention", "abstention", (planes.commitment, planes.risk_coverage),
          behaviour.abstention),

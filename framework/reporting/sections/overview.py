@@ -8,6 +8,7 @@ from typing import Any
 from framework.analysis.axes import balanced
 from framework.analysis.columns import definitions
 from framework.analysis.evidence import Evidence, Group, Job
+from framework.analysis.summary import SETTING
 from framework.analysis.verdict import chief_axes
 from framework.reporting.blocks import (
     NOTHING,
@@ -99,6 +100,7 @@ def results(evidence: Evidence) -> Iterator[Block]:
     """The headline by arm, a table for each setting and budget; then every axis of every job."""
     yield Heading("Results", "results")
     yield from main_tables(evidence)
+    yield from telling_cases(evidence)
     apart = list(held_out_tables(evidence))
     if apart:
         yield Details("Held-out forms, apart", apart)
@@ -115,6 +117,18 @@ def main_tables(evidence: Evidence, budget: str | None = None) -> Iterator[Table
         for number, one in enumerate(group.budgets):
             if budget in (None, one):
                 yield _main_table(group, one, f"results-{group.index}-{number}")
+
+
+def telling_cases(evidence: Evidence) -> Iterator[Block]:
+    """How many cases can tell arms apart, a line for each setting and budget."""
+    said: dict[tuple[str, ...], list[str]] = {}
+    for entry in evidence.sweep.get("telling_cases", []):
+        where = tuple(str(entry[key]) for key in (*SETTING, "budget"))
+        outcome = "success" if entry["outcome"] == "success" else "whether the view suffices"
+        said.setdefault(where, []).append(f"by {outcome} {entry['cases']} of {entry['of']}")
+    for where, parts in said.items():
+        asked = "" if len({place[:-1] for place in said}) == 1 else f" ({', '.join(where[:-1])})"
+        yield Text(f"Cases that tell arms apart at budget {where[-1]}{asked}: {', '.join(parts)}.")
 
 
 def _main_table(group: Group, budget: str, anchor: str) -> Table:

@@ -19,7 +19,7 @@ from framework.analysis.outcomes import outcome_axis, outcomes, ranked
 from framework.analysis.strata import depths_of_group as depths
 from framework.records import ABSTAIN, Row
 from framework.reporting.blocks import Cell, Details, Table
-from framework.reporting.figures import forest, parts, planes, ranks, shares
+from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
 from framework.reporting.figures.planes import apart
 from framework.reporting.figures.style import Drawing, marks, save
 from framework.reporting.sections.behaviour import retention
@@ -30,7 +30,7 @@ FIGURES = {
     for draw in (
         *(forest.forest, shares.decomposition, shares.failures, planes.commitment),
         *(planes.risk_coverage, planes.reliability, planes.pareto, parts.strata, parts.depth),
-        ranks.ranks,
+        *(ranks.ranks, budgets.budget_curve),
     )
 }
 
@@ -120,8 +120,8 @@ def drawn(name: str, group: Group) -> Drawing:
 # ------------------------------------------------------------------------------------- all of them
 
 
-NEED_MORE = ("forest", "reliability", "risk_coverage", "strata")
-"""Figures of comparisons, confidences and strata, which these groups do not have."""
+NEED_MORE = ("forest", "reliability", "risk_coverage", "strata", "budget_curve")
+"""Figures of comparisons, confidences, strata and budgets, which these groups do not have."""
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if name not in NEED_MORE])
@@ -150,6 +150,31 @@ def test_many_arms_fit(name: str, tmp_path: Path) -> None:
     group = group_of(*(job_of(arm, rows_of(arm, i / 24, 0.8)) for i, arm in enumerate(arms)))
     svg, _ = save(drawn(name, group), tmp_path)
     assert svg.stat().st_size > 10_000
+
+
+def at_budgets(*tokens: int) -> Group:
+    """Two arms at each of these budgets, of which one keeps more the more room it has."""
+    jobs = []
+    for size in tokens:
+        for arm, kept in (("flat", 0.3), ("rising", size / 1000)):
+            one = job_of(arm, rows_of(arm, kept, 0.8, seed=size), budget=f"b{size}")
+            use = {**one.summary["budget_use"], "budget_tokens": size}
+            jobs.append(replace(one, summary={**one.summary, "budget_use": use}))
+    return group_of(*jobs)
+
+
+def test_a_line_an_arm_from_three_budgets_on(tmp_path: Path) -> None:
+    assert budgets.budget_curve(at_budgets(100, 400)) is None
+    made = drawn("budget_curve", at_budgets(100, 400, 900))
+    assert "flat" in made.alt
+    assert "rising" in made.alt
+    assert "model-free" in made.caption.lower()
+    svg, _ = save(made, tmp_path)
+    assert svg.stat().st_size > 10_000
+    fewer = at_budgets(100, 400, 900)
+    free = {"budget_use": {"unbudgeted": True}}
+    bare = [replace(job, summary={**job.summary, **free}) for job in fewer.jobs]
+    assert budgets.budget_curve(group_of(*bare)) is None
 
 
 def test_marks_differ_without_colour() -> None:
