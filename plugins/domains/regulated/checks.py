@@ -123,6 +123,9 @@ def _check_condition(place: str, condition: ConditionSpec, spec: Spec) -> None:
         if not 1 <= condition.listed[0] <= condition.listed[1] < len(fact.vocabulary):
             _fail(f"{place}.listed", f"within 1 and {len(fact.vocabulary) - 1} expected")
     elif fact.type in NUMERIC:
+        if 0 < condition.step < fact.step:
+            finer = f"at least the fact's {fact.step:g} expected: a finer one tells its side"
+            _fail(f"{place}.step", finer)
         reach = condition.far[1] + condition.step
         low, high = fact.range[0] - reach, fact.range[1] + reach
         if low < fact.admissible[0] or high > fact.admissible[1]:

@@ -14,26 +14,21 @@ from random import Random
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from framework.text.tokens import count_tokens
+from plugins.domains.regulated.calendar import sample_day
 from plugins.domains.regulated.noise import damage
+from plugins.domains.regulated.outline import CURRENT, REPLY, REQUEST, RETIRED, make_outline
 from plugins.domains.regulated.policy import Value
 from plugins.domains.regulated.rendering import Draft, Writer
 from plugins.domains.regulated.sampled import Revision, Sampled
-from plugins.domains.regulated.spec import PointSpec, Spec
+from plugins.domains.regulated.spec import DocumentSpec, PointSpec, Spec
 from plugins.domains.regulated.wording import Words, codes_in_order
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-CURRENT: Final = "current"
-RETIRED: Final = "retired"
-CONFLICTING: Final = "conflicting"
 
-_SECOND_COPY: Final = 0.35
 _RESTATED: Final = 0.3
-_REMENTIONED: Final = 0.5
-_LATE: Final = 0.5
 _DAMAGED_COPIES: Final = 3
-_FACTS_AN_EVENT: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +97,7 @@ class _Necessary:
     ) -> None:
         self.spec, self.sampled, self.rng, self.intake = spec, sampled, rng, intake
         self.cast = spec.grammar.cast_of(rng, intake)
+        self.outline = make_outline(spec, sampled, rng)
 
         def hand(stream: Random) -> _Hand:
             noisy = sampled.plan.stratum == "noisy"
@@ -171,8 +167,7 @@ class _Necessary:
     def _policy(self) -> None:
         """The policy in four parts: standing clauses, the rules in two, what is in force."""
         spec, policy = self.spec.policy, self.sampled.policy
-        self.day = self.intake + timedelta(days=self.rng.randint(*spec.days))
-        self.committee = self.writer.say(self.rng.choice(spec.authors), self.day)
+        self.committee = self.writer.say(self.rng.choice(spec.authors), self.intake)
         olds = {amendment.old.id: amendment.old for amendment in self.sampled.amendments}
         rules = codes_in_order([olds.get(rule.id, rule) for rule in policy.rules])
         half = (len(rules) + 1) // 2
@@ -196,19 +191,22 @@ class _Necessary:
             self._amend(i, amendment.old.id)
 
     def _policy_part(self, n: int, *clauses: str, general: Sequence[str] = ()) -> Draft:
+        name = f"policy/{n}"
+        day = self._day(name) or self.intake + timedelta(days=sample_day(self.rng))
+
         def standing(hand: _Hand) -> list[tuple[str, bool]]:
             lines = [*clauses, *map(hand.words.general, general)]
-            return [(hand.writer.say(line, self.day), True) for line in lines]
+            return [(hand.writer.say(line, day), True) for line in lines]
 
         draft = Draft(
-            id=self.writer.id(f"policy/{n}"),
+            id=self.writer.id(name),
             spec_id="policy",
             kind="policy",
             title=f"{self.spec.policy.title} (part {n + 1} of 4)",
             author=self.committee,
-            day=self.day,
-            arrival=self.day,
-            order=n / 1000,
+            day=day,
+            arrival=day,
+            order=self.rng.random(),
             lines=self._worded(standing),
         )
         self.drafts.append(draft)
@@ -216,7 +214,7 @@ class _Necessary:
 
     def _amend(self, i: int, rule_id: str) -> None:
         document = self.spec.used("amendment")[0]
-        draft = self.writer.start(f"amendment/{i}", document)
+        draft = self._start(f"amendment/{i}", document)
         new = next(rule for rule in self.sampled.policy.rules if rule.id == rule_id)
         text = self._said(Words.rule, new, amended=draft.day)
         opening = self.writer.say(self.rng.choice(document.sentences), draft.day)
@@ -229,40 +227,20 @@ class _Necessary:
     # ------------------------------------------------------------------------------------ records
 
     def _records(self) -> None:
-        """Every stated fact in one record, some in a second; a conflicting value in another."""
-        planned: dict[str, list[tuple[str, Value, str]]] = {}
-        for key in self.spec.facts:
-            if key not in self.sampled.stated:
-                continue
-            for where, value, role in self._copies(key):
-                planned.setdefault(where, []).append((key, value, role))
-        for where in sorted(planned):
-            document = self.spec.documents[where.partition("#")[0]]
-            statements = planned[where]
-            for n in range(0, len(statements), _FACTS_AN_EVENT):
-                draft = self.writer.start(f"record/{where}/{n}", document)
-                for key, value, role in statements[n : n + _FACTS_AN_EVENT]:
-                    self._state(draft, key, value, role)
-                self._fill(draft, document.sentences)
-                self.drafts.append(draft)
+        for name, (document, statements) in self.outline.records.items():
+            draft = self._start(name, document)
+            for key, value, role in statements:
+                self._state(draft, key, value, role)
+            self._fill(draft, document.sentences)
+            self.drafts.append(draft)
 
-    def _copies(self, key: str) -> list[tuple[str, Value, str]]:
-        """(record, value, role) of each statement of a fact before any correction."""
-        fact, sampled = self.spec.facts[key], self.sampled
-        places = list(fact.documents) or [d.id for d in self.spec.used("record")]
-        self.rng.shuffle(places)
-        if len(places) == 1:
-            places.append(f"{places[0]}#second")
-        value, role = sampled.facts[key], CURRENT
-        for revision in sampled.revisions:
-            if revision.key == key and not revision.rescinded:
-                value, role = revision.retired[0], RETIRED
-        if sampled.gap is not None and sampled.gap.key == key and sampled.gap.other is not None:
-            pair = [value, sampled.gap.other]
-            self.rng.shuffle(pair)
-            return [(places[i], pair[i], CONFLICTING) for i in range(2)]
-        second = self.rng.random() < _SECOND_COPY
-        return [(place, value, role) for place in places[: 1 + second]]
+    def _start(self, name: str, document: DocumentSpec, arrival: date | None = None) -> Draft:
+        """An empty draft on the day planned for it, or on any."""
+        return self.writer.start(name, document, self._day(name), arrival)
+
+    def _day(self, name: str) -> date | None:
+        days = self.outline.days.get(name)
+        return None if days is None else self.intake + timedelta(days=days)
 
     def _state(self, draft: Draft, key: str, value: Value, role: str) -> None:
         as_line = draft.kind == "form" and self.rng.random() < 0.7
@@ -280,12 +258,11 @@ class _Necessary:
         steps = [*revision.retired, current]
         if revision.rescinded:
             steps = [current, revision.retired[0]]
-        day = self.intake + timedelta(days=self.rng.randint(*documents[0].days))
         previous = self.first_of[key]
         for n in range(1, len(steps)):
-            if n > 1:
-                day += timedelta(days=self.rng.randint(2, 4))
-            draft = self.writer.start(f"correction/{key}/{n}", self.rng.choice(documents), day=day)
+            name = f"correction/{key}/{n}"
+            draft = self._start(name, self.rng.choice(documents))
+            day = draft.day
             word = Words.correction
             if self.rng.random() < _RESTATED:
                 word = Words.restatement
@@ -294,26 +271,23 @@ class _Necessary:
             self._revision_event(draft, key, role, steps[n], text, previous)
             previous = draft.id
         if revision.rescinded:
-            rescinded, day = day, day + timedelta(days=self.rng.randint(2, 4))
-            draft = self.writer.start(f"rescission/{key}", self.rng.choice(documents), day=day)
-            text = self._said(Words.rescission, key, current, rescinded)
+            draft = self._start(f"rescission/{key}", self.rng.choice(documents))
+            text = self._said(Words.rescission, key, current, day)
             self._revision_event(draft, key, CURRENT, current, text, previous)
         old = revision.retired[0]
-        if self.rng.random() < _REMENTIONED:
+        if key in self.outline.rementioned:
             document = self.rng.choice(self.spec.used("remention"))
-            draft = self.writer.start(f"remention/{key}", document)
+            draft = self._start(f"remention/{key}", document)
             text = self._said(Words.remention, key, old, draft.day)
             self._revision_event(draft, key, RETIRED, old, text, None)
-        if not revision.rescinded and self.rng.random() < _LATE:
-            self._arrive_late(key, old, day)
+        if key in self.outline.late:
+            self._arrive_late(key, old)
 
-    def _arrive_late(self, key: str, old: Value, after: date) -> None:
+    def _arrive_late(self, key: str, old: Value) -> None:
         """An older document that plainly states the retired value arrives after the correction."""
         places = self.spec.facts[key].documents
         document = self.spec.documents[self.rng.choice(places)]
-        draft = self.writer.start(
-            f"late/{key}", document, arrival=after + timedelta(days=self.rng.randint(1, 4))
-        )
+        draft = self._start(f"late/{key}", document, arrival=self._day(f"arrival/{key}"))
         text = self._said(Words.fact, key, old)
         draft.lines.append((text, False))
         self._mention("fact", key, RETIRED, text, draft, old)
@@ -336,14 +310,13 @@ class _Necessary:
         """The round of letters that settles the case's reasoning point."""
         point = self.rng.choice(self.spec.points)
         slots = {name: self.rng.choice(values) for name, values in point.slots.items()}
-        asked = self.writer.start("point/request", self.rng.choice(self.spec.used("request")))
+        asked = self._start(REQUEST, self.rng.choice(self.spec.used("request")))
         cast = {**self.cast, **slots}
         asked.lines.append((self._phrase(point.requests, asked.day, cast), False))
         self._fill(asked, self.spec.documents[asked.spec_id].sentences)
         document = self.rng.choice(self.spec.used("reply"))
-        day = asked.day + timedelta(days=self.rng.randint(2, 6))
-        reply = self.writer.start("point/reply", document, day=day)
-        text = self._phrase(point.replies, day, cast)
+        reply = self._start(REPLY, document)
+        text = self._phrase(point.replies, reply.day, cast)
         reply.lines.append((text, False))
         reply.edges += [("cites", asked.id)]
         self._mention("reason", point.id, CURRENT, text, reply)

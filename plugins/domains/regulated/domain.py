@@ -119,7 +119,7 @@ class Regulated(Domain[RegulatedSettings]):
         "revisions",
     )
     success_axis: ClassVar[str] = "eda"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",
         "p_ret",

@@ -101,7 +101,7 @@ class _Attempt(Targeting):
         Were there one alone, its direction would tell the label: an approval would follow from an
         improvement.
         """
-        rules = self._in_force()
+        rules = self._in_force(first=3)
         # Sampled as a pair, again as a pair when they coincide: either is as likely to be either.
         for _ in range(SHAPE_KEPT):
             pivot, other = self._top(rules, 2, self._bases)
@@ -140,7 +140,7 @@ class _Attempt(Targeting):
 
     def _amended(self) -> Sampled:
         """Two rules are amended; one amendment flips the label, the other goes the other way."""
-        rules = self._in_force()
+        rules = self._in_force(first=3)
         pivot, other = self._top(rules, 2, self._ordered)
         turned = self.shape.choice(self._ordered(pivot))
         second_turned = self.shape.choice(self._ordered(other))

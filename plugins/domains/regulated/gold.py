@@ -12,7 +12,8 @@ from framework.records import (
     Span,
 )
 from framework.text.expressions import names
-from plugins.domains.regulated.documents import CONFLICTING, CURRENT, RETIRED, Content, Mention
+from plugins.domains.regulated.documents import Content, Mention
+from plugins.domains.regulated.outline import CONFLICTING, CURRENT, RETIRED
 from plugins.domains.regulated.policy import (
     Knowledge,
     Rule,

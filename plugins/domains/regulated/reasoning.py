@@ -9,7 +9,8 @@ from datetime import date
 from typing import Final
 
 from framework.records import ChecklistItem, ReasoningPoint, Standard
-from plugins.domains.regulated.documents import CURRENT, Content
+from plugins.domains.regulated.documents import Content
+from plugins.domains.regulated.outline import CURRENT
 from plugins.domains.regulated.policy import Condition, Knowledge, Rule, Value, compute
 from plugins.domains.regulated.sampled import Sampled
 from plugins.domains.regulated.spec import Spec

@@ -11,6 +11,7 @@ from typing import Final
 
 from framework.records import Event
 from framework.text.tokens import count_tokens
+from plugins.domains.regulated.calendar import sample_day
 from plugins.domains.regulated.noise import misspell
 from plugins.domains.regulated.sampled import Sampled
 from plugins.domains.regulated.spec import DocumentSpec, Spec
@@ -90,7 +91,7 @@ class Writer:
         """An empty draft; `name` makes its id."""
         rng = self.rng
         if day is None:
-            day = self.sampled.plan.intake + timedelta(days=rng.randint(*document.days))
+            day = self.sampled.plan.intake + timedelta(days=sample_day(rng))
         return Draft(
             id=self.id(name),
             spec_id=document.id,

@@ -36,7 +36,7 @@ LOOKAHEAD: Final = rf"\(\?!{PLACEHOLDER}\)"
 
 Texts = tuple[str, ...]
 Pair = tuple[float, float]
-Days = tuple[int, int]
+Bounds = tuple[int, int]
 KEY: Final = {"key": True}
 """Of a field that is the key under which its section stands."""
 NO_RANGE: Final = (0.0, 0.0)
@@ -189,7 +189,7 @@ class ConditionSpec(Section):
     near: Pair = NO_RANGE
     far: Pair = NO_RANGE
     step: Annotated[float, at_least(0)] = 0.0
-    listed: Days = (2, 3)
+    listed: Bounds = (2, 3)
 
     def __post_init__(self) -> None:
         Section.__post_init__(self)
@@ -231,8 +231,7 @@ class PolicySpec(Section):
 
     title: str
     authors: Annotated[Texts, Least(1)]
-    days: Days
-    in_force: Days
+    in_force: Bounds
     precedence: Annotated[tuple[Texts, ...], Least(1)]
     remaining: str
     clauses: Annotated[Texts, Least(4)]
@@ -291,15 +290,14 @@ class Wording(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentSpec(Section):
-    """A type of document. `days` counts from intake; `count` is how many a history holds first."""
+    """A type of document. `count` is how many a history holds first."""
 
     id: str = field(metadata=KEY)
     use: Use
     kind: str
     title: str
     authors: Annotated[Texts, Least(1)]
-    days: Days
-    count: Days = (0, 0)
+    count: Bounds = (0, 0)
     sentences: Annotated[Texts, Least(2)]
 
     def __post_init__(self) -> None:

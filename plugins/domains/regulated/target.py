@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,6 +23,10 @@ _MORE_REASONS: Final = (0.6, 0.3, 0.1)
 """Shares of one, two and three rules of the winning decision: assumed."""
 _LOWER_FIRES: Final = 0.15
 _DERIVED_STATED: Final = 0.5
+
+
+_LEAST_GAP: Final = 0.25
+"""Of the usual gap, the least that is left of one that makes up for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +67,27 @@ class Targeting:
         self.precedence = spec.policy.precedence[0]
 
     def _in_force(
-        self, needed: str | None = None, barred: frozenset[str] = frozenset()
+        self, needed: str | None = None, barred: frozenset[str] = frozenset(), first: int = 2
     ) -> list[RuleSpec]:
-        """Rules of a case: one or more for every decision, two or more for the usual first."""
+        """Rules of a case: two or more for every decision, where the spec allows it.
+
+        `first`: as many for the decision that usually wins first.
+        """
         allowed = [rule for rule in self.spec.rules if rule.id not in barred]
-        n = min(self.shape.randint(*self.spec.policy.in_force), len(allowed))
+        there = Counter(rule.decision for rule in allowed)
+        enough = {d: max(1, min(2, there[d])) for d in self.precedence if d != self.remaining}
+        enough[self.spec.policy.precedence[0][0]] = first
+        n = max(self.shape.randint(*self.spec.policy.in_force), sum(enough.values()))
+        n = min(n, len(allowed))
         for _ in range(_TRIES):
             chosen = {rule.id for rule in self.shape.sample(allowed, n)}
             rules = [rule for rule in allowed if rule.id in chosen]
-            decisions = [rule.decision for rule in rules]
-            complete = {*decisions, self.remaining} == set(self.precedence)
-            useful = complete and decisions.count(self.spec.policy.precedence[0][0]) > 1
+            decisions = Counter(rule.decision for rule in rules)
+            # A rule alone has none beside it by which its threshold can be made up for.
+            useful = all(decisions[d] >= least for d, least in enough.items())
+            # Two thresholds around one value would tell its place between them without it.
+            read = [condition.fact for rule in rules for condition in rule.conditions]
+            useful = useful and len(set(read)) == len(read)
             if useful and (needed is None or needed in chosen):
                 return rules
         raise Retry
@@ -88,11 +103,12 @@ class Targeting:
             winners = [only]
         else:
             n = self.rng.choices((1, 2, 3), _MORE_REASONS)[0]
-            winners = self.rng.sample(own, min(n, len(own)))
-        below = self.precedence[self.precedence.index(target) + 1 :]
-        lower = [
-            rule.id for rule in rules if rule.decision in below and self.rng.random() < _LOWER_FIRES
-        ]
+            winners = self.rng.sample(own, min(n, max(1, len(own) // 2)))
+        lower = []
+        for decision in self.precedence[self.precedence.index(target) + 1 :]:
+            others = [rule.id for rule in rules if rule.decision == decision]
+            fired = [name for name in others if self.rng.random() < _LOWER_FIRES]
+            lower += fired[: len(others) // 2]
         return frozenset((*winners, *lower))
 
     def _pivot_pattern(
@@ -113,38 +129,77 @@ class Targeting:
 
         `turned`: by rule, the condition on which it turns; where the rule does not fire this one
         alone is false. Of another compound rule any of the conditions may be.
+
+        A rule that fires has its threshold on the near side of the value, so that thresholds alone
+        would tell the decision. What it lacks is shared out among the rules of its decision that do
+        not fire: whatever fires, the thresholds of a decision lie as far from the values on
+        average.
         """
-        made = []
-        for rule in rules:
-            n = len(rule.conditions)
-            false = {turned[rule.id]} if rule.id in turned else self._some(n)
-            conditions = []
-            for i, condition in enumerate(rule.conditions):
-                wanted = [
-                    (s.facts[condition.fact], rule.id in s.fired or i not in false)
-                    for s in scenarios
-                ]
-                placed = place(
-                    condition,
-                    self.spec.facts[condition.fact],
-                    self.rng.choice(condition.comparators),
-                    wanted,
-                    sample_gap(condition, self.plan.near, self.rng),
-                    self.rng,
-                )
-                if placed is None:
-                    raise Retry
-                conditions.append(placed)
-            made.append(
-                Rule(
-                    id=rule.id,
-                    code=self.codes[rule.id],
-                    decision=rule.decision,
-                    conditions=tuple(conditions),
-                    reason=rule.reason,
-                )
+        made: dict[str, Rule] = {}
+        for decision in dict.fromkeys(rule.decision for rule in rules):
+            group = [rule for rule in rules if rule.decision == decision]
+            fixed = [r for r in group if r.id in scenarios[0].fired or r.id in turned]
+            free = [rule for rule in group if rule not in fixed]
+            lacking = 0.0
+            for rule in fixed:
+                made[rule.id] = self._rule(rule, scenarios, turned)
+                if self._ordered(rule):
+                    lacking += _usual(rule) - self._away(rule, made[rule.id])
+            sharing = sum(bool(self._ordered(rule)) for rule in free)
+            if lacking and not sharing:
+                raise Retry
+            for rule in free:
+                more = lacking / sharing / _false(rule) if sharing else 0.0
+                made[rule.id] = self._rule(rule, scenarios, turned, max(_LEAST_GAP, 1 + more))
+        return Policy(
+            rules=tuple(made[rule.id] for rule in rules),
+            precedence=self.precedence,
+            remaining=self.remaining,
+        )
+
+    def _rule(
+        self,
+        rule: RuleSpec,
+        scenarios: Sequence[Scenario],
+        turned: Mapping[str, int],
+        scale: float = 1.0,
+    ) -> Rule:
+        """One rule; `scale` multiplies the gap of a condition that is false."""
+        false = {turned[rule.id]} if rule.id in turned else self._some(len(rule.conditions))
+        conditions = []
+        for i, condition in enumerate(rule.conditions):
+            wanted = [
+                (s.facts[condition.fact], rule.id in s.fired or i not in false) for s in scenarios
+            ]
+            gap = sample_gap(condition, self.plan.near, self.rng)
+            placed = place(
+                condition,
+                self.spec.facts[condition.fact],
+                self.rng.choice(condition.comparators),
+                wanted,
+                gap * (1.0 if wanted[0][1] else scale),
+                self.rng,
             )
-        return Policy(rules=tuple(made), precedence=self.precedence, remaining=self.remaining)
+            if placed is None:
+                raise Retry
+            conditions.append(placed)
+        return Rule(
+            id=rule.id,
+            code=self.codes[rule.id],
+            decision=rule.decision,
+            conditions=tuple(conditions),
+            reason=rule.reason,
+        )
+
+    def _away(self, rule: RuleSpec, placed: Rule) -> float:
+        """How far thresholds lie beyond the values, in usual gaps, on average; below 0: short."""
+        found = []
+        for i in self._ordered(rule):
+            low, high = rule.conditions[i].near if self.plan.near else rule.conditions[i].far
+            condition = placed.conditions[i]
+            over = ordinal(condition.threshold) - ordinal(self.facts[condition.fact])
+            found.append((-over if condition.comparator in DOWNWARD else over) * 2 / (low + high))
+        return sum(found) / len(found)
 
     def _rethreshold(
         self, policy: Policy, rule: RuleSpec, turned: int, *, flip: bool, tighter: bool | None
@@ -265,6 +320,17 @@ class Targeting:
         """A random part of n conditions, not empty."""
         chosen = {i for i in range(n) if self.rng.random() < 0.5}
         return chosen or {self.rng.randrange(n)}
+
+
+def _false(rule: RuleSpec) -> float:
+    """The share of a rule's conditions that are false where it does not fire: see `_some`."""
+    n = len(rule.conditions)
+    return 0.5 + 0.5**n / n
+
+
+def _usual(rule: RuleSpec) -> float:
+    """How far thresholds lie beyond the values, in usual gaps, where the rule does not fire."""
+    return 2 * _false(rule) - 1
 
 
 def _rule_with(rule: Rule, conditions: tuple[Condition, ...]) -> Rule:

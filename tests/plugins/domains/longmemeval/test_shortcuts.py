@@ -1,4 +1,7 @@
-"""The words of a history alone do not tell whether the question about it has an answer."""
+"""The words of a history alone do not tell whether the question about it has an answer.
+
+On 2,000 cases of all structures: tests/benchmarks/test_surface.py.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.feature_selection import SelectKBest, chi2
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
 
+from benchmarks.attacks._told import CHANCE, told
 from framework.records import ABSTAIN
-from plugins.domains.longmemeval.structures import STRUCTURES
 from plugins.domains.longmemeval.synthetic import (
     LongMemEvalSynthetic,
     LongMemEvalSyntheticSettings,
 )
 
 SEED = 11
-CHANCE = (0.45, 0.55)
 
 
 def drawn(n: int, **settings: Any) -> tuple[list[str], npt.NDArray[np.bool_]]:
@@ -36,22 +31,10 @@ def drawn(n: int, **settings: Any) -> tuple[list[str], npt.NDArray[np.bool_]]:
 
 def auc(texts: list[str], labels: npt.NDArray[np.bool_]) -> float:
     """The better of L2 logistic regression and gradient boosting, cross-validated."""
-    words = CountVectorizer(min_df=10, ngram_range=(1, 2), binary=True)
-    telling = SelectKBest(chi2, k=60)  # chosen within each fold
-    linear = make_pipeline(words, telling, LogisticRegression(C=0.1, max_iter=500))
-    boosted = make_pipeline(
-        words, telling, GradientBoostingClassifier(n_estimators=50, subsample=0.5, random_state=0)
-    )
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    return max(
-        float(
-            roc_auc_score(
-                labels,
-                cross_val_predict(model, texts, labels, cv=folds, method="predict_proba")[:, 1],
-            )
-        )
-        for model in (linear, boosted)
-    )
+    found = told(texts, list(labels))
+    assert found is not None
+    print(found)
+    return found.auc
 
 
 def test_a_count_s_history_does_not_tell_whether_there_was_anything_to_count() -> None:
@@ -59,13 +42,6 @@ def test_a_count_s_history_does_not_tell_whether_there_was_anything_to_count() -
     assert 0.4 < labels.mean() < 0.6
     # The half-width of an interval over 500 cases is .05.
     assert auc(texts, labels) < CHANCE[1] + 0.05
-
-
-@pytest.mark.slow
-def test_no_history_tells_whether_its_question_has_an_answer() -> None:
-    answerable = {name: s.share for name, s in STRUCTURES.items() if s.absences}
-    texts, labels = drawn(2_000, shares=answerable, abstention=0.5)
-    assert CHANCE[0] <= auc(texts, labels) <= CHANCE[1]
 
 
 @pytest.mark.slow

@@ -2,24 +2,20 @@
 
 Chance is what the same classifier reaches on permuted labels. The bound is Bonferroni's for all the
 comparisons of this file at a level of .05 (one-sided), so that they fail together one time in 20.
-What needs no documents is tested on more cases than the rest, where a smaller leak would show.
+What needs documents, and the policy without the facts, is in tests/benchmarks/test_surface.py.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, t
-from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -27,57 +23,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from framework.records import Case, Event
-from framework.text.tokens import count_tokens
 from tests.plugins.domains.regulated.support import SEED, SPECS, shared
 
-FEATURES = {"words": 1_000, "counts": 1_000, "lengths": 1_000, "facts": 5_000, "protected": 5_000}
+FEATURES = {"facts": 5_000, "protected": 5_000}
 PERMUTATIONS = 40
 LEVEL = 0.05 / (len(FEATURES) * len(SPECS) * 2)
 # Of a further draw from the null, whose mean and spread are known from the permutations alone.
 BOUND = float(t.isf(LEVEL, PERMUTATIONS - 1)) * (1 + 1 / PERMUTATIONS) ** 0.5
-
-
-@cache
-def corpus(spec: str, n: int) -> tuple[tuple[Case, ...], tuple[tuple[Event, ...], ...]]:
-    one = shared(spec)
-    cases = tuple(one.cases(n, SEED))
-    return cases, tuple(tuple(one.history(case.history_id)) for case in cases)
-
-
-def words(spec: str, n: int) -> Any:
-    """Bag of words and pairs, with values, categories and codes masked; reduced without labels."""
-    facts = shared(spec).spec.facts.values()
-    categories = sorted({w for fact in facts for w in fact.vocabulary}, key=len, reverse=True)
-    category = re.compile("|".join(map(re.escape, categories)), re.IGNORECASE)
-    texts = [
-        re.sub(r"\d+", "0", category.sub("category", "\n".join(e.text for e in history)))
-        for history in corpus(spec, n)[1]
-    ]
-    matrix = TfidfVectorizer(ngram_range=(1, 2), min_df=5, sublinear_tf=True).fit_transform(texts)
-    return TruncatedSVD(100, random_state=0).fit_transform(matrix)
-
-
-def counts(spec: str, n: int) -> Any:
-    """Documents by title and kind, edges by relation."""
-    rows = []
-    for history in corpus(spec, n)[1]:
-        row = Counter(event.metadata["title"].split(",")[0] for event in history)
-        row.update(f"kind {event.kind}" for event in history)
-        row.update(f"edge {relation}" for event in history for relation, _ in event.edges)
-        rows.append(dict(row))
-    return DictVectorizer(sparse=False).fit_transform(rows)
-
-
-def lengths(spec: str, n: int) -> Any:
-    """Tokens in all, of the policy, of the longest and shortest event; characters likewise."""
-    rows = []
-    for history in corpus(spec, n)[1]:
-        tokens = [count_tokens(event.text) for event in history]
-        policy = [t for t, event in zip(tokens, history, strict=True) if event.kind == "policy"]
-        sizes = [len(event.text) for event in history]
-        rows.append([len(history), sum(tokens), max(tokens), min(tokens), sum(policy), sum(sizes)])
-    return np.array(rows, dtype=float)
 
 
 def facts(spec: str, n: int) -> Any:
@@ -141,7 +93,7 @@ def labels(spec: str, n: int) -> list[str]:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@pytest.mark.parametrize("features", ["facts", "protected"])
+@pytest.mark.parametrize("features", FEATURES)
 def test_at_chance_on_200_cases(spec: str, features: str) -> None:
     check(globals()[features](spec, 200), labels(spec, 200))
 

@@ -1,0 +1,155 @@
+"""Where in a history the gold lies, and what its beginning or its end alone earns.
+
+`place of gold`: the AUC by which an event's place in its history, or the date
+that it bears, tells gold from the rest; allowed is .5 give or take .05, or what
+the interval over clusters allows. `gold held`: the share of the critical items
+in a view of 15% of the history. Allowed is what chance stays within in 999 of
+1,000 runs: as many events drawn at random. Best: bm25.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any, Final, cast
+
+from benchmarks.attacks import Earned
+from benchmarks.attacks._told import CHANCE
+from framework.contracts import ArchContext, Client, Domain, Query
+from framework.engine.compose import compose_plan, composer
+from framework.pipeline.pack import pack
+from framework.records import Case, Event
+from framework.registry import find, settings_of
+from framework.retention import retained
+from framework.text.tokens import count_tokens
+
+DOMAINS: Final = (
+    *("loan", "claims", "prior_authorization"),
+    *("longmemeval_synthetic", "governance", "codebase"),
+)
+HELD: Final = DOMAINS[:3]
+"""Domains of which every case has a history of its own, with facts and a policy as its gold."""
+ARMS: Final = {"oldest_first": "oldest_first", "newest_first": "chat_log"}
+BEST: Final = "bm25"
+SHARE: Final = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An AUC, with its 95% interval over clusters, and the shares of gold in thirds."""
+
+    auc: float
+    low: float
+    high: float
+    clusters: int
+    thirds: tuple[float, float, float]
+
+    @property
+    def at_chance(self) -> bool:
+        """Within .45 to .55, or not told from .5."""
+        return CHANCE[0] <= self.auc <= CHANCE[1] or self.low <= 0.5 <= self.high
+
+    def __str__(self) -> str:
+        thirds = " ".join(f"{share:.2f}" for share in self.thirds)
+        return (
+            f"AUC {self.auc:.3f} [{self.low:.3f}, {self.high:.3f}], width "
+            f"{self.high - self.low:.3f}, {self.clusters} clusters, thirds {thirds}"
+        )
+
+
+def opened(option: str) -> Domain[Any]:
+    """The domain at its defaults."""
+    with composer():
+        domain: Domain[Any] = compose_plan([f"domain={option}"]).parts["domain"].create()
+    return domain
+
+
+def places(domain: Domain[Any], cases: Sequence[Case], *, dates: bool = False) -> Place | None:
+    """How well the place of an event, by arrival or by date, tells that it holds critical items.
+
+    The later of a gold and another event of one case is the gold in .5 of the pairs by chance; ties
+    count half. None over fewer than two clusters.
+    """
+    from scipy.stats import t
+
+    found: dict[str, list[float]] = {}
+    thirds = [0, 0, 0]
+    for case in cases:
+        events = list(domain.history(case.history_id))
+        gold = {s for i in case.gold.items if i.critical for s in i.source_ids}
+        at: list[Any] = [event.time for event in events] if dates else list(range(len(events)))
+        mine = [i for i, event in enumerate(events) if event.id in gold]
+        others = [i for i, event in enumerate(events) if event.id not in gold]
+        for i in mine:
+            thirds[3 * i // len(events)] += 1
+        won = [(at[i] > at[j]) + (at[i] == at[j]) / 2 for i in mine for j in others]
+        if won:
+            found.setdefault(case.cluster or case.history_id, []).append(fmean(won))
+    means = [fmean(values) for values in found.values()]
+    if len(means) < 2:
+        return None
+    reach = float(t.ppf(0.975, len(means) - 1)) * stdev(means) / math.sqrt(len(means))
+    auc, n = fmean(means), sum(thirds)
+    return Place(
+        auc=auc,
+        low=auc - reach,
+        high=auc + reach,
+        clusters=len(means),
+        thirds=(thirds[0] / n, thirds[1] / n, thirds[2] / n),
+    )
+
+
+def held(arm: str, case: Case, events: Sequence[Event]) -> tuple[float, float]:
+    """The share of critical items that the arm's view holds, and the share of events in it."""
+    plugin = find("arch", ARMS.get(arm, arm))
+    budget = round(SHARE * sum(count_tokens(event.text) for event in events))
+    context = ArchContext(budget_tokens=budget, client=cast(Client, None))
+    memory: Any = plugin.cls(settings_of(plugin, {}), context)
+    memory.ingest(events)
+    items = memory.recall(Query(text=case.task.query), 100)
+    view = pack(items, budget, "truncate")
+    kept = retained(case.gold, view)
+    critical = [kept[item.id] for item in case.gold.items if item.critical]
+    return fmean(critical), len(view.items) / len(events)
+
+
+def attempts(n: int, seed: int) -> Iterator[Earned]:
+    """The place of the gold in each domain, and both ends of histories against the best arm."""
+    for option in DOMAINS:
+        domain = opened(option)
+        cases = list(domain.cases(n, seed))
+        for attack, dates in (("arrival", False), ("date", True)):
+            place = places(domain, cases, dates=dates)
+            room = CHANCE[1] - 0.5
+            if place is not None:
+                room = max(room, (place.high - place.low) / 2)
+            yield Earned(
+                domain=option,
+                attack=attack,
+                figure="place of gold",
+                value=None if place is None else 0.5 + abs(place.auc - 0.5),
+                best=None,
+                allowed=0.5 + room,
+                n=n,
+            )
+        if option not in HELD:
+            continue
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in (*ARMS, BEST)}
+        for case in cases:
+            events = list(domain.history(case.history_id))
+            for name, kept in found.items():
+                kept.append(held(name, case, events))
+        for name in ARMS:
+            over = [a - b for a, b in found[name]]
+            chance = fmean(b for _, b in found[name])
+            yield Earned(
+                domain=option,
+                attack=name,
+                figure="gold held",
+                value=fmean(a for a, _ in found[name]),
+                best=fmean(a for a, _ in found[BEST]),
+                allowed=chance + 3.1 * stdev(over) / math.sqrt(len(over)),
+                n=n,
+            )

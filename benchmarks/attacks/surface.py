@@ -1,0 +1,207 @@
+"""Words, order, structure, and a policy without the facts it is applied to.
+
+Each tries to tell a case's label from what is left when the facts are taken
+out. Its figure is the AUC, mean of each label against the rest, of the better
+of logistic regression and boosting, cross-validated by cluster; chance is .5.
+Allowed is .55; over fewer than 2,000 cases, what their interval allows. Words
+are those of the whole history, its question and its values left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from statistics import fmean
+from typing import Any, Final
+
+from benchmarks.attacks import Earned
+from benchmarks.attacks._told import CASES, CHANCE, Row, Told, told
+from framework.records import ABSTAIN, Case, Event
+from plugins.domains.longmemeval.structures import STRUCTURES
+from plugins.domains.longmemeval.synthetic import (
+    LongMemEvalSynthetic,
+    LongMemEvalSyntheticSettings,
+)
+from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+
+REGULATED: Final = ("loan", "claims", "prior_authorization")
+SYNTHETIC: Final = "longmemeval_synthetic"
+DOMAINS: Final = (*REGULATED, SYNTHETIC)
+POLICY: Final = "policy without facts"
+_BINS: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """Cases of a domain with their histories, labels and clusters, and what masks their values."""
+
+    domain: Any
+    cases: tuple[Case, ...]
+    histories: tuple[tuple[Event, ...], ...]
+    labels: tuple[str, ...]
+    mask: Callable[[str], str]
+
+    @property
+    def clusters(self) -> list[str]:
+        """By case, what it must not be parted from."""
+        return [case.cluster or case.id for case in self.cases]
+
+
+def drawn(option: str, n: int, seed: int) -> Drawn:
+    """The first `n` cases of a seed."""
+    domain: Any
+    if option == SYNTHETIC:
+        answerable = {name: one.share for name, one in STRUCTURES.items() if one.absences}
+        settings = LongMemEvalSyntheticSettings(shares=answerable, abstention=0.5)
+        domain = LongMemEvalSynthetic(settings)
+        mask, label = str, _unanswerable
+    else:
+        domain = Regulated(RegulatedSettings(spec=option))
+        mask, label = _mask(domain), _decision
+    cases = tuple(domain.cases(n, seed))
+    return Drawn(
+        domain=domain,
+        cases=cases,
+        histories=tuple(tuple(domain.history(case.history_id)) for case in cases),
+        labels=tuple(map(label, cases)),
+        mask=mask,
+    )
+
+
+def _unanswerable(case: Case) -> str:
+    return str(case.gold.decision == ABSTAIN)
+
+
+def _decision(case: Case) -> str:
+    return str(case.gold.decision)
+
+
+def _mask(domain: Regulated) -> Callable[[str], str]:
+    facts = domain.spec.facts.values()
+    known = sorted({word for fact in facts for word in fact.vocabulary}, key=len, reverse=True)
+    category = re.compile("|".join(map(re.escape, known)), re.IGNORECASE)
+    return lambda text: re.sub(r"\d+", "0", category.sub("category", text))
+
+
+def words(one: Drawn) -> list[str]:
+    """The texts of the histories in one, with values and categories masked."""
+    return [one.mask("\n".join(event.text for event in events)) for events in one.histories]
+
+
+def order(one: Drawn) -> list[Row]:
+    """Where kinds and titles lie, and how long events are and what days pass, place by place."""
+    return [_order(events) for events in one.histories]
+
+
+def _order(events: Sequence[Event]) -> Row:
+    n = len(events)
+    places: dict[str, list[float]] = {}
+    row: dict[str, float | str] = {"first": _called(events[0]), "last": _called(events[-1])}
+    for i, event in enumerate(events):
+        for name in {event.kind, _called(event)}:
+            places.setdefault(name, []).append(i / n)
+    for name, found in places.items():
+        row[f"mean {name}"], row[f"first {name}"] = fmean(found), found[0]
+    days = [date.fromisoformat(event.time[:10]).toordinal() for event in events]
+    for k in range(min(_BINS, n)):
+        part = slice(k * n // _BINS, max((k + 1) * n // _BINS, k * n // _BINS + 1))
+        row[f"length {k}"] = fmean(len(event.text) for event in events[part])
+        row[f"days {k}"] = fmean(days[part]) - days[0]
+    return row
+
+
+def structure(one: Drawn) -> list[Row]:
+    """Events by kind and title, edges by relation, degrees, lengths."""
+    return [_structure(events) for events in one.histories]
+
+
+def _structure(events: Sequence[Event]) -> Row:
+    counts = Counter(f"kind {event.kind}" for event in events)
+    counts.update(f"title {_called(event)}" for event in events)
+    counts.update(f"edge {relation}" for event in events for relation, _ in event.edges)
+    met = Counter(target for event in events for _, target in event.edges)
+    out = [len(event.edges) for event in events]
+    sizes = [len(event.text) for event in events]
+    policy = sum(len(event.text) for event in events if event.kind == "policy")
+    return {
+        **{name: float(count) for name, count in counts.items()},
+        "events": len(events),
+        "most met": max(met.values(), default=0),
+        "met": len(met),
+        "most edges": max(out),
+        "longest": max(sizes),
+        "shortest": min(sizes),
+        "length": sum(sizes),
+        "policy": policy,
+    }
+
+
+def _called(event: Event) -> str:
+    """The event's title without what differs from case to case."""
+    return event.metadata.get("title", event.kind).split(",")[0]
+
+
+def policy(one: Drawn) -> list[Row]:
+    """Rules in force, their comparators and thresholds, those replaced, precedence."""
+    rows: list[Row] = []
+    for case in one.cases:
+        sampled = one.domain.sampled(*one.domain._parse(case.history_id)[:2])
+        made = sampled.policy
+        row: dict[str, float | str] = {"precedence": " > ".join(made.precedence)}
+        olds = [(f"old {a.old.id}", a.old) for a in sampled.amendments]
+        for name, rule in [*((rule.id, rule) for rule in made.rules), *olds]:
+            for i, condition in enumerate(rule.conditions):
+                bound = condition.threshold
+                row[f"{name} {i} comparator"] = condition.comparator
+                if isinstance(bound, tuple):
+                    row.update({f"{name} {i} {word}": 1.0 for word in bound})
+                elif isinstance(bound, date):
+                    row[f"{name} {i}"] = (sampled.plan.intake - bound).days
+                else:
+                    row[f"{name} {i}"] = bound
+        rows.append(row)
+    return rows
+
+
+CONTROLS: Final[Mapping[str, Callable[[Drawn], list[Row] | list[str]]]] = {
+    "words": words,
+    "order": order,
+    "structure": structure,
+    POLICY: policy,
+}
+
+
+def controls(option: str) -> list[str]:
+    """The controls that concern a domain."""
+    return [name for name in CONTROLS if option in REGULATED or name != POLICY]
+
+
+def tells(name: str, one: Drawn) -> Told | None:
+    """What a control tells of the labels."""
+    return told(CONTROLS[name](one), one.labels, one.clusters)
+
+
+def attempts(n: int, seed: int) -> Iterator[Earned]:
+    """Every control on every domain that draws its cases."""
+    for option in DOMAINS:
+        one = drawn(option, n, seed)
+        for name in controls(option):
+            found = tells(name, one)
+            yield Earned(
+                domain=option,
+                attack=name,
+                figure="AUC of the label",
+                value=None if found is None else found.auc,
+                best=None,
+                allowed=CHANCE[1] if found is None else _allowed(found),
+                n=n,
+            )
+
+
+def _allowed(found: Told) -> float:
+    """What is not told from chance."""
+    room = 0.0 if found.cases >= CASES else found.auc - found.low
+    return max(CHANCE[1], 0.5 + room)
