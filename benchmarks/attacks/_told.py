@@ -15,6 +15,8 @@ import numpy as np
 CHANCE: Final = (0.45, 0.55)
 """What an AUC over `CASES` cases stays within where nothing is told."""
 CASES: Final = 2_000
+RARE: Final = 1.68
+"""Half of an interval that chance leaves in 1 of 1,000 runs, over half of one at 95%."""
 _FOLDS: Final = 5
 _RESAMPLES: Final = 200
 _WORDS: Final = 60

@@ -1,10 +1,10 @@
 """Where in a history the gold lies, and what its beginning or its end alone earns.
 
 `place of gold`: the AUC by which an event's place in its history, or the date
-that it bears, tells gold from the rest; allowed is .5 give or take .05, or what
-the interval over clusters allows. `gold held`: the share of the critical items
-in a view of 15% of the history. Allowed is what chance stays within in 999 of
-1,000 runs: as many events drawn at random. Best: bm25.
+that it bears, tells gold from the rest; .5 is chance, and what lies as far
+below tells as much. `gold held`: the share of the critical items in a view of
+15% of the history, beside as many events drawn at random. Allowed is .55, and
+what chance stays within in 999 of 1,000 runs. Best: bm25.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 from typing import Any, Final, cast
 
 from benchmarks.attacks import Earned
-from benchmarks.attacks._told import CHANCE
+from benchmarks.attacks._told import CHANCE, RARE
 from framework.contracts import ArchContext, Client, Domain, Query
 from framework.engine.compose import compose_plan, composer
 from framework.pipeline.pack import pack
@@ -124,7 +124,7 @@ def attempts(n: int, seed: int) -> Iterator[Earned]:
             place = places(domain, cases, dates=dates)
             room = CHANCE[1] - 0.5
             if place is not None:
-                room = max(room, (place.high - place.low) / 2)
+                room = max(room, RARE * (place.high - place.low) / 2)
             yield Earned(
                 domain=option,
                 attack=attack,

@@ -3,8 +3,8 @@
 Each tries to tell a case's label from what is left when the facts are taken
 out. Its figure is the AUC, mean of each label against the rest, of the better
 of logistic regression and boosting, cross-validated by cluster; chance is .5.
-Allowed is .55; over fewer than 2,000 cases, what their interval allows. Words
-are those of the whole history, its question and its values left out.
+Allowed is .55; over fewer than 2,000 cases, what chance stays within in 999 of
+1,000 runs. Words are those of the history, its question and values left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from benchmarks.attacks import Earned
-from benchmarks.attacks._told import CASES, CHANCE, Row, Told, told
+from benchmarks.attacks._told import CASES, CHANCE, RARE, Row, Told, told
 from framework.records import ABSTAIN, Case, Event
 from plugins.domains.longmemeval.structures import STRUCTURES
 from plugins.domains.longmemeval.synthetic import (
@@ -203,5 +203,5 @@ def attempts(n: int, seed: int) -> Iterator[Earned]:
 
 def _allowed(found: Told) -> float:
     """What is not told from chance."""
-    room = 0.0 if found.cases >= CASES else found.auc - found.low
+    room = 0.0 if found.cases >= CASES else RARE * (found.auc - found.low)
     return max(CHANCE[1], 0.5 + room)
