@@ -29,23 +29,23 @@ def budget_curve(group: Group) -> Drawing | None:
     tokens = {budget: float(size) for budget, size in sizes.items() if size}
     if len(tokens) < _FEWEST or not axes:
         return None
-    looks, width = marks(group.arms), 2.2 + 2.8 * len(axes)
+    styles, width = marks(group.arms), 2.2 + 2.8 * len(axes)
     arms = [arm for arm in group.arms if any(job.arm == arm for job in jobs)]
     with canvas(width, 3.2 + legend_height(width, arms), 1, len(axes)) as (figure, panels):
         for panel, axis in zip(panels[0], axes, strict=True):
             for arm in arms:
                 found = [(tokens[b], e) for b in tokens if (e := group.entry(arm, b, axis))]
-                look = looks[arm]
+                style = styles[arm]
                 panel.plot([x for x, _ in found], [e["mean"] for _, e in found],
-                           marker=look.marker, color=look.colour, mfc="none", lw=1.1)  # fmt: skip
+                           marker=style.marker, color=style.colour, mfc="none", lw=1.1)  # fmt: skip
                 for x, entry in found:
                     if entry.get("ci_low") is not None:
-                        panel.plot([x, x], [entry["ci_low"], entry["ci_high"]], color=look.colour,
+                        panel.plot([x, x], [entry["ci_low"], entry["ci_high"]], color=style.colour,
                                    lw=0.8, alpha=0.5)  # fmt: skip
             panel.set(xlabel="tokens of budget", ylabel=axis, xscale="log")
             panel.set_xticks(list(tokens.values()), [f"{size:,.0f}" for size in tokens.values()])
             panel.minorticks_off()
-        legend(figure, handles([looks[arm] for arm in arms], hollow=True, line=True), arms)
+        legend(figure, handles([styles[arm] for arm in arms], hollow=True, line=True), arms)
     return Drawing(
         name=f"budgets-{group.index}",
         title="Budget curve",
