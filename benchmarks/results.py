@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.list:
         for entry in chosen:
             made = "before the corrections" if entry["commit"] == "before" else entry["commit"]
-            print(f"{entry['name']:<12} {entry['minutes']:>4} min of CPU, made at {made}")
+            print(f"{entry['name']:<18} {entry['minutes']:>4} min of CPU, made at {made}")
         return 0
     if args.sample:
         found = [differing(entry, args.sample) for entry in chosen if entry["sample"]]
