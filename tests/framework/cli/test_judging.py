@@ -231,8 +231,10 @@ def test_mistakes_with_sheets(
     fill(sheet, lambda row: "perhaps")
     assert "labels.csv:2: label: yes or no expected, not 'perhaps'" in mistake("--read", str(sheet))
     fill(sheet, lambda row: "no")
-    lines = sheet.read_text().splitlines()
-    sheet.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    with sheet.open(newline="") as file:
+        rows = list(csv.reader(file))
+    with sheet.open("w", newline="") as file:
+        csv.writer(file).writerows([*rows, rows[-1]])
     assert "is there twice" in mistake("--read", str(sheet))
     sheet.write_text("id,label\n000000000000,yes\n")
     assert "1 ids of no verdict here, as 000000000000" in mistake("--read", str(sheet))
