@@ -13,6 +13,7 @@ from benchmarks.studies.gate_populations import read_effects
 from benchmarks.studies.patch_effects import SUBJECTS, digests
 
 STUDIES = Path(patch_effects.__file__).parent
+ROOT = STUDIES.parent.parent
 NAMES = ("loan", "longmemeval", "text_to_sql")
 
 
@@ -49,3 +50,14 @@ def test_the_counts_are_of_all_cases(name: str) -> None:
     assert len(population.ideas) == len(data["effects"])
     # A rule-based reader agrees with itself, so that noise is there only in other words.
     assert (population.noise > 0) is (data["noise"] is not None)
+
+
+@pytest.mark.parametrize("name", ["longmemeval", "loan"])
+def test_the_guide_has_the_noise_of_other_words_that_was_measured(name: str) -> None:
+    data = stored(name)
+    guide = " ".join((ROOT / "docs" / "guide" / "improve.md").read_text().split())
+    said = f"other words alone fixed {data['noise']['fixed']} and broke {data['noise']['broken']}"
+    if name == "loan":
+        said = f"they fixed {data['noise']['fixed']} and broke {data['noise']['broken']}"
+    assert said in guide
+    assert f"{data['cases']:,} cases of `target=" in guide
