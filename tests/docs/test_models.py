@@ -66,7 +66,7 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
     )
     assert replayed["axes"] == first["axes"]
     assert replayed["ledger"]["total"]["paid_calls"] == 0
-    assert first["ledger"]["total"]["paid_calls"] == capped["run"]["n_cases"] == 20
+    assert first["ledger"]["answer"]["paid_calls"] == capped["run"]["n_cases"] == 20
     stopped = (runs / "capped" / "journal.jsonl").read_text()
     assert "max_cost_usd=0.02" in stopped
     sweep = json.loads((runs / "two-models" / "sweep.json").read_text())

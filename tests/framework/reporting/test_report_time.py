@@ -62,5 +62,5 @@ def test_a_large_report_is_made_in_time(
     html, markdown = to_html(made), to_markdown(made)
     took = time.process_time() - began
     assert took < SECONDS
-    assert html.count("<figure") == 7
+    assert html.count("<figure") == 8
     assert all(f"arm{i}" in markdown for i in range(ARMS))

@@ -52,7 +52,7 @@ SWEEPS = {
     "cross_model": ("model=rule_based,rule_based_noisy", "arch=none,bm25,oracle"),
     "intervention": ("arch=none,typed_graph",),
     # raptor's memory is a model's: it has recall of the forms that the model reads alone.
-    "crossover": ("arch=none,bm25,raptor,typed_graph", "n_cases=16"),
+    "crossover": ("arch=none,bm25,typed_graph", "n_cases=16"),
     "paper_geometry": ("arch=none,bm25,typed_graph", "n_cases=9"),
     "four_cell": ("domain.spec=full,stripped", "arch=none,oracle", "n_cases=3"),
 }
@@ -447,3 +447,20 @@ def test_a_sweep_of_something_else_is_refused_in_one_line(
     # An axis that no run has is no panel left out in silence.
     with pytest.raises(UserError, match="no job has the axis distractor_retention"):
         by_setting(load(Path(path)).jobs, "domain.fidelity", "distractor_retention")
+
+
+@pytest.mark.slow
+def test_arms_measured_on_other_cases_are_no_rivals_of_a_lead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The memory of `raptor` is of the forms that the model reads, the others' of all."""
+    small = [o for o in SMALL if not o.startswith(("domain.forms", "n_cases"))]
+    path = tmp_path / "sweep"
+    sample = ("arch=bm25,raptor,typed_graph", "n_cases=16", "baseline=null")
+    argv = ["-m", "+experiment=depth/crossover", *sample, *small, f"hydra.sweep.dir={path}"]
+    assert command.main(argv) == 0
+    page = ("report", "--recipe", "depth/F016", str(path), "--to", str(tmp_path / "p"))
+    assert framework(capsys, *page).status == 0
+    text = (tmp_path / "p" / "report.md").read_text()
+    assert "so left out: raptor." in text
+    assert "each of the 1 arms without edges" in text
