@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from framework.reporting.markdown import between_markers, put_between_markers
 ROOT: Final = Path(__file__).resolve().parent.parent
 MANIFEST: Final = ROOT / "docs" / "results" / "manifest.yaml"
 RUNS: Final = Path("runs") / "results"
+_NUMBER: Final = re.compile(r"\d*\.\d+|\d+")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -98,7 +100,8 @@ def differing(entry: dict[str, Any], commit: str) -> list[str]:
     for place, how in entry["tables"].items():
         made = table(directory, how)
         stated = rows(between_markers(str(ROOT / place)))
-        missing += [f"{place}: {row}" for row in rows(made) if row not in stated]
+        new = [row for row in rows(made) if not any(same(row, old) for old in stated)]
+        missing += [f"{place}: {row}" for row in new]
     print(f"{entry['name']}: {drawn}: {len(missing)} rows differ")
     for row in missing:
         print(f"  now {row}")
@@ -120,6 +123,20 @@ def rows(table: str) -> list[str]:
         for line, after in zip(lines, [*lines[1:], ""], strict=True)
         if line.startswith("|") and not line.startswith("| ---") and not after.startswith("| ---")
     ]
+
+
+def same(a: str, b: str) -> bool:
+    """Whether two rows say the same: how many digits are printed depends on the whole table."""
+    if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
+        return False
+    pairs = zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
+    return all(abs(float(x) - float(y)) <= _half_a_digit(x, y) for x, y in pairs)
+
+
+def _half_a_digit(a: str, b: str) -> float:
+    """What rounding alone can put between two numbers; 0 where both have the same digits."""
+    places = [len(text.partition(".")[2]) for text in (a, b)]
+    return 0.0 if places[0] == places[1] else sum(0.5001 * 10**-n for n in places)
 
 
 def call(*words: str) -> str:

@@ -79,3 +79,12 @@ def test_an_arm_drawn_by_the_commit_gives_the_rows_of_the_docs(
     commit = subprocess.run(asked, capture_output=True, text=True).stdout.strip() or "no commit"
     monkeypatch.setattr(results, "RUNS", tmp_path)
     assert results.main(["--sample", commit]) == 0
+
+
+def test_rows_are_the_same_whatever_the_digits_of_their_table() -> None:
+    stated = "| grep_labels | 0.00 .00–.26 | 1,340 |"
+    assert results.same(stated, stated)
+    assert results.same("| grep_labels | 0.000 .000–.265 | 1,340 |", stated)
+    assert not results.same("| grep_labels | 0.000 .000–.275 | 1,340 |", stated)
+    assert not results.same("| grep_labels | 0.01 .00–.26 | 1,340 |", stated)
+    assert not results.same("| grep_names | 0.00 .00–.26 | 1,340 |", stated)
