@@ -42,4 +42,4 @@ def of_read_forms(rows: Sequence[Row]) -> list[Row]:
 
 def _without_model(row: Row, free: set[str]) -> Row:
     axes = {name: value if name in free else None for name, value in row.axes.items()}
-    return replace(row, axes=axes, success=None)
+    return replace(row, axes=axes, success=None, sufficient=row.sufficient if free else None)

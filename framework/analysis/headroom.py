@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING
 from framework.records import Row
 
@@ -45,7 +46,7 @@ def telling_cases(
 
 def _by_case(rows: Sequence[Row], outcome: str) -> Iterator[tuple[str, float]]:
     by_case: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
+    for row in poolable(rows):
         value = getattr(row, outcome)
         if not row.error and value is not None:
             by_case[row.case_id].append(float(value))

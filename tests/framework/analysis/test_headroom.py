@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from framework.analysis.evidence import Evidence
 from framework.analysis.headroom import telling_cases
 from framework.analysis.summary import SETTING
-from framework.records import Row
+from framework.records import Row, Usage
 from framework.reporting.blocks import Text
 from framework.reporting.sections import overview
 
@@ -61,3 +62,19 @@ def test_the_page_says_it_in_a_line_a_budget() -> None:
     assert said == ["Cases that tell arms apart at budget tight: by success 1 of 3."]
     former: Evidence = type("E", (), {"sweep": {}})  # type: ignore[assignment]
     assert list(overview.telling_cases(former)) == []
+
+
+def test_a_model_tells_arms_apart_only_in_the_forms_that_it_reads() -> None:
+    def job(arm: str, values: Sequence[float], asked: bool) -> tuple[Mapping[str, Any], list[Row]]:
+        summary, rows = made(arm, values)
+        usage = {"ingest": Usage(calls=1)} if asked else {}
+        return summary, [
+            replace(row, sufficient=bool(row.success), form_read=i < 2, usage=usage)
+            for i, row in enumerate(rows)
+        ]
+
+    for asked, of in ((False, 4), (True, 2)):
+        jobs = job("a", [1, 0, 1, 1], asked), job("b", [0, 0, 0, 0], False)
+        entries = telling_cases([s for s, _ in jobs], [rows for _, rows in jobs])
+        counts = {e["outcome"]: (e["cases"], e["of"]) for e in entries}
+        assert counts == {"success": (1, 2), "sufficient": (3 if of == 4 else 1, of)}
