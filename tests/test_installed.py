@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.installing import install, python
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("framework", "plugins", "hydra_plugins", "conf")
@@ -23,24 +23,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, source / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    target = tmp_path_factory.mktemp("installed")
-    options = ("--no-deps", "--no-index", "--no-build-isolation", "--no-compile", "--target")
-    command = [sys.executable, "-m", "pip", "install", "-q", *options, str(target), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return target
+    return install(source, tmp_path_factory.mktemp("installed"))
 
 
 def call(installed: Path, cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(filter(None, [str(installed), os.environ.get("PYTHONPATH", "")]))
-    return subprocess.run(
-        [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": path},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python(cwd, [installed], *words)
 
 
 @pytest.mark.slow

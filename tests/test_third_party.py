@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import installing
+from tests.installing import install
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = Path(__file__).resolve().parent / "sample_package"
@@ -20,24 +21,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the sample package was installed into, with no network and no build tools."""
     source = tmp_path_factory.mktemp("source") / "sample"
     shutil.copytree(SAMPLE, source, ignore=shutil.ignore_patterns("__pycache__"))
-    target = tmp_path_factory.mktemp("installed")
-    options = ("--no-deps", "--no-index", "--no-build-isolation", "--no-compile", "--target")
-    command = [sys.executable, "-m", "pip", "install", "-q", *options, str(target), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return target
+    return install(source, tmp_path_factory.mktemp("installed"))
 
 
 def python(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(installed), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, *arguments],
-        env={**os.environ, "PYTHONPATH": path},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return installing.python(cwd, [installed, ROOT], *arguments)
 
 
 def test_what_is_installed_is_a_namespace_with_its_options(installed: Path) -> None:
