@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class Comparison:
     Attributes:
         mean_a: of a over the pairs.
         mean_b: of b over the pairs.
-        interval: mean difference a - b with BCa bootstrap limits (or what its method says).
+        interval: mean difference a - b with limits by what its method says; they never leave out 0
+            where the permutation's p is not below alpha.
         bounds: the same with the limits that decisions rest on; see `decision_bounds`.
         permutation: the primary test.
         mcnemar: descriptive.
@@ -189,7 +190,7 @@ def compare(
     return Comparison(
         mean_a=mean_a,
         mean_b=mean_b,
-        interval=interval,
+        interval=_no_further_than_the_test(interval, permutation, alpha),
         bounds=bounds,
         permutation=permutation,
         mcnemar=mcnemar(pairs.a, pairs.b, amount=amount),
@@ -206,6 +207,19 @@ def compare(
         if smallest_effect is None
         else against_smallest_effect(bounds.low, bounds.high, smallest_effect) == "equivalent",
     )
+
+
+def _no_further_than_the_test(interval: Interval, test: PermutationTest, alpha: float) -> Interval:
+    """The interval, ended at 0 where it leaves 0 out and the test beside it does not reject.
+
+    Three losses and no win leave 0 out of Tango's limits and of a bootstrap's, at an exact p of
+    .25: a reader would see two answers. It only gets longer, so it holds no less often.
+    """
+    low, high = interval.low, interval.high
+    if low is None or high is None or test.p is None or low <= 0 <= high or test.p < alpha:
+        return interval
+    method = f"{interval.method}, not past 0: sign-flip test"
+    return replace(interval, low=min(low, 0.0), high=max(high, 0.0), method=method)
 
 
 def paired_bounds(

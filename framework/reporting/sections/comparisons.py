@@ -49,7 +49,9 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
         f"{len(rows)} comparisons on the same cases were composed; p is that of the sign-flip "
         "permutation test, adjusted by Holm over all of them. It assumes that differences are "
         "symmetric about 0 under no effect, so an arm is called better only "
-        "where the decision bounds, which assume no shape, leave out 0 as well. Least p is the "
+        "where the decision bounds, which assume no shape, leave out 0 as well. The interval of a "
+        "difference is of the method that its row names, and never leaves out 0 where this test, "
+        "unadjusted, does not reject at .05. Least p is the "
         "smallest adjusted p that so many cases could reach: where it is not below .05, nothing "
         f"can be concluded ({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares "
         f"with one arm). {declared}"
@@ -204,6 +206,7 @@ def _table(
             "n": ("n", count),
             "by Holm p": _concluded,
             "by decision bounds": lambda row: _by_bounds(row, effect),
+            "interval by": "ci_method",
         },
         in_order(rows, places),
     )

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -119,6 +119,35 @@ def test_laws(
     assert swapped.mcnemar.p == result.mcnemar.p
     assert swapped.within_effect == result.within_effect
     assert result.n + result.n_undefined == len(cases)
+
+
+@given(
+    st.lists(st.tuples(VALUE, VALUE), min_size=1, max_size=40),
+    st.sampled_from([None, 2]),
+    st.booleans(),
+)
+@example([(0.0, 1.0)] * 4 + [(1.0, 1.0)] * 46, None, False)
+@settings(max_examples=60, deadline=None)
+def test_an_interval_leaves_out_0_only_where_the_test_beside_it_rejects(
+    pairs: list[tuple[float | None, float | None]], size: int | None, amount: bool
+) -> None:
+    a, b = (by_case(side) for side in zip(*pairs, strict=True))
+    clusters = {case: str(i // size) if size else None for i, case in enumerate(a)}
+    found = compare(a, b, clusters, seed=2, amount=amount, resamples=500)
+    low, high, p = found.interval.low, found.interval.high, found.permutation.p
+    if low is not None and high is not None and p is not None:
+        assert low <= 0 <= high or p < 0.05
+        if found.interval.method.endswith(", not past 0: sign-flip test"):
+            assert p >= 0.05
+            assert 0 in (low, high)
+
+
+def test_four_losses_and_no_win_are_shown_as_undecided_by_interval_and_test() -> None:
+    found = compare(by_case([0.0] * 4 + [1.0] * 46), by_case([1.0] * 50), seed=1)
+    assert tango_limits(0, 4, 50)[1] < 0
+    assert found.permutation.p == 0.125
+    assert found.interval.high == 0.0
+    assert found.interval.method == "tango score, not past 0: sign-flip test"
 
 
 def test_clusters_carry_the_test_and_the_interval() -> None:
