@@ -49,8 +49,8 @@ MISTAKES = {
     "max_errors that is no number": (["max_errors=nan"], ["max_errors: nan given"]),
     "a name with a folder": (["run_name=a/b"], ["run_name: 'a/b' given", "without /"]),
     "a protocol that does not fit": (
-        ["domain=decision_corpus", f"domain.path={CORPUS}", "protocol=evaluate"],
-        ["protocol=evaluate", "retrieve"],
+        ["domain=decision_corpus", f"domain.path={CORPUS}", "protocol=improve"],
+        ["protocol=improve", "retrieve, evaluate"],
     ),
     "no data file": (["domain.path=nope.json"], ["nope.json", "no such file", "domain.path=FILE"]),
     "no path": (["domain.path="], ["domain.path: no file given"]),

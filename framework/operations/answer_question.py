@@ -30,4 +30,5 @@ class AnswerQuestion(PromptedAnswering[AnswerQuestionResponse]):
         return Answer(text=response.answer, rationale=response.evidence)
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
-        return {"record": request.view, "question": request.task.query}
+        asked = f"{request.task.instruction}\n{request.task.query}"
+        return {"record": request.view, "question": asked.strip()}

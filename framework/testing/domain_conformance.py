@@ -108,6 +108,7 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
     says = domain.success_axis
     assert says or "success" not in domain.provides, "success_axis: success is provided, say where"
     assert not says or says in columns, f"success_axis: {says} is no column of the axes that match"
+    assert not says or says in domain.headline, f"headline: {says}, the success_axis, is not in it"
     for name in domain.protocols:
         try:
             find("protocol", name)

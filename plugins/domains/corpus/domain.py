@@ -114,7 +114,8 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         licence="as the file states",
         citation="as the file states",
     )
-    provides: ClassVar[tuple[str, ...]] = ("chain", "evidence", "items")
+    provides: ClassVar[tuple[str, ...]] = ("chain", "evidence", "items", "answer")
+    success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "recall",
         "chain_recovery",
@@ -122,8 +123,10 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         "ndcg_at_10",
         "mrr",
         "supersession",
+        "answer_correct",
+        "answer_f1",
     )
-    protocols: ClassVar[tuple[str, ...]] = ("retrieve",)
+    protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
 
     def __init__(self, settings: DecisionCorpusSettings) -> None:
         super().__init__(settings)

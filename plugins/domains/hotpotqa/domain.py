@@ -101,12 +101,15 @@ class HotpotQA(Domain[HotpotQASettings]):
     )
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
     success_axis: ClassVar[str] = "answer_correct"
+    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = (
         "recall_at_2",
         "recall_at_5",
         "ndcg_at_10",
         "mrr",
         "both_facts",
+        "answer_correct",
+        "answer_f1",
     )
     protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
 

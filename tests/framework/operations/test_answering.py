@@ -16,10 +16,12 @@ def test_the_card_names_the_operation_that_answers_it() -> None:
 
 
 def test_a_question_is_answered_from_the_view() -> None:
-    card = TaskCard(instruction="i", query="In what year did the mill close?", operation="x")
+    card = TaskCard(
+        instruction="In one word.", query="In what year did the mill close?", operation="x"
+    )
     request = AnswerRequest(task=card, view="The mill closed in 1931.")
     prompt = AnswerQuestion().prompt(request).user
-    assert card.query in prompt
+    assert f"{card.instruction}\n{card.query}" in prompt
     assert request.view in prompt
 
 

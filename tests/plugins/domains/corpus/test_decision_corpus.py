@@ -12,7 +12,12 @@ import pytest
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
 from framework.testing.domain_conformance import check_domain
-from plugins.domains.corpus.domain import HISTORY, DecisionCorpus, DecisionCorpusSettings
+from plugins.domains.corpus.domain import (
+    HISTORY,
+    INSTRUCTIONS,
+    DecisionCorpus,
+    DecisionCorpusSettings,
+)
 from plugins.domains.corpus.links import (
     components,
     hops_from,
@@ -23,7 +28,7 @@ from plugins.domains.corpus.links import (
 from plugins.domains.corpus.measure import measured
 from plugins.domains.corpus.peps import convert_peps
 from plugins.domains.corpus.schema import RELATIONS, parse_corpus, write_corpus
-from tests.launching import framework
+from tests.launching import framework, read_json, run
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "decision_corpus" / "harbour.jsonl"
 
@@ -228,3 +233,25 @@ def test_the_page_s_example_is_a_corpus() -> None:
     corpus = parse_corpus(example.encode(), Path("page"))
     assert list(corpus.nodes) == ["adr-4", "adr-1"]
     assert all(f"| `{relation}` | {says} |" in page for relation, says in RELATIONS.items())
+
+
+def test_a_reader_is_asked_what_governs_and_answers_with_what_it_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(
+        capsys,
+        *("domain=decision_corpus", f"domain.path={FIXTURE}", "arch=oracle", "budget=absolute"),
+        *("tracking=none", "run_name=answered"),
+    )
+    assert done.status == 0, done.err
+    summary = read_json(done.directory / "summary.json")
+    assert summary["axes"]["answer_correct"]["n"] == 6
+    assert {"answer_correct", "answer_f1"} <= set(summary["headline"])
+    assert "answer_correct" in done.out
+    (line, *_) = (done.directory / "answers.jsonl").read_text().splitlines()
+    record = json.loads(line)
+    assert record["answer"]["text"]
+    assert record["answer"]["rationale"] in "\n".join(item["text"] for item in record["view"])
+    (asked,) = (p["user"] for p in record["prompts"] if p["phase"] == "answer")
+    assert INSTRUCTIONS["governs_now"] in asked

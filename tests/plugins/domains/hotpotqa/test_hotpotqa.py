@@ -17,6 +17,7 @@ from framework.records import Answer, Case
 from framework.registry import plugins, settings_of
 from framework.text.tokens import count_tokens
 from plugins.domains.hotpotqa.domain import POOL, HotpotQA, HotpotQASettings, normalise_answer
+from tests.launching import framework, run
 
 ROOT = Path(__file__).parents[4]
 FIXTURE = ROOT / "tests" / "fixtures" / "hotpotqa" / "questions.json"
@@ -248,3 +249,16 @@ def test_the_questions_can_be_answered_too() -> None:
     answer = operation.answer_of(answer_by_rule(operation, request), case.task)
     assert answer.text
     assert domain.success(Answer(text=case.gold.answer), case.gold)
+
+
+def test_a_run_that_answers_shows_whether_the_answers_are_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("-m", "domain=hotpotqa", f"domain.path={FIXTURE}", "arch=bm25,none", "tracking=none")
+    done = run(capsys, *words, "report=false", "protocol=evaluate")
+    assert done.status == 0, done.err
+    for axis in ("answer_correct", "answer_f1"):
+        assert axis in framework(capsys, "table", str(done.directory)).out
+    done = run(capsys, *words, "report=false", "protocol=retrieve")
+    assert "answer" not in framework(capsys, "table", str(done.directory)).out
