@@ -12,7 +12,7 @@ STAMP := .venv/.installed
 # -qq keeps pip's progress and warnings quiet; its errors still show.
 PIP_INSTALL := $(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt
 
-# What `make run` composes: any overrides of run.py.
+# What `make run` composes: any overrides of a run.
 RUN_ARGS ?= +experiment=quickstart
 # Further arguments for pytest, e.g. `make test ARGS="-k budget -x"`.
 ARGS ?=
@@ -29,15 +29,16 @@ setup: $(STAMP) ## create .venv and install the pinned dependencies (no-op when 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "make setup: $(PYTHON) is older than Python 3.11; choose another with PYTHON=..." >&2; exit 1; }
-	@echo "setup: installing into .venv (a few minutes the first time)"
+	@echo "setup: installing into .venv (about a minute)"
 	@$(PYTHON) -m venv .venv
 	@$(PIP_INSTALL) setuptools
 	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
 	@touch $@
+	@echo "setup: done; . .venv/bin/activate finds decisionbench, make run shows a first result"
 
 .PHONY: run
 run: setup ## run the main job offline (RUN_ARGS="..." for another)
-	$(PY) run.py $(RUN_ARGS)
+	$(BIN)/decisionbench $(RUN_ARGS)
 
 .PHONY: test
 test: setup ## run the tests, without the slow tier and ci-extras

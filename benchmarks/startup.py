@@ -1,4 +1,4 @@
-"""Seconds until a command is done: `run.py --help`, a no-op run, `python -m framework --help`.
+"""Seconds until a command is done: `run.py --help`, a no-op run, `decisionbench --help`.
 
 Each is a fresh process, the first of which is not counted; the figure is the median, and a limit is
 one of CPU time. The peer is `python -c 'import hydra'`, timed in turn with them: what no Hydra

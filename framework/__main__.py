@@ -1,4 +1,4 @@
-"""`python -m framework ...`."""
+"""`python -m framework ...`, the same as `decisionbench ...`."""
 
 from __future__ import annotations
 

@@ -295,7 +295,7 @@ def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str])
     if node is None and group in ARM_GROUPS:  # a configuration of before there was the group
         node = {"plugin": next(p.name for p in plugins(group) if p.cls.default)}
     if not isinstance(node, Mapping) or "plugin" not in node:
-        raise UserError(f"{group}: no option chosen; see `python -m framework list {group}`")
+        raise UserError(f"{group}: no option chosen; see `decisionbench list {group}`")
     plugin = find(group, str(node["plugin"]))
     settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
     return Component(plugin=plugin, settings=settings, label=labels.get(group, plugin.name))
@@ -320,7 +320,8 @@ def labels(
     """By group, the chosen option and, in parentheses, the settings that differ from the option's.
 
     `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`. `changed` : by group, the values that differ.
-    Of a path only its last part is shown: a label names a thing, not a place on one machine.
+    Of a path only its last part is shown: a label names a thing, not a place on one machine. Of two
+    servers only the address may differ, so that is shown.
     Operational settings are not shown: they change no result. Raises UserError for an unknown
     plugin.
     """
@@ -341,7 +342,8 @@ def labels(
 def _shown(value: Any) -> str:
     """A setting's value as a label shows it, and much as a command line would give it."""
     if isinstance(value, str):
-        return value.rstrip("/").rsplit("/", 1)[-1]
+        scheme, _, address = value.rstrip("/").rpartition("://")
+        return address if scheme else address.rsplit("/", 1)[-1]
     if isinstance(value, list):
         return f"[{','.join(_shown(item) for item in value)}]"
     return json.dumps(value)

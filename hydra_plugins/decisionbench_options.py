@@ -81,6 +81,10 @@ class PluginOptionsPath(SearchPathPlugin):
         places = [element.path for element in search_path.get_path()]
         if any(place in (f"file://{CONF}", str(CONF), "pkg://conf") for place in places):
             search_path.append(provider="decisionbench", path=f"{SCHEME}://")
+            from framework.engine.compose import added_folders
+
+            for folder in added_folders:
+                search_path.append(provider="command-line", path=folder)
 
 
 def _groups() -> tuple[str, ...]:

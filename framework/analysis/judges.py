@@ -171,7 +171,7 @@ def _check_same_answers(judges: Sequence[Judged]) -> None:
             if b.answers.get(key, answer) != answer:
                 raise UserError(
                     f"judges: {a.judge} and {b.judge} did not judge the same answers: case "
-                    f"{key.case_id}, arm {key.arm}; use `python -m framework rescore`"
+                    f"{key.case_id}, arm {key.arm}; use `decisionbench rescore`"
                 )
 
 

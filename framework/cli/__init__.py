@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from framework.cli.place import check_place
 from framework.errors import UserError
@@ -24,14 +25,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     log_to_stderr()
     try:
         check_place()
+        folder, words = _without_folder(words)
         if _runs(words):
             from framework.cli.run import main as run
 
-            return run(words[words[0] == "run" :])
+            found = [] if folder is None else ["--config-dir", folder]
+            return run([*found, *words[words[0] == "run" :]])
         _refuse_moved(words)
-        args = _parsed(argv)
-        module, function = args.command.split(":")
-        status: int = getattr(importlib.import_module(f"framework.cli.{module}"), function)(args)
+        args = _parsed(words)
+        with _options_of(folder):
+            module, function = args.command.split(":")
+            command = getattr(importlib.import_module(f"framework.cli.{module}"), function)
+            status: int = command(args)
         sys.stdout.flush()  # here, not at exit, where a reader that left could not be caught
         return status
     except UserError as error:
@@ -44,11 +49,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _runs(words: Sequence[str]) -> bool:
-    """Whether the words are of a run: the command, an override, or Hydra's switch for a sweep."""
-    first = words[0] if words else ""
-    return first in ("run", "-m", "--multirun") or first[:1] in ("+", "~") or (
-        "=" in first and not first.startswith("-")
+    """Whether the words are of a run: the command, an override, or one of Hydra's switches."""
+    first = words[0] if words else "--help"
+    return first == "run" or first[:1] in ("+", "~") or "=" in first or (
+        first[:1] == "-" and first not in ("-h", "--help")
     )  # fmt: skip
+
+
+def _options_of(folder: str | None) -> AbstractContextManager[None]:
+    """Inside, the options in a folder of the user's are found too."""
+    if folder is None:
+        return nullcontext()
+    from framework.engine.compose import options_of
+
+    return options_of(folder)
+
+
+def _without_folder(words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The folder of `--config-dir`, which every command takes anywhere, and the other words."""
+    for i, word in enumerate(words):
+        if word in ("--config-dir", "-cd") and i + 1 < len(words):
+            return words[i + 1], [*words[:i], *words[i + 2 :]]
+        if word.startswith("--config-dir="):
+            return word.partition("=")[2], [*words[:i], *words[i + 1 :]]
+    return None, list(words)
 
 
 def _refuse_moved(argv: Sequence[str]) -> None:
@@ -57,7 +81,7 @@ def _refuse_moved(argv: Sequence[str]) -> None:
         raise UserError(f"{argv[0]} is a study of the repository now: make {argv[0]}")
 
 
-def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments. `KEY=VALUE` may stand behind an option too, which argparse refuses."""
     parser = _parser()
     args, rest = parser.parse_known_args(argv)
@@ -73,17 +97,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="decisionbench", description="DecisionBench: plugins, cases, runs, comparisons."
     )
+    parser.add_argument("--config-dir", metavar="DIR", help="options of yours, for every command")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     commands.add_parser("run", help="run what KEY=VALUE composes (-m: a sweep); may be left out")
 
-    add = commands.add_parser("list", help="every plugin: group, name, one line, settings")
+    add = commands.add_parser("list", help="every plugin: group, name, one line, settings, options")
     add.add_argument("group", nargs="?", help="only this group")
     add.set_defaults(command="plugins:list_plugins")
 
     add = commands.add_parser(
         "show",
         help="a case as a person would read it, or its outcome in a run",
-        description="show domain=loan case=3 [overrides]   |   show RUN case=ID [arm=LABEL]",
+        description="show domain=loan case=3 [overrides]   |   show RUN case=3 [arm=LABEL]",
     )
     add.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
     add.set_defaults(command="show:show")
@@ -91,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser(
         "estimate", help="calls, tokens and dollars by arm and phase, with nothing sent"
     )
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for run.py")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
     add.add_argument("-m", "--multirun", action="store_true", help="estimate a sweep")
     add.set_defaults(command="estimate:estimate")
 
@@ -102,6 +127,8 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument(
         "--smallest-effect", type=float, metavar="D", help="smallest difference that matters"
     )
+    add.add_argument("--json", action="store_true", help="as JSON, the content of a sweep.json")
+    add.add_argument("--out", metavar="FILE", help="into a file: Markdown, or JSON with --json")
     add.add_argument(
         *("--published-convention", "--compat"),
         metavar="NAME",
@@ -143,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
         "fork", help="a new run with a loop's events up to one of them, then on under overrides"
     )
     add.add_argument("run", metavar="RUN")
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for run.py")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
     add.add_argument("--at", type=int, required=True, metavar="SEQ", help="number of the event")
     add.add_argument("--out", metavar="DIR", help="default: beside the run, with the number")
     add.set_defaults(command="loops:fork")

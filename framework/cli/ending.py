@@ -44,7 +44,7 @@ class Ending(Progress):
             tracker.upload_run(directory, sweep)
         except TrackingError as error:
             _log.warning(
-                "tracking: %s; the run is on disk, `python -m framework sync %s` uploads it later",
+                "tracking: %s; the run is on disk, `decisionbench sync %s` uploads it later",
                 error, directory,
             )  # fmt: skip
 
@@ -84,7 +84,7 @@ def show_sweep(outcome: SweepOutcome) -> int:
         try:
             plan.parts["tracking"].create().upload_sweep(path)
         except TrackingError as error:
-            _log.warning("tracking: %s; `python -m framework sync %s`", error, path)
+            _log.warning("tracking: %s; `decisionbench sync %s`", error, path)
 
     def print_all() -> None:
         if outcome.summary is not None:
@@ -103,10 +103,10 @@ def print_next(path: Path, run: Path) -> None:
     if (path / HTML).is_file():
         print(f"\npage: {path / HTML}")
     else:
-        print(f"\nnext: python -m framework report {path}  # the page, with figures")
+        print(f"\nnext: decisionbench report {path}  # the page, with figures")
     with suppress(OSError, ValueError), (run / ANSWERS).open("rb") as lines:
         case = json.loads(next(lines, b""))["key"][0]
-        print(f"next: python -m framework show {run} case={case}")
+        print(f"next: decisionbench show {run} case={case}")
 
 
 def status_of(outcome: Outcome) -> int:
@@ -129,7 +129,7 @@ def write_page(path: Path, runs: Sequence[FinishedRun] = ()) -> None:
         write_report(path, runs)
     except Exception as error:  # a page or picture must not take the results with it
         told = f"{type(error).__name__}: {error}"
-        _log.warning("report: %s; `python -m framework report %s` tries again", told, path)
+        _log.warning("report: %s; `decisionbench report %s` tries again", told, path)
 
 
 def to_reader(show_all: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""`python -m framework estimate OVERRIDES`, and what `dry_run=true` shows."""
+"""`decisionbench estimate OVERRIDES`, and what `dry_run=true` shows."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def label(args: argparse.Namespace) -> int:
     for line in labelling.write(args.n, args.seed, out):
         print(line)
     of = f" --of {args.of}" if args.of else ""
-    print(f"python -m framework label {run}{of} --read {out}")
+    print(f"decisionbench label {run}{of} --read {out}")
     print(f"sheet: {out}")
     return 0
 

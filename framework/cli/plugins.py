@@ -24,18 +24,29 @@ def list_plugins(args: argparse.Namespace) -> int:
         raise UserError(f"no group {args.group!r}{nearest(args.group, groups)}")
     for group in groups if args.group is None else [args.group]:
         print(group)
-        for plugin in (p for p in found if p.group == group):
+        of_group = [plugin for plugin in found if plugin.group == group]
+        for plugin in of_group:
             print(wrapped(f"{plugin.name:<22} {plugin.summary}", "  ", " " * 25))
             for line in _settings(plugin):
                 print(wrapped(line, " " * 27, " " * 29))
             if group == args.group == "axis":
                 _print_columns(columns_of(plugin))
+        if group == args.group and (more := _more_options(group, {p.name for p in of_group})):
+            print(wrapped(f"with other settings: {', '.join(more)}", "  ", " " * 4))
         if group == args.group == "axis":
             print("\nwhat being right costs, in every run whose domain says what success is")
             _print_columns(of_cost())
     for package, why in broken().items():
         print(f"could not import {package}: {why}", file=sys.stderr)
     return 1 if broken() else 0
+
+
+def _more_options(group: str, names: set[str]) -> list[str]:
+    """The options of a group that are no plugin's own: those of files."""
+    from framework.engine.compose import composer, options
+
+    with composer():
+        return sorted(set(options(group)) - names)
 
 
 def _print_columns(found: Mapping[str, str]) -> None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def compare(args: argparse.Namespace) -> int:
     """Print paired comparisons of runs made at any time, on the cases that they share."""
     from framework.analysis.compare_runs import compare_across
-    from framework.reporting.page import print_sweep
+    from framework.reporting.page import print_sweep, sweep_markdown
+    from framework.store.atomic import as_json, write_text
 
     runs = finished_runs([Path(p) for p in args.runs])
     axes = args.axes.split(",") if args.axes else None
@@ -38,11 +39,24 @@ def compare(args: argparse.Namespace) -> int:
         smallest_effect=effect,
         published_convention=args.published_convention,
     )
-    print_sweep(found.summary)
-    for note in found.notes:
-        print(f"note: {note}")
+    notes = [f"note: {note}" for note in found.notes]
     if not found.summary["comparisons"]:
-        print("nothing to compare")
+        notes.append("nothing to compare")
+    if not args.json and args.out is None:
+        print_sweep(found.summary)
+        print(*notes, sep="\n", end="\n" if notes else "")
+        return 0
+    text = "\n\n".join([sweep_markdown(found.summary), *notes]) + "\n"
+    if args.json:
+        text = as_json({**found.summary, "notes": list(found.notes)})
+    if args.out is None:
+        print(text, end="")
+        return 0
+    try:
+        write_text(Path(args.out), text)
+    except OSError as error:
+        raise UserError(f"--out: {args.out} can't be written: {error.strerror}") from None
+    print(args.out)
     return 0
 
 

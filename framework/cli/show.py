@@ -20,13 +20,15 @@ _OUT_SHOWN: Final = 12
 
 
 def show(args: argparse.Namespace) -> int:
-    """Show a case of a domain (`domain=loan case=3`) or of a run (`RUN case=ID`).
+    """Show a case of a domain (`domain=loan case=3`) or of a run (`RUN case=3`).
 
     Of a domain without a case, what it measured of its corpus.
     """
     runs = [word for word in args.what if "=" not in word or Path(word).is_dir()]
     given = dict(word.split("=", 1) for word in args.what if word not in runs)
     case = given.pop("case", None)
+    if runs:
+        _refuse_sweep(Path(runs[0]))
     if case is None and (runs or "domain" not in given):
         raise UserError("show: say which case, as case=3 or case=ID")
     if runs and case is not None:
@@ -119,13 +121,24 @@ def _print_gold(gold: Gold) -> None:
     print("  (* the decision turned on it)")
 
 
-def _show_in_run(path: Path, case: str, arm: str | None) -> None:
-    from framework.store.directory import ANSWERS, SWEEP_PLAN, load_state
+def _refuse_sweep(path: Path) -> None:
+    """Raise UserError for a sweep, with the names of its runs."""
+    from framework.store.directory import ANSWERS, SWEEP_PLAN
 
     if (path / SWEEP_PLAN).is_file():
         jobs = sorted(f.parent.name for f in path.glob(f"*/{ANSWERS}"))
         raise UserError(f"{path} is a sweep; name one of its runs: {', '.join(jobs) or 'none yet'}")
-    rows = [r for r in load_state(path).rows if r.case_id == case and arm in (None, r.arm)]
+
+
+def _show_in_run(path: Path, case: str, arm: str | None) -> None:
+    from framework.config import stored_plan
+    from framework.store.directory import ANSWERS, load_state
+
+    state = load_state(path)
+    if case.isdigit() and all(row.case_id != case for row in state.rows):
+        plan = stored_plan(state)  # rows come as they end: the domain tells their order
+        case = _pick(plan.parts["domain"].create(), plan.top.seed, case).id
+    rows = [r for r in state.rows if r.case_id == case and arm in (None, r.arm)]
     if not rows:
         raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
     keys = {row.key: row for row in rows}

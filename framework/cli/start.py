@@ -1,4 +1,4 @@
-"""What `run.py` does once Hydra has composed, and the exit status that follows.
+"""What a run does once Hydra has composed, and the exit status that follows.
 
 0 fine; 1 our error, or too many failed cases; 2 the user's mistake; 3 a gate failed (after all jobs
 ended); 130 interrupted.
@@ -49,7 +49,7 @@ def status_of_command(command: Callable[[], object], argv: Sequence[str]) -> int
 
 
 def start(config: Any) -> int:
-    """Run what `run.py` composed, or resume it, and return the exit status."""
+    """Run what Hydra composed, or resume it, and return the exit status."""
     from hydra.core.hydra_config import HydraConfig
 
     from framework.cli.ending import Ending, show
@@ -64,7 +64,7 @@ def start(config: Any) -> int:
 
 
 def start_sweep(config: Any, overrides: list[str], launch: Callable[[Any], None]) -> int:
-    """Run the sweep that `run.py` composed, or resume it, and return the exit status."""
+    """Run the sweep that Hydra composed, or resume it, and return the exit status."""
     from framework.cli.ending import Ending, show
     from framework.engine.compose import directory_of, grid
     from framework.engine.sweep import start_sweep as begin
@@ -189,7 +189,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     except argparse.ArgumentError as error:
         raise UserError(str(error)) from None
     if unknown:
-        raise UserError(f"{unknown[0]}: no such option; see `python run.py --help`")
+        raise UserError(f"{unknown[0]}: no such option; see `decisionbench run --help`")
     overrides: list[str] = args.overrides
     return [word for word in argv if word not in overrides], [_literal(o) for o in overrides]
 

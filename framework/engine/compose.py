@@ -19,6 +19,8 @@ SEARCHPATH: Final = "hydra.searchpath"
 """The one key of Hydra's own that a job needs: where a third party's groups are."""
 
 
+added_folders: list[str] = []
+"""Folders with options beside the shipped ones, as `--config-dir` adds them to other commands."""
 _options: dict[tuple[object, ...], Any] = {}
 """By search path, group and option, the option's node as it composes with nothing overridden."""
 
@@ -38,6 +40,18 @@ def composer(config_dir: Path = CONF) -> Iterator[None]:
     _options.clear()
     with initialize_config_dir(str(config_dir), version_base=None):
         yield
+
+
+@contextmanager
+def options_of(folder: str) -> Iterator[None]:
+    """Inside, options in a folder of the user's are found too. Raises UserError for no folder."""
+    if not Path(folder).is_dir():
+        raise UserError(f"--config-dir: {folder} is not a directory")
+    added_folders.append(f"file://{Path(folder).absolute()}")
+    try:
+        yield
+    finally:
+        added_folders.clear()
 
 
 def compose_raw(overrides: Sequence[str]) -> Any:

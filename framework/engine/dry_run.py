@@ -18,9 +18,9 @@ from framework.records import Row
 
 
 def plans_of(overrides: Sequence[str]) -> list[Plan]:
-    """Every run that these overrides of `run.py` would make, the gates' baselines included, once.
+    """Every run that these overrides would make, the gates' baselines included, once.
 
-    Call inside `composer`. Raises UserError for what `run.py` would refuse.
+    Call inside `composer`. Raises UserError for what a run would refuse.
     """
     given = [o for o in overrides if o not in ("-m", "--multirun")]
     multirun = len(given) < len(overrides)

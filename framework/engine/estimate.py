@@ -27,11 +27,11 @@ class Estimate:
 
 
 def estimate(overrides: Sequence[str]) -> list[Estimate]:
-    """An estimate of every run that these overrides of `run.py` would make.
+    """An estimate of every run that these overrides would make.
 
     The path is the run's own, its language models replaced by rule-based answers, so what depends
     on an answer (a summary's length, a repair) is as the rules would have it: no repairs, and no
-    discount for what a provider keeps of a prompt. Raises UserError as `run.py` would.
+    discount for what a provider keeps of a prompt. Raises UserError as a run would.
     """
     with composer(), one_domain(), as_dry_run(DryRun()):
         return [

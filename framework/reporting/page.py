@@ -11,7 +11,7 @@ from framework.reporting.blocks import Block, Heading, Note, Page, Text
 from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
 from framework.reporting.html import to_html
-from framework.reporting.markdown import to_markdown
+from framework.reporting.markdown import blocks_markdown, to_markdown
 from framework.reporting.sections import (
     behaviour,
     calibration,
@@ -58,6 +58,11 @@ def print_sweep(sweep: Mapping[str, Any], *, paged: bool = False) -> None:
     """Print the content of a sweep.json, or what compares runs; briefly where a page has it all."""
     evidence = of_sweep(sweep)
     print_blocks(brief(evidence) if paged else ending(evidence), folded=paged)
+
+
+def sweep_markdown(sweep: Mapping[str, Any]) -> str:
+    """What `print_sweep` prints, as Markdown."""
+    return blocks_markdown(ending(of_sweep(sweep)))
 
 
 def print_loop(results: Mapping[str, Any]) -> None:

@@ -165,12 +165,7 @@ class RunDirectory:
     @staticmethod
     def is_held(path: Path) -> bool:
         """Whether another process is writing the run."""
-        with (path / JOURNAL).open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
+        return _is_locked(path / JOURNAL)
 
     def add(self, row: Row, record: Mapping[str, Any]) -> None:
         """Write a row and its record; both are the kernel's when this returns."""
@@ -248,24 +243,44 @@ def check_new(path: Path) -> None:
 def drafted(path: Path) -> Iterator[Path]:
     """A hidden directory beside `path`, which becomes `path` in one step when the block ends.
 
-    Whatever a killed process left half made under this name is removed. Raises UserError where
-    `path` exists or can't be written; nothing is left then.
+    Whatever a killed process left half made under this name is removed. Of two processes at once
+    the first to end the block has the directory. Raises UserError where `path` exists, also where
+    it came to be inside the block, or can't be written; nothing is left then.
     """
     check_new(path)
     draft: Path | None = None
+    held: int | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
-            shutil.rmtree(left, ignore_errors=True)
+            if not _is_locked(left):
+                shutil.rmtree(left, ignore_errors=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
         draft.mkdir()
+        held = os.open(draft, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
         yield draft
         draft.rename(path)
     except OSError as error:
+        check_new(path)
         raise UserError(f"cannot write {path}: {error.strerror}") from None
     finally:
         if draft is not None:
             shutil.rmtree(draft, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether another process holds a file or directory."""
+    place = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(place)
+    return False
 
 
 def load_state(path: Path) -> State:

@@ -88,7 +88,7 @@ def check_locked(content: Mapping[str, Any] | None, path: Path = REGISTER) -> No
     if not any(entry.digest == wanted for entry in registered(path)):
         raise UserError(
             "prereg: this pre-registration is not locked as composed; run "
-            "`python -m framework prereg lock conf/prereg/NAME.yaml` before the run"
+            "`decisionbench prereg lock conf/prereg/NAME.yaml` before the run"
         )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,3 +40,16 @@ def commands(page: Path) -> list[str]:
         for line in block.text.splitlines()
         if line.startswith("$ ")
     ]
+
+
+def argv_of(command: str) -> list[str]:
+    """The command as this interpreter runs it, from whichever copy of the package is found."""
+    first, *words = shlex.split(command)
+    assert first in ("decisionbench", "python"), command
+    return [sys.executable, *(("-m", "framework") if first == "decisionbench" else ()), *words]
+
+
+def is_run(command: str) -> bool:
+    """Whether a command makes or resumes a run or sweep."""
+    first, *words = shlex.split(command)
+    return first == "decisionbench" and (words[0] in ("run", "-m") or "=" in words[0])

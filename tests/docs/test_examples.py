@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import blocks, commands
+from tests.docs.markdown import argv_of, blocks, commands, is_run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted((ROOT / "docs" / "guide").glob("adding-*.md"))
@@ -50,16 +49,14 @@ def test_the_examples_of_a_page_run(page: Path, checkout: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text, encoding="utf-8")
     typed = commands(page)
-    assert any(command.startswith("python run.py") for command in typed)
+    assert any(map(is_run, typed))
     assert any(command.startswith("python -m pytest") for command in typed)
     for command in typed:
-        words = shlex.split(command)
-        assert words[0] == "python"
         done = subprocess.run(
-            [sys.executable, *words[1:]], cwd=checkout, capture_output=True, text=True, check=False
+            argv_of(command), cwd=checkout, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        if "run.py" in words:
+        if is_run(command):
             _check_run(checkout, done.stdout)
 
 

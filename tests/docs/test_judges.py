@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
-import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import commands
+from tests.docs.markdown import argv_of, commands
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "guide" / "judges.md"
@@ -20,18 +18,16 @@ PAGE = ROOT / "docs" / "guide" / "judges.md"
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
-    (tmp_path / "run.py").symlink_to(ROOT / "run.py")
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     typed = commands(PAGE)
     assert len(typed) >= 7
     printed = ""
     for command in typed:
-        python, *words = shlex.split(command)
-        assert python == "python"
+        words = argv_of(command)
         if "--read" in words:
             _fill(tmp_path / words[words.index("--read") + 1])
         done = subprocess.run(
-            [sys.executable, *words],
+            words,
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": path},
             capture_output=True,

@@ -18,7 +18,7 @@ import pytest
 
 from framework.engine.dry_run import dry_run_of
 from framework.testing.server import ModelServer
-from tests.docs.markdown import blocks, commands
+from tests.docs.markdown import argv_of, blocks, commands, is_run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "guide" / "models.md"
@@ -29,7 +29,6 @@ STORED = "model.cache=.cache/{name}.sqlite"
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
-    (tmp_path / "run.py").symlink_to(ROOT / "run.py")
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     env = {**os.environ, "PYTHONPATH": path}
     asked = dry_run_of(["domain=loan", "arch=bm25", "n_cases=20", "model=openai"])
@@ -48,7 +47,7 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
             words = _words(command, server.url)
             named = re.search(r"exit status (\d)", comment)
             done = subprocess.run(
-                [sys.executable, *words],
+                words,
                 cwd=tmp_path,
                 env=env,
                 capture_output=True,
@@ -75,9 +74,8 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
 
 def _words(command: str, url: str) -> list[str]:
     """The command as a person at this machine would type it: the addresses are the server's."""
-    python, *words = shlex.split(re.sub(r"http://127\.0\.0\.1:\d+", url, command))
-    assert python == "python"
-    sent = "run.py" in words and "dry_run=true" not in words
+    words = argv_of(re.sub(r"http://127\.0\.0\.1:\d+", url, command))
+    sent = is_run(command) and "dry_run=true" not in words
     if sent and "model=anthropic" in words:
         name = next(w for w in words if w.startswith("run_name=")).partition("=")[2]
         store = STORED.format(name="first" if name == "replayed" else name)

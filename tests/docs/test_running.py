@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import commands
+from tests.docs.markdown import argv_of, commands, is_run
 from tests.launching import read_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -21,17 +19,15 @@ PAGE = ROOT / "docs" / "guide" / "running.md"
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
-    (tmp_path / "run.py").symlink_to(ROOT / "run.py")
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     typed = commands(PAGE)
     assert len(typed) > 10
     for line in typed:
         command, _, comment = line.partition("  # ")
         named = re.search(r"exit status (\d)", comment)
-        python, *words = shlex.split(command)
-        assert python == "python"
+        words = argv_of(command)
         done = subprocess.run(
-            [sys.executable, *words],
+            words,
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
@@ -43,7 +39,7 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
         if expected == 2:
             assert done.stderr.startswith("error: ")
             assert done.stdout == ""
-        elif "run.py" in words:
+        elif is_run(command):
             name = next(w.split("=")[1].removeprefix("runs/") for w in words if is_named(w))
             assert done.stdout.splitlines()[-1] in (f"run: runs/{name}", f"sweep: runs/{name}")
     _check_what_the_page_says(tmp_path / "runs")

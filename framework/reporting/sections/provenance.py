@@ -23,8 +23,8 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     yield Heading("Provenance", "provenance")
     manifests = [job.manifest for job in evidence.jobs]
     yield Text(
-        "Whether anything was changed since it was sealed is told by python -m framework verify "
-        "PATH, with the path of this directory; python -m framework replay RUN runs one again and "
+        "Whether anything was changed since it was sealed is told by decisionbench verify "
+        "PATH, with the path of this directory; decisionbench replay RUN runs one again and "
         "compares. The report is made from the files of the runs alone and can be made again."
     )
     shared: list[Sequence[Cell | str]] = []
@@ -70,7 +70,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     yield Details(
         "Command line and code of the plugins",
         [
-            Text("python run.py " + ("-m " if evidence.is_sweep else "") + " ".join(command)),
+            Text("decisionbench " + ("-m " if evidence.is_sweep else "") + " ".join(command)),
             Listing(_plugins(evidence)),
         ],
     )

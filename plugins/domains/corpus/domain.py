@@ -48,7 +48,7 @@ SPAN_TOKENS: Final = 100
 where its abstract does not begin with a sentence that stands in no other document."""
 
 _WHERE_TO_GET_IT: Final = (
-    "make one by `python -m framework import peps PATH --to FILE`, or see decision-corpus.md"
+    "make one by `decisionbench import peps PATH --to FILE`, or see decision-corpus.md"
 )
 
 INSTRUCTIONS: Final[Mapping[str, str]] = {

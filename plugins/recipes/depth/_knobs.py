@@ -47,7 +47,7 @@ Curve = Sequence[Point]
 
 def needs(experiment: str) -> str:
     """What a recipe needs, with the command that makes it."""
-    return f"its sweep: python run.py +experiment=depth/{experiment}"
+    return f"its sweep: decisionbench +experiment=depth/{experiment}"
 
 
 class Sweeps(Recipe):

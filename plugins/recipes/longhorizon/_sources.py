@@ -24,11 +24,11 @@ ARMS: Final = {
 _AXES: Final = {"FRP": "frp", "RCS": "rcs", "EDA": "eda", "CRR": "crr_published"}
 _VERIFIED: Final = "verified"
 NEEDS: Final = (
-    "the recorded rows (CSV), or a sweep: python run.py -m domain=loan budget=loose,moderate,tight "
+    "the recorded rows (CSV), or a sweep: decisionbench -m domain=loan budget=loose,moderate,tight "
     "arch=summ_only,retr_only_fifo,typed_routing,typed_routing_full,misrouted,sam,dpm"
 )
 NEEDS_VERIFIED: Final = (
-    "the recorded rows (CSV), or sweeps: python run.py -m domain=loan budget=moderate "
+    "the recorded rows (CSV), or sweeps: decisionbench -m domain=loan budget=moderate "
     "arch=summ_only reader=commit, and the same with reader=verified "
     "reader.strictness=strict,moderate,permissive"
 )

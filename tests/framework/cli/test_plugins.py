@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from framework import cli, registry
 from framework.registry import plugins
-from tests.launching import framework
+from tests.launching import QUESTIONS, framework
 
 
 def test_list_shows_every_plugin_with_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,3 +73,45 @@ def test_output_to_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
         assert process.stderr.read() == ""
         process.stderr.close()
         assert process.wait(60) == 0
+
+
+def test_a_switch_of_hydras_begins_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--cfg", "job"], ["run", "--cfg", "job"], ["arch=bm25", "--cfg", "job"]):
+        done = framework(capsys, *words)
+        assert done.status == 0
+        assert "n_cases: 100\n" in done.out
+
+
+def test_every_command_takes_a_folder_of_options(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for group, name, text in (
+        ("domain", "few", f"defaults: [hotpotqa, _self_]\npath: {QUESTIONS}\n"),
+        ("arch", "sharp", "defaults: [bm25, _self_]\nk1: 3.0\n"),
+    ):
+        (tmp_path / "mine" / group).mkdir(parents=True)
+        (tmp_path / "mine" / group / f"{name}.yaml").write_text(text)
+    folder = ("--config-dir", "mine")
+    given = ("domain=few", "arch=sharp,none", "protocol=retrieve", "tracking=none", "n_cases=2")
+    ran = framework(capsys, *folder, "-m", *given, "hydra.sweep.dir=s", "hydra.launcher.workers=1")
+    assert ran.status == 0, ran.err
+    assert ran.directory == Path("s")
+    for words in (
+        ("estimate", "-m", *given),
+        ("show", "domain=few", "case=0"),
+        ("compare", "s", "--axes", "mrr"),
+        ("report", "s"),
+        ("verify", "s"),
+        ("table", "s"),
+    ):
+        for argv in ((*folder, *words), (*words, "--config-dir=mine")):
+            done = framework(capsys, *argv)
+            assert done.status == 0, (argv, done.err)
+    listed = framework(capsys, "list", "arch", *folder).out
+    assert re.search(r"with other settings: [^:]*\bsharp\b[^:]*\btyped_graph_1hop\b", listed)
+    assert "sharp" not in framework(capsys, "list", "arch").out
+    assert (
+        framework(capsys, "list", "--config-dir=no").mistake
+        == "--config-dir: no is not a directory"
+    )

@@ -47,6 +47,22 @@ def test_two_runs_are_compared(capsys: pytest.CaptureFixture[str], place: Path) 
     assert "+1.00" in done.out
 
 
+def test_a_comparison_goes_into_a_file(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    whole = framework(capsys, "compare", "bm25", "none", "--json")
+    found = json.loads(whole.out)
+    assert {row["arm_a"] for row in found["comparisons"]} == {"bm25"}
+    assert found["notes"] == []
+    done = framework(capsys, "compare", "bm25", "none", "--out", "c.json", "--json")
+    assert done.out == "c.json\n"
+    assert read_json(place / "c.json") == found
+    assert framework(capsys, "compare", "bm25", "none", "--out", "c.md").out == "c.md\n"
+    page = (place / "c.md").read_text()
+    assert page.startswith("## Verdict\n\n- Highest recall_at_2")
+    assert "+1.00" in page
+    told = framework(capsys, "compare", "bm25", "none", "--out", "no/c.md").mistake
+    assert told == "--out: no/c.md can't be written: No such file or directory"
+
+
 def test_a_sweep_stands_for_its_jobs(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     runs = framework(capsys, "compare", "bm25", "none")
     sweep = framework(capsys, "compare", "sweep")

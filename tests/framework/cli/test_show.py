@@ -138,3 +138,22 @@ def test_a_sweep_names_its_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(job in told for job in jobs)
     for job in jobs:
         assert framework(capsys, "show", f"s/{job}", "case=fx01").out.startswith("case fx01")
+
+
+def test_a_sweep_names_its_runs_without_a_case(capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "-m", *HOTPOT, "arch=bm25,none", "hydra.sweep.dir=s")
+    told = framework(capsys, "show", "s").mistake
+    assert told.startswith("s is a sweep; name one of its runs: hotpotqa")
+
+
+def test_a_case_of_a_run_is_found_by_the_index_that_the_domain_gives_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "n_cases=3", "hydra.run.dir=r")
+    for index in range(3):
+        by_index = framework(capsys, "show", "r", f"case={index}").out
+        shown = framework(capsys, "show", *HOTPOT_CASES, f"case={index}").out
+        assert by_index.split()[:2] == shown.split()[:2] == ["case", f"fx0{index + 1}"]
+    told = framework(capsys, "show", "r", "case=3").mistake
+    assert told == "r has no case 'fx04'; rows.parquet lists them"
+    assert framework(capsys, "show", "r", "case=99").mistake == "show: no case '99'"

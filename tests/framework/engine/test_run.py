@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +25,14 @@ from framework.store.directory import (
     ROWS,
     SUMMARY,
     RunDirectory,
+    drafted,
     load_state,
     read_summary,
 )
+from tests.launching import LOAN
 from tests.trivial import trivial_plan, with_top
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_run_directory_is_complete(tmp_path: Path) -> None:
@@ -180,3 +188,38 @@ def test_a_protocol_that_the_domain_does_not_allow(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(plan.parts["domain"].plugin.cls, "protocols", ("retrieve",))
     with pytest.raises(UserError, match="protocol=evaluate: domain trivial allows retrieve"):
         check(plan)
+
+
+def test_of_two_processes_that_make_one_directory_the_first_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    with (  # noqa: PT012
+        pytest.raises(UserError, match=r"exists already; resume it with resume="),
+        drafted(path) as late,
+    ):
+        (late / JOURNAL).write_text("late")
+        with drafted(path) as early:
+            (early / JOURNAL).write_text("early")
+    assert (path / JOURNAL).read_text() == "early"
+    assert [found.name for found in tmp_path.iterdir()] == ["r"]
+
+
+@pytest.mark.slow
+def test_two_runs_of_one_name_at_once_end_in_one_run_and_one_line(tmp_path: Path) -> None:
+    words = (sys.executable, "-m", "framework", *LOAN, "arch=none", "n_cases=60", "run_name=r")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])}
+    both = [
+        subprocess.Popen(
+            words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate(timeout=100) for process in both]
+    statuses = [process.returncode for process in both]
+    assert sorted(statuses) == [0, 2], told
+    out, err = told[statuses.index(2)]
+    assert out == ""
+    assert re.fullmatch(
+        r"error: (runs/r exists already; resume it with resume=runs/r"
+        r"|another process is writing the journal runs/r/journal.jsonl)\n",
+        err,
+    ), err

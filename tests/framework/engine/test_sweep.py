@@ -321,11 +321,11 @@ def test_a_tracking_server_that_is_away_is_no_failure(
     done = run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
     assert done.status == 0
     assert done.err.startswith("tracking: nobody answers; the run is on disk")
-    assert "python -m framework sync r" in done.err
+    assert "decisionbench sync r" in done.err
     assert verify_run(Path("r")).ok
     swept = run(capsys, "-m", *HOTPOT, "arch=bm25", "hydra.sweep.dir=s")
     assert swept.status == 0
-    assert "python -m framework sync s" in swept.err
+    assert "decisionbench sync s" in swept.err
 
 
 def test_two_processes_cannot_write_one_run(

@@ -39,6 +39,23 @@ def jobs(directory: Path) -> dict[str, Path]:
     return {path.name.split("-")[1]: path for path in found}
 
 
+def test_two_servers_are_swept(capsys: pytest.CaptureFixture[str]) -> None:
+    with server("arch=none", "n_cases=1") as running:
+        both = [
+            f"{host}:{running.url.rpartition(':')[2]}/v1" for host in ("127.0.0.1", "localhost")
+        ]
+        urls = ",".join(f"http://{address}" for address in both)
+        given = (*of(running, "openai"), "arch=none", "n_cases=1")
+        done = run(
+            capsys, *BASE, "-m", *given, f"model.base_url={urls}", "hydra.sweep.dir=s",
+            "report=false",
+        )  # fmt: skip
+    assert done.status == 0, done.err
+    found = {summary["run"]["model"] for summary in summaries(Path("s"))}
+    assert found == {f"openai(base_url={address})" for address in both}
+    assert len({path.parent.name for path in Path("s").glob("*/summary.json")}) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_sweep_decides_as_the_rules_do_is_paid_once_and_replays_without_the_server(

@@ -275,7 +275,7 @@ def test_a_report_that_fails_does_not_take_the_sweep_with_it(
     done = run(capsys, "-m", "domain=loan", "arch=none,bm25", "n_cases=2", "tracking=none")
     assert done.status == 0
     assert (done.directory / "sweep.json").is_file()
-    again = f"`python -m framework report {done.directory}` tries again"
+    again = f"`decisionbench report {done.directory}` tries again"
     assert f"report: ZeroDivisionError: no ink; {again}" in done.err
 
 

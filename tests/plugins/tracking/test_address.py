@@ -161,7 +161,7 @@ def test_the_run_ends_well_without_its_server(
     Ending().run_ended(plan, tmp_path / "run", None)
     said = capsys.readouterr().err
     assert "nobody answers" in said
-    assert f"python -m framework sync {tmp_path / 'run'}" in said
+    assert f"decisionbench sync {tmp_path / 'run'}" in said
 
 
 def test_tracking_changes_no_identity(tmp_path: Path) -> None:
