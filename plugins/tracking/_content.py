@@ -1,10 +1,8 @@
 """What of a finished run or sweep goes to MLflow, as plain data: nothing here knows MLflow.
 
-Names. Parameters: `arch` is the label of results, `arch.plugin` and `arch.k1` are what it stands
-for, `declared.sees_task` what the arm was told. Metrics: `frp`, `frp_ci_low`, `frp_ci_high`,
-`frp_n`; after a slash, which the page makes a section of, `strata/frp.open`, `depth/frp` (a curve),
-`ledger/total/tokens_in`, `budget_use/mean_view_tokens`, `gate/passed`, `errors/n`; of a sweep
-`difference/frp dpm - bm25 tight`.
+Names. Parameters: `arch` is the label of results, `arch.k1` a setting that is not the plugin's
+default, `declared_inputs` what the arm was told; every setting is in config.yaml. Metrics: see
+`_metrics`.
 """
 
 from __future__ import annotations
@@ -22,7 +20,9 @@ from framework.analysis.loops import LOOP, read_loop
 from framework.config import plan
 from framework.errors import UserError
 from framework.records import FIRST_VERSION
+from framework.registry import Plugin, identity_of, settings_of
 from framework.reporting.blocks import Block, Note, Text
+from framework.reporting.format import declared_inputs
 from framework.reporting.markdown import blocks_markdown
 from framework.reporting.sections.conditions import budget_flags, gate_lines
 from framework.reporting.sections.overview import axes_table, main_tables, notes
@@ -51,6 +51,9 @@ LONGEST_DATA_DIGEST: Final = 36
 LONGEST_DATA_NAME: Final = 500
 LARGEST_ARTIFACT: Final = 100 * 2**20
 """Bytes of a file that is still uploaded."""
+LONGEST_NAME: Final = 200
+"""Characters of a sweep's name; a database keeps 250."""
+_MOST_ARMS: Final = 3
 NOTE: Final = "mlflow.note.content"
 """The tag that the page of a run shows as its description, in Markdown."""
 LONGEST_NOTE: Final = 7_000
@@ -97,7 +100,6 @@ def run_upload(directory: Path) -> Upload:
     started, finished = _ends(directory)
     summary = read_summary(directory)
     files, left_out = _files(directory, _OF_A_RUN)
-    metrics, strata_left_out = run_metrics(summary)
     run = summary["run"]
     tags = {
         "head_hash": finished["hash"],
@@ -107,15 +109,15 @@ def run_upload(directory: Path) -> Upload:
         "gate": _gate(summary["gate"]),
         "domain_version": started["payload"]["data"].get("version", FIRST_VERSION),
         "directory": directory.name,
-        NOTE: _run_note(summary, [*left_out, *strata_left_out]),
-        **_listed(artifacts_left_out=left_out, strata_left_out=strata_left_out),
+        NOTE: _run_note(summary, left_out),
+        **_listed(artifacts_left_out=left_out),
     }
     return Upload(
-        name=f"{run['arch']} {run['budget']}",
+        name=f"{run['domain']} {run['arch']} {run['budget']}",
         started=_milliseconds(started["time"]),
         finished=_milliseconds(finished["time"]),
         params=_run_params(started["payload"], summary),
-        metrics=metrics,
+        metrics=run_metrics(summary),
         tags=tags,
         files=files,
         pictures=_pictures(directory),
@@ -131,7 +133,6 @@ def sweep_upload(directory: Path) -> Upload:
         raise UserError(f"{directory} has no {SWEEP}: no job of it is finished") from None
     jobs: list[Mapping[str, Any]] = sweep["jobs"]
     ends = [_ends(directory / job["directory"]) for job in jobs]
-    metrics, pairs_left_out = sweep_metrics(sweep)
     files, left_out = _files(directory, _OF_A_SWEEP)
     kinds = sorted({job["run"]["model_kind"] for job in jobs})
     tags = {
@@ -140,18 +141,18 @@ def sweep_upload(directory: Path) -> Upload:
         "budget_flags": str(len(sweep["budget_flags"])),
         "baseline": str(sweep["baseline"]),
         NOTE: _sweep_note(sweep),
-        **_listed(comparisons_left_out=pairs_left_out, artifacts_left_out=left_out),
+        **_listed(artifacts_left_out=left_out),
     }
     if judged := sweep.get("prereg"):
         outcomes = (f"{v['hypothesis']['name']} {v['outcome']}" for v in judged["verdicts"])
         tags["prereg"] = f"{judged['plan']['name']}: {', '.join(outcomes) or 'not judged'}"
         tags["prereg_flags"] = str(len(judged["flags"]))
     return Upload(
-        name=directory.name,
+        name=_sweep_name(jobs),
         started=min(_milliseconds(first["time"]) for first, _ in ends),
         finished=max(_milliseconds(last["time"]) for _, last in ends),
         params=_common_params(jobs),
-        metrics=metrics,
+        metrics=sweep_metrics(sweep),
         tags=tags,
         files=files,
         pictures=_pictures(directory),
@@ -198,19 +199,45 @@ def _milliseconds(time: str) -> int:
 
 
 def _run_params(started: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, str]:
-    """Labels, every setting that may change a measured value, and what the arm was told."""
+    """Labels, each setting that is not its plugin's default, and what the arm was told.
+
+    MLflow compares runs by their first parameters that differ: settings that only follow from
+    another arm's plugin would hide those that were chosen. config.yaml has them all.
+    """
     plan_ = plan(started["config"], started["overrides"])
     params: dict[str, str] = {}
     for key, value in plan_.identity.items():
         if isinstance(value, Mapping):
             params[key] = _value(plan_.label(key))
-            params.update({f"{key}.{name}": _value(inner) for name, inner in value.items()})
+            usual = _defaults(plan_.parts[key].plugin)
+            params |= {
+                f"{key}.{name}": _value(inner)
+                for name, inner in value.items()
+                if name != "plugin" and (name not in usual or usual[name] != inner)
+            }
         else:
             params[key] = _value(value)
-    for name, value in summary["budget_use"].items():
-        if isinstance(value, (bool, str)):
-            params[f"declared.{name}"] = _value(value)
+    if told := declared_inputs(summary["budget_use"]):
+        params["declared_inputs"] = told
     return {"/".join(word(w) for w in key.split("/")): v for key, v in params.items()}
+
+
+def _defaults(plugin: Plugin) -> Mapping[str, Any]:
+    """A plugin's settings when nothing is given, as they stand in the identity of a run."""
+    try:
+        return identity_of(plugin, settings_of(plugin, {}))
+    except UserError:  # one of them has to be given
+        return {}
+
+
+def _sweep_name(jobs: Sequence[Mapping[str, Any]]) -> str:
+    """Domains, arms and budgets: `loan: none, bm25, dpm and 6 more; moderate, loose`."""
+    domains, arms, budgets = (
+        list(dict.fromkeys(job["run"][key] for job in jobs)) for key in ("domain", "arch", "budget")
+    )
+    more = f" and {len(arms) - _MOST_ARMS} more" if len(arms) > _MOST_ARMS else ""
+    name = f"{', '.join(domains)}: {', '.join(arms[:_MOST_ARMS])}{more}; {', '.join(budgets)}"
+    return name[:LONGEST_NAME]
 
 
 def _common_params(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:

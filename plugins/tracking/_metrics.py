@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from framework.analysis.cost import MEASURES
-from framework.store.directory import COMPARISON, SUMMARY
 from framework.text.canonical import canonical_json, digest_bytes
 
-MOST_STRATA: Final = 400
-"""Values by stratum that are still uploaded."""
-MOST_PAIRS: Final = 250
-"""Paired comparisons that are still uploaded."""
-_PARTS: Final = {"": "mean", "_ci_low": "ci_low", "_ci_high": "ci_high", "_n": "n"}
-"""Of an axis, by what is added to its name."""
 _UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
 
 
@@ -45,64 +39,50 @@ class Metrics:
             self.curves.setdefault(name, {})[step] = float(value)
 
 
-def run_metrics(summary: Mapping[str, Any]) -> tuple[Metrics, list[str]]:
-    """The metrics of a run, and a line for what of its strata is too much."""
-    metrics = Metrics()
-    axes = summary["axes"]
-    # The page shows metrics in the order in which they came.
-    for axis in dict.fromkeys([*(a for a in summary["headline"] if a in axes), *axes]):
-        entry = axes[axis]
-        if entry["mean"] is not None:
-            for suffix, part in _PARTS.items():
-                metrics.add((f"{axis}{suffix}",), entry[part])
-    for name, value in summary["budget_use"].items():
-        metrics.add(("budget_use", name), value)
-    for phase, counts in summary["ledger"].items():
-        for name, value in counts.items():
-            metrics.add(("ledger", phase, name), value)
-    metrics.add(("errors", "n"), summary["errors"]["n"])
-    _add_gate(metrics, summary["gate"])
-    _add_depths(metrics, summary)
-    strata = _by_stratum(summary)
-    for words, number in strata[:MOST_STRATA]:
-        metrics.add(words, number)
-    more = len(strata) - MOST_STRATA
-    left_out = [f"{more} of {len(strata)} values by stratum: see {SUMMARY}"] if more > 0 else []
-    return metrics, left_out
+def run_metrics(summary: Mapping[str, Any]) -> Metrics:
+    """The metrics of a run: first what the charts of many runs should begin with.
 
-
-def sweep_metrics(sweep: Mapping[str, Any]) -> tuple[Metrics, list[str]]:
-    """The metrics of a sweep's parent: means by job, with what being right costs, and every pair.
-
-    Returns them with a line for what of the comparisons is too much.
+    The headline axes and what being right costs have no section, so that the page shows them first;
+    all else is in sections. Results by stratum, tag and phase are in summary.json alone: MLflow
+    makes a chart of every metric.
     """
     metrics = Metrics()
-    jobs: Sequence[Mapping[str, Any]] = sweep["jobs"]
-    for job in jobs:
-        for axis in dict.fromkeys((*job["headline"], *MEASURES)):
-            metrics.add((axis, setting(job, jobs)), job["axes"].get(axis, {}).get("mean"))
-    rows: Sequence[Mapping[str, Any]] = sweep["comparisons"]
-    metrics.add(("comparisons", "n"), len(rows))
-    for conclusion in dict.fromkeys(row["conclusion"] for row in rows):
-        found = sum(row["conclusion"] == conclusion for row in rows)
-        metrics.add(("comparisons", conclusion), found)
-    for row in rows[:MOST_PAIRS]:
-        run = {"run": {**row, "arch": f"{row['arm_a']} - {row['arm_b']}"}}
-        for part in ("delta", "ci_low", "ci_high", "holm_p", "n"):
-            suffix = "" if part == "delta" else f"_{part}"
-            name = f"{row['axis']} {setting(run, jobs)}{suffix}"
-            metrics.add(("difference", name), row[part])
-    more = len(rows) - MOST_PAIRS
-    left_out = [f"{more} of {len(rows)} comparisons: see {COMPARISON}"] if more > 0 else []
-    return metrics, left_out
+    axes, chief = summary["axes"], (*summary["headline"], *MEASURES)
+    for axis in chief:
+        metrics.add((axis,), axes.get(axis, {}).get("mean"))
+    for axis in summary["headline"]:
+        entry = axes.get(axis, {})
+        if entry.get("mean") is not None:
+            for part, name in (("ci_low", "low"), ("ci_high", "high"), ("n", "n")):
+                metrics.add(("interval", f"{axis}_{name}"), entry[part])
+    for axis in sorted(axes.keys() - set(chief)):
+        metrics.add(("axes", axis), axes[axis]["mean"])
+    for group in ("budget_use", "errors"):
+        for name, value in summary[group].items():
+            metrics.add((group, name), value)
+    for name, value in summary["ledger"].get("total", {}).items():
+        metrics.add(("ledger", name), value)
+    _add_gate(metrics, summary["gate"])
+    for name, depth in summary["depths"].items():
+        for axis in summary["headline"]:
+            mean = summary["strata"][name].get(axis, {}).get("mean")
+            metrics.add(("depth", axis), mean, depth)
+    return metrics
 
 
-def setting(job: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]) -> str:
-    """Arm and budget, and what else differs between the jobs."""
-    run = job["run"]
-    groups = ("domain", "reader", "model", "judge", "protocol", "seed", "n_cases", "repeats")
-    also = [g for g in groups if len({str(other["run"][g]) for other in jobs}) > 1]
-    return " ".join(str(run[g]) for g in ("arch", "budget", *also))
+def sweep_metrics(sweep: Mapping[str, Any]) -> Metrics:
+    """The metrics of a sweep's own run: how its comparisons came out, and rows that failed.
+
+    The means of its arms are metrics of the runs below it, under one name for all of them, which is
+    what MLflow's charts compare; a name for each arm would be a chart of one bar.
+    """
+    metrics = Metrics()
+    conclusions = Counter(row["conclusion"] for row in sweep["comparisons"])
+    metrics.add(("comparisons", "n"), conclusions.total())
+    for conclusion, n in conclusions.items():
+        metrics.add(("comparisons", conclusion), n)
+    metrics.add(("errors", "n"), sum(job["errors"]["n"] for job in sweep["jobs"]))
+    return metrics
 
 
 def word(text: str) -> str:
@@ -119,30 +99,3 @@ def _add_gate(metrics: Metrics, gate: Mapping[str, Any]) -> None:
         axis = str(finding.get("axis", ""))
         for part in ("delta", "bound", "threshold"):
             metrics.add(("gate", f"{axis}_{part}"), finding.get(part))
-
-
-def _add_depths(metrics: Metrics, summary: Mapping[str, Any]) -> None:
-    """The headline by whole depths, a curve an axis."""
-    for name, depth in summary["depths"].items():
-        axes = summary["strata"][name]
-        for axis in summary["headline"]:
-            for suffix, part in _PARTS.items():
-                metrics.add(("depth", f"{axis}{suffix}"), axes.get(axis, {}).get(part), depth)
-
-
-def _by_stratum(summary: Mapping[str, Any]) -> list[tuple[tuple[str, str], float | None]]:
-    """Mean, bounds and n of the headline by stratum; the cuts by tag are in summary.json."""
-    strata = {
-        name.removeprefix("stratum="): axes
-        for name, axes in summary["strata"].items()
-        if name.startswith("stratum=")
-    }
-    if len(strata) == 1:
-        return []
-    return [
-        (("strata", f"{axis}.{name}{suffix}"), axes[axis][part])
-        for axis in summary["headline"]
-        for name, axes in strata.items()
-        if axis in axes
-        for suffix, part in _PARTS.items()
-    ]

@@ -289,9 +289,10 @@ class Server:
                 if not again or "dataset" not in str(error):
                     raise
 
-    def end(self, run_id: str, finished: int, status: str) -> None:
-        """Give a run its end time (UTC, milliseconds) and status."""
-        self._client.set_terminated(run_id, status, finished)
+    def end(self, run_id: str, upload: Upload, status: str) -> None:
+        """Give a run its name, end time and status."""
+        self._client.update_run(run_id, name=upload.name)
+        self._client.set_terminated(run_id, status, upload.finished)
 
 
 @contextmanager

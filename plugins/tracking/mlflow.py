@@ -70,7 +70,7 @@ class Mlflow(Tracker[MlflowSettings]):
             run_id = _parent(server, directory, upload.started)
             with locked(directory):
                 server.fill(run_id, upload, {})
-                server.end(run_id, upload.finished, FINISHED if upload.whole else FAILED)
+                server.end(run_id, upload, FINISHED if upload.whole else FAILED)
                 _complete(directory)
         return self._told(server, run_id)
 
@@ -101,7 +101,7 @@ def _run(
     run_id = str(run.info.run_id)
     write_record(directory, _record(server, run_id))
     server.fill(run_id, upload, tags)
-    server.end(run_id, upload.finished, FINISHED)
+    server.end(run_id, upload, FINISHED)
     _complete(directory)
     return run_id
 
@@ -124,7 +124,7 @@ def _candidates(server: Server, run_id: str, uploads: Sequence[Upload]) -> None:
         if run.info.status != FINISHED:
             child = str(run.info.run_id)
             server.fill(child, upload, tags)
-            server.end(child, upload.finished, FINISHED)
+            server.end(child, upload, FINISHED)
 
 
 def _parent(server: Server, sweep: Path, started: int) -> str:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.tracking._metrics import MOST_STRATA, Metrics, run_metrics, word
+from plugins.tracking._content import LONGEST_NAME, _sweep_name
+from plugins.tracking._metrics import Metrics, run_metrics, word
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=3))
@@ -42,76 +43,54 @@ def test_what_is_no_number_is_no_metric(value: object) -> None:
     assert metrics.values == {}
 
 
-def _summary(strata: list[str]) -> dict[str, object]:
+def _summary(depths: tuple[int, ...] = ()) -> dict[str, object]:
     entry = {"mean": 0.5, "ci_low": 0.25, "ci_high": 0.75, "n": 4}
     undefined = {"mean": None, "ci_low": None, "ci_high": None, "n": 0}
     axes = {"alpha": entry, "frp": entry, "kappa": undefined}
     return {
-        "axes": axes,
+        "axes": {**axes, "cost_to_correct": {**entry, "mean": 900.0}},
         "headline": ["frp", "kappa"],
-        "strata": dict.fromkeys(strata, axes),
-        "depths": {f"depth={d}": d for d in (1, 3) if f"depth={d}" in strata},
-        "ledger": {"total": {"tokens_in": 7, "cost_usd": 0.5}},
+        "strata": dict.fromkeys(("stratum=open", *(f"depth={d}" for d in depths)), axes),
+        "depths": {f"depth={d}": d for d in depths},
+        "ledger": {"answer": {"tokens_in": 7}, "total": {"tokens_in": 7, "cost_usd": 0.5}},
         "budget_use": {"budget_tokens": None, "unbudgeted": True, "could_fill": 0.25},
         "errors": {"n": 1, "kinds": {}},
         "gate": {"name": "open", "passed": None, "reason": "", "findings": []},
     }
 
 
-def test_the_headline_comes_first_and_what_is_undefined_not_at_all() -> None:
-    metrics, left_out = run_metrics(
-        _summary(["stratum=clean", "stratum=open", "form=one", "form=two"])
-    )
-    assert metrics.values == {
-        "frp": 0.5,
-        "frp_ci_low": 0.25,
-        "frp_ci_high": 0.75,
-        "frp_n": 4,
-        "alpha": 0.5,
-        "alpha_ci_low": 0.25,
-        "alpha_ci_high": 0.75,
-        "alpha_n": 4,
-        "budget_use/could_fill": 0.25,
-        "ledger/total/tokens_in": 7,
-        "ledger/total/cost_usd": 0.5,
-        "errors/n": 1,
-        "strata/frp.clean": 0.5,
-        "strata/frp.clean_ci_low": 0.25,
-        "strata/frp.clean_ci_high": 0.75,
-        "strata/frp.clean_n": 4,
-        "strata/frp.open": 0.5,
-        "strata/frp.open_ci_low": 0.25,
-        "strata/frp.open_ci_high": 0.75,
-        "strata/frp.open_n": 4,
-        "strata/kappa.clean_n": 0,
-        "strata/kappa.open_n": 0,
-    }
+def test_the_headline_and_its_cost_come_first_and_all_else_in_sections() -> None:
+    metrics = run_metrics(_summary())
+    assert list(metrics.values.items()) == [
+        ("frp", 0.5),
+        ("cost_to_correct", 900.0),
+        ("interval/frp_low", 0.25),
+        ("interval/frp_high", 0.75),
+        ("interval/frp_n", 4),
+        ("axes/alpha", 0.5),
+        ("budget_use/could_fill", 0.25),
+        ("errors/n", 1),
+        ("ledger/tokens_in", 7),
+        ("ledger/cost_usd", 0.5),
+    ]
     assert metrics.curves == {}
-    assert next(iter(metrics.values)) == "frp"
-    assert left_out == []
-
-
-def test_strata_without_end_are_cut_and_said_to_be() -> None:
-    metrics, left_out = run_metrics(_summary([f"stratum={i}" for i in range(100)]))
-    assert len([name for name in metrics.values if name.startswith("strata/")]) <= MOST_STRATA
-    assert left_out == ["400 of 800 values by stratum: see summary.json"]
 
 
 def test_depths_make_a_curve() -> None:
-    metrics, _ = run_metrics(_summary(["stratum=all", "depth=1", "depth=3", "depth=deep"]))
-    assert metrics.curves == {
-        "depth/frp": {1: 0.5, 3: 0.5},
-        "depth/frp_ci_low": {1: 0.25, 3: 0.25},
-        "depth/frp_ci_high": {1: 0.75, 3: 0.75},
-        "depth/frp_n": {1: 4, 3: 4},
-        "depth/kappa_n": {1: 0, 3: 0},
-    }
+    assert run_metrics(_summary((1, 3))).curves == {"depth/frp": {1: 0.5, 3: 0.5}}
+
+
+def test_the_names_of_wide_sweeps_stay_short() -> None:
+    arms = [{"run": {"domain": "loan", "arch": f"arm{i}", "budget": "tight"}} for i in range(9)]
+    assert _sweep_name(arms) == "loan: arm0, arm1, arm2 and 6 more; tight"
+    many = [{"run": {"domain": f"d{i}", "arch": "a", "budget": "b"}} for i in range(200)]
+    assert len(_sweep_name(many)) == LONGEST_NAME
 
 
 def test_a_gate_that_judged_is_told_in_numbers() -> None:
     finding = {"axis": "frp", "passed": False, "delta": -0.1, "bound": -0.2, "threshold": -0.05}
     gate = {"name": "noninferiority", "passed": False, "reason": "", "findings": [finding]}
-    metrics, _ = run_metrics({**_summary([]), "gate": gate})
+    metrics = run_metrics({**_summary(), "gate": gate})
     assert {k: v for k, v in metrics.values.items() if k.startswith("gate/")} == {
         "gate/passed": 0,
         "gate/frp_delta": -0.1,

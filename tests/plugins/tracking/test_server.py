@@ -36,7 +36,7 @@ def test_a_sweep_through_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert len(stored) == 5
         for run in runs:
             summary = read_summary(run)
-            copy = stored[f"{summary['run']['arch']} {summary['run']['budget']}"]
+            copy = stored[f"trivial {summary['run']['arch']} {summary['run']['budget']}"]
             assert copy.info.status == "FINISHED"
             assert copy.data.metrics["right"] == summary["axes"]["right"]["mean"]
             answers = client.download_artifacts(copy.info.run_id, ANSWERS, str(tmp_path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,27 +48,27 @@ def test_a_run_is_uploaded_whole(tmp_path: Path, uri: str, stored: Stored) -> No
     told = tracker(plan).upload_run(tmp_path / "run", None)
     (run,) = stored()
     assert run.info.run_id in told
-    assert run.info.run_name == "trivial tight"
+    assert run.info.run_name == "trivial trivial tight"
     assert run.info.status == "FINISHED"
 
     summary = read_summary(tmp_path / "run")
     entry = summary["axes"]["right"]
     metrics = run.data.metrics
     assert metrics["right"] == entry["mean"]
-    assert metrics["right_ci_low"] == entry["ci_low"] < metrics["right"]
-    assert metrics["right_ci_high"] == entry["ci_high"]
-    assert metrics["right_n"] == entry["n"] == 12
+    assert metrics["interval/right_low"] == entry["ci_low"] < metrics["right"]
+    assert metrics["interval/right_high"] == entry["ci_high"]
+    assert metrics["interval/right_n"] == entry["n"] == 12
     assert metrics["budget_use/budget_tokens"] == 20
     assert metrics["budget_use/mean_view_tokens"] == summary["budget_use"]["mean_view_tokens"]
-    assert metrics["ledger/total/tokens_per_case"] == 0
+    assert metrics["ledger/tokens_per_case"] == 0
     assert metrics["errors/n"] == 0
 
     params = run.data.params
-    assert params["arch"] == params["arch.plugin"] == "trivial"
-    assert (params["budget"], params["budget.plugin"]) == ("tight", "trivial")
-    assert params["budget.limit"] == "20"
+    assert params["arch"] == "trivial"
+    assert params["budget"] == "tight"
+    assert params["budget.limit"] == "20", "it has no default"
     assert params["n_cases"] == "12"
-    assert params["declared.sees_task"] == "false"
+    assert "arch.plugin" not in params
     assert not [key for key in params if key.startswith(("tracking", "max_errors", "resume"))]
 
     assert (
@@ -169,12 +170,15 @@ def test_a_file_too_large_is_named(
     assert f"Left out: {ANSWERS}" in run.data.tags[_content.NOTE]
 
 
-def test_a_value_too_long_is_told_by_its_digest(tmp_path: Path, uri: str, stored: Stored) -> None:
-    plan = finished_run(tmp_path / "run", uri, arm="hostile")
+def test_a_value_too_long_is_told_by_its_digest(
+    tmp_path: Path, uri: str, stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_content, "LONGEST_PARAM", 1)
+    plan = finished_run(tmp_path / "run", uri)
     tracker(plan).upload_run(tmp_path / "run", None)
-    texts = stored()[0].data.params["arch.texts"]
-    assert texts.startswith("sha256:")
-    assert texts.endswith(f"characters, in full in {CONFIG})")
+    limit = stored()[0].data.params["budget.limit"]
+    assert limit.startswith("sha256:")
+    assert limit.endswith(f"characters, in full in {CONFIG})")
 
 
 def test_an_uploaded_run_still_verifies(tmp_path: Path, uri: str) -> None:
@@ -199,26 +203,23 @@ def test_a_sweep_folds_its_runs_under_one(
     children = [r for r in found if r is not parent]
     assert {r.data.tags["mlflow.parentRunId"] for r in children} == {parent.info.run_id}
     assert {r.info.run_name for r in children} == {
-        "trivial tight", "trivial loose", "hostile tight", "hostile loose",
+        "trivial trivial tight", "trivial trivial loose",
+        "trivial hostile tight", "trivial hostile loose",
     }  # fmt: skip
     assert {r.info.status for r in found} == {"FINISHED"}
-    assert parent.info.run_name == "sweep"
+    assert parent.info.run_name == "trivial: trivial, hostile; tight, loose"
     assert parent.info.start_time == min(r.info.start_time for r in children)
     assert parent.info.end_time == max(r.info.end_time for r in children)
     assert parent.data.params["arch"] == "trivial, hostile"
     assert parent.data.params["domain"] == "trivial"
-    by_name = {r.info.run_name: r.data.metrics["right"] for r in children}
+    assert len({r.data.metrics["right"] for r in children}) > 1
     sweep = json.loads((tmp_path / "sweep" / SWEEP).read_text())
-    metrics = parent.data.metrics
-    assert {k: v for k, v in metrics.items() if k.startswith("right/")} == {
-        f"right/{name}": mean for name, mean in by_name.items()
+    conclusions = Counter(row["conclusion"] for row in sweep["comparisons"])
+    assert parent.data.metrics == {
+        "comparisons/n": 2.0,
+        "errors/n": 0.0,
+        **{f"comparisons/{name}": float(n) for name, n in conclusions.items()},
     }
-    assert metrics["comparisons/n"] == len(sweep["comparisons"]) == 2
-    for row in sweep["comparisons"]:
-        name = f"difference/right hostile - trivial {row['budget']}"
-        assert metrics[name] == row["delta"]
-        assert metrics[f"{name}_ci_low"] == row["ci_low"]
-        assert metrics[f"{name}_holm_p"] == row["holm_p"]
     assert {r.data.tags["sweep"] for r in children} == {"sweep"}
     assert {item.path for item in client.list_artifacts(parent.info.run_id)} == {
         SWEEP, COMPARISON, SWEEP_PLAN,
@@ -265,8 +266,7 @@ def test_a_sweep_with_a_job_missing_is_not_called_finished(
     mlflow.upload_sweep(tmp_path / "sweep")
     (parent,) = stored()
     assert parent.info.status == "FINISHED"
-    means = [name for name in parent.data.metrics if name.startswith("right/")]
-    assert len(means) == 4
+    assert parent.data.params["arch"] == "trivial, hostile"
 
 
 def test_an_unfinished_run_is_refused(tmp_path: Path, uri: str, stored: Stored) -> None:
