@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from framework.cli.run import main
+from framework import cli
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    return cli.main(["run", *(sys.argv[1:] if argv is None else argv)])
+
 
 if __name__ == "__main__":
     sys.exit(main())

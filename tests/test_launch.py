@@ -16,7 +16,7 @@ import pytest
 import run as command
 from framework.store import verify_run
 from plugins.domains.hotpotqa.domain import HotpotQA
-from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
+from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, framework, read_json, run
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests" / "fixtures" / "decision_corpus" / "harbour.jsonl"
@@ -423,3 +423,30 @@ def test_an_option_without_its_class_and_a_class_that_is_not_found_say_which_is_
     told = run(capsys, *given, "arch=yours").mistake
     assert told.startswith("arch: no option 'yours'")
     assert "a class under @register('arch', NAME) or a file arch/NAME.yaml" in told
+
+
+def test_a_python_without_what_is_needed_is_told_in_one_line(tmp_path: Path) -> None:
+    bare = [sys.executable, "-I", "-S"]  # no site: nothing that is installed is found
+    start = "import runpy, sys; sys.path.insert(0, {0!r}); sys.argv = {1!r}; runpy.{2}"
+    for words, how in (
+        (["run.py", "domain=loan"], f"run_path({str(ROOT / 'run.py')!r}, run_name='__main__')"),
+        (["framework", "list"], "run_module('framework', run_name='__main__')"),
+    ):
+        code = start.format(str(ROOT), words, how)
+        done = subprocess.run([*bare, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count("\n") == 1, done.stderr
+        assert done.stderr.startswith(f"error: {sys.executable} lacks what DecisionBench needs")
+        assert "make setup" in done.stderr
+
+
+def test_a_text_that_no_terminal_can_show_is_shown_all_the_same(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(args: object) -> int:
+        print("so \ud83d")
+        return 0
+
+    monkeypatch.setattr("framework.cli.plugins.list_plugins", shown)
+    done = framework(capsys, "list")
+    assert (done.status, done.out) == (0, "so \\ud83d\n")

@@ -77,7 +77,7 @@ def judged_in_table(path: Path) -> list[Judged]:
     line of a value that is no number.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             columns = _columns(path, reader.fieldnames or ())
             found: dict[str, dict[str, dict[Key, float]]] = {}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from framework.cli.place import check_place
+from framework.cli.place import check_place, literal
 from framework.errors import UserError
 
 
@@ -21,8 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 a check failed, 2 a mistake."""
     from framework.cli.log import log_to_stderr
 
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = [literal(word) for word in (sys.argv[1:] if argv is None else argv)]
     log_to_stderr()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what a terminal can't show is no error
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         check_place()
         folder, words = _without_folder(words)

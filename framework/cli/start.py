@@ -191,16 +191,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     if unknown:
         raise UserError(f"{unknown[0]}: no such option; see `decisionbench run --help`")
     overrides: list[str] = args.overrides
-    return [word for word in argv if word not in overrides], [_literal(o) for o in overrides]
-
-
-def _literal(override: str) -> str:
-    """The override that names a directory as it stands, whatever Hydra's grammar makes of it."""
-    key, _, value = override.partition("=")
-    names_one = key == "resume" or (key == "gate.baseline" and Path(value).is_dir())
-    if not names_one or value[:1] in ("", "'", '"') or value == "null":
-        return override
-    return f"{key}='" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return [word for word in argv if word not in overrides], overrides
 
 
 @contextmanager

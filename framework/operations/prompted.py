@@ -171,7 +171,7 @@ def _load_over(folder: Path, slots: frozenset[str], base: PromptFiles | None) ->
 def _read(path: Path) -> str | None:
     """The text of a file without its last line break; None where there is no file."""
     try:
-        return path.read_text(encoding="utf-8").removesuffix("\n")
+        return path.read_text(encoding="utf-8-sig").removesuffix("\n")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,7 +23,7 @@ def check_sha256(given: str) -> None:
 
 
 def read_file(path: str, sha256: str, *, domain: str, where: str) -> tuple[bytes, str]:
-    """The bytes of the file at `path`, and their digest.
+    """The bytes of the file at `path` without a byte order mark, and the digest of the file.
 
     where : how to get it, for who has not. Raises UserError when no path is given, DataError when
     there is no such file, it can't be read, or `sha256` is given and is not its digest.
@@ -38,23 +40,98 @@ def read_file(path: str, sha256: str, *, domain: str, where: str) -> tuple[bytes
     digest = digest_bytes(data)
     if sha256 and sha256.removeprefix("sha256:") != digest[7:]:
         raise DataError(path, None, f"is {digest}, domain.sha256 asks for {sha256}")
-    return data, digest
+    return data.removeprefix(codecs.BOM_UTF8), digest
 
 
 class BadRecordError(Exception):
     """What is wrong with one record."""
 
 
+_NAMED: Final = 10
+"""Faults of a file that are told at once."""
+
+
+class Faults:
+    """What is wrong with the records of a file, gathered so that the first ten are told at once."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._found: list[tuple[int | None, str]] = []
+
+    @contextmanager
+    def of(self, place: int | str) -> Iterator[None]:
+        """Inside, a BadRecordError is gathered as of `place`: a line, or a record in words."""
+        try:
+            yield
+        except BadRecordError as error:
+            line = place if isinstance(place, int) else None
+            self._found.append((line, f"{error}" if line else f"{place}: {error}"))
+
+    def check(self) -> None:
+        """Raise DataError where anything was gathered."""
+        if not self._found:
+            return
+        (line, first), *others = self._found
+        told = [first, *(f"line {n}: {said}" if n else said for n, said in others[: _NAMED - 1])]
+        more = len(self._found) - len(told)
+        raise DataError(self._path, line, "; ".join(told) + (f"; and {more} more" if more else ""))
+
+
 def parse_json(path: str, data: bytes) -> Any:
     """What a JSON file holds. Raises DataError."""
     try:
-        return json.loads(data)
+        return loads(data)
     except json.JSONDecodeError as error:
+        first = next((line for line in data.splitlines() if line.strip()), b"")
+        if error.msg == "Extra data" and is_json(first, dict):
+            problem = "JSON lines, where one JSON value is expected: put the objects in a list"
+            raise DataError(path, None, problem) from None
         raise DataError(path, error.lineno, f"not JSON: {error.msg}") from None
+    except BadRecordError as error:
+        raise DataError(path, None, str(error)) from None
+
+
+def loads(data: bytes) -> Any:
+    """What JSON holds. Raises JSONDecodeError, and BadRecordError for what can't be used."""
+    try:
+        value = json.loads(data.decode())
+    except json.JSONDecodeError:
+        raise
     except UnicodeDecodeError:
-        raise DataError(path, None, "not JSON: not UTF-8 text") from None
+        raise BadRecordError("not UTF-8 text") from None
     except RecursionError:
-        raise DataError(path, None, "not the published JSON: nested too deeply") from None
+        raise BadRecordError("not the published JSON: nested too deeply") from None
+    except ValueError as error:  # of a number with thousands of digits
+        raise BadRecordError(f"not usable: {str(error).partition(';')[0]}") from None
+    if rb"\u" in data:
+        check_text(value)
+    return value
+
+
+def check_text(value: object, place: str = "") -> None:
+    """Raise BadRecordError naming the place of a text that no file and no terminal can hold."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(value[error.start]):04x}"
+            where = place.lstrip(".") or "the text"
+            raise BadRecordError(f"{where}: half of a character, {half} alone") from None
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            check_text(key, place)
+            check_text(part, f"{place}.{key}")
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            check_text(part, f"{place}[{number}]")
+
+
+def is_json(data: bytes, kind: type = object) -> bool:
+    """Whether it is JSON of a value of this type."""
+    try:
+        return isinstance(json.loads(data), kind)
+    except (ValueError, RecursionError):
+        return False
 
 
 def read_questions(
@@ -62,21 +139,20 @@ def read_questions(
 ) -> dict[str, T]:
     """The questions by the id that stands under `key`, in order.
 
-    read : makes one of a record, or raises BadRecordError. Raises DataError naming the question.
+    read : makes one of a record, or raises BadRecordError. Raises DataError naming the questions.
     """
     found: dict[str, T] = {}
+    faults = Faults(path)
     for number, record in enumerate(records, start=1):
         named = record.get(key) if isinstance(record, dict) else None
-        try:
+        with faults.of(f"question {number}" + (f" ({key} {named!r})" if named else "")):
             if not isinstance(record, dict):
                 raise BadRecordError(f"an object expected, {kind_of(record)} found")
             question = read(record)
             if text_in(record, key) in found:
                 raise BadRecordError(f"a second question with this {key}")
-        except BadRecordError as error:
-            where = f"question {number}" + (f" ({key} {named!r})" if named else "")
-            raise DataError(path, None, f"{where}: {error}") from None
-        found[text_in(record, key)] = question
+            found[text_in(record, key)] = question
+    faults.check()
     return found
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
+from plugins.domains.data_file import BadRecordError, Faults, is_json, loads
 
 SCHEMA: Final = "decision-corpus-1"
 """Name of the schema, the value of `schema` in the first record."""
@@ -79,33 +80,39 @@ def parse_corpus(data: bytes, path: Path) -> Corpus:
     header: Mapping[str, str] | None = None
     nodes: dict[str, Node] = {}
     edges: dict[Edge, int] = {}
-    for number, record in _records(data, path):
-        try:
+    faults = Faults(path)
+    lines = [(n, line) for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    if lines and not is_json(lines[0][1], dict) and is_json(data):
+        raise DataError(path, None, "JSON, where JSON lines are expected: one object a line")
+    for number, line in lines:
+        with faults.of(number):
+            record = _record(line)
             kind = record.pop("record", None)
-            if header is None:
+            if number == lines[0][0]:
                 header = _header(kind, record)
             elif kind == "node":
                 node = _node(record)
                 if node.id in nodes:
-                    raise _WrongError(f"a second node with the id {node.id!r}")
+                    raise BadRecordError(f"a second node with the id {node.id!r}")
                 nodes[node.id] = node
             elif kind == "edge":
                 edge = _edge(record)
                 if edge in edges:
-                    raise _WrongError(f"the same edge as on line {edges[edge]}")
+                    raise BadRecordError(f"the same edge as on line {edges[edge]}")
                 edges[edge] = number
             else:
-                raise _WrongError(f"record: 'node' or 'edge' expected, {kind!r} found")
-        except _WrongError as wrong:
-            raise DataError(path, number, str(wrong)) from None
+                raise BadRecordError(f"record: 'node' or 'edge' expected, {kind!r} found")
+    faults.check()
     if header is None:
         raise DataError(path, None, "empty")
     if not nodes:
         raise DataError(path, None, "no nodes")
     for edge, number in edges.items():
         for end, name in (("from", edge.source), ("to", edge.target)):
-            if name not in nodes:
-                raise DataError(path, number, f"dangling edge: {end} {name!r}, which is no node")
+            with faults.of(number):
+                if name not in nodes:
+                    raise BadRecordError(f"dangling edge: {end} {name!r}, which is no node")
+    faults.check()
     _check_acyclic(edges, path)
     return Corpus(**header, nodes=nodes, edges=tuple(edges))
 
@@ -126,42 +133,33 @@ def write_corpus(corpus: Corpus, path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-class _WrongError(Exception):
-    """What is wrong with one record."""
-
-
-def _records(data: bytes, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and object of every line that is not blank."""
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line.decode("utf-8"))
-        except UnicodeDecodeError:
-            raise DataError(path, number, "not UTF-8 text") from None
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise DataError(path, number, f"not JSON: {getattr(error, 'msg', 'nested')}") from None
-        if not isinstance(record, dict):
-            raise DataError(path, number, "a JSON object expected")
-        yield number, record
+def _record(line: bytes) -> dict[str, Any]:
+    """The object of a line."""
+    try:
+        record = loads(line)
+    except json.JSONDecodeError as error:
+        raise BadRecordError(f"not JSON: {error.msg}") from None
+    if not isinstance(record, dict):
+        raise BadRecordError("a JSON object expected")
+    return record
 
 
 def _header(kind: Any, record: dict[str, Any]) -> Mapping[str, str]:
     if kind != "corpus":
-        raise _WrongError(f"the first record must be 'corpus', {kind!r} found")
+        raise BadRecordError(f"the first record must be 'corpus', {kind!r} found")
     if record.pop("schema", None) != SCHEMA:
-        raise _WrongError(f"schema: {SCHEMA!r} expected")
+        raise BadRecordError(f"schema: {SCHEMA!r} expected")
     return _texts(record, required=_HEADER)
 
 
 def _node(record: dict[str, Any]) -> Node:
     values = _texts(record, ("id", "title", "text", "date"), ("summary", "kind", "status"))
     if not _ID.fullmatch(values["id"]):
-        raise _WrongError(f"id: {values['id']!r} holds white space or '#'")
+        raise BadRecordError(f"id: {values['id']!r} holds white space or '#'")
     try:
         date.fromisoformat(values["date"])
     except ValueError:
-        raise _WrongError(f"date: {values['date']!r} is no ISO 8601 date") from None
+        raise BadRecordError(f"date: {values['date']!r} is no ISO 8601 date") from None
     return Node(**values)
 
 
@@ -169,9 +167,9 @@ def _edge(record: dict[str, Any]) -> Edge:
     values = _texts(record, ("type", "from", "to"))
     edge = Edge(source=values["from"], relation=values["type"], target=values["to"])
     if edge.relation not in RELATIONS:
-        raise _WrongError(f"unknown type {edge.relation!r}; known: {', '.join(RELATIONS)}")
+        raise BadRecordError(f"unknown type {edge.relation!r}; known: {', '.join(RELATIONS)}")
     if edge.source == edge.target:
-        raise _WrongError(f"{edge.source!r} {edge.relation} itself")
+        raise BadRecordError(f"{edge.source!r} {edge.relation} itself")
     return edge
 
 
@@ -181,15 +179,15 @@ def _texts(
     """The texts under these keys and no other; a required one may not be blank."""
     unknown = [key for key in record if key not in (*required, *optional)]
     if unknown:
-        raise _WrongError(f"unknown key {unknown[0]!r}")
+        raise BadRecordError(f"unknown key {unknown[0]!r}")
     for key in required:
         if key not in record:
-            raise _WrongError(f"{key}: missing")
+            raise BadRecordError(f"{key}: missing")
     for key, value in record.items():
         if not isinstance(value, str):
-            raise _WrongError(f"{key}: text expected, {json.dumps(value)[:40]} found")
+            raise BadRecordError(f"{key}: text expected, {json.dumps(value)[:40]} found")
         if key in required and not value.strip():
-            raise _WrongError(f"{key}: empty")
+            raise BadRecordError(f"{key}: empty")
     return dict(record)
 
 

@@ -53,8 +53,9 @@ def load_spec(file: Path) -> Spec:
 def _load(file: Path, digest: str) -> Spec:
     try:
         values = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: not readable as YAML: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        problem = str(error).partition(";")[0]  # of a huge number more is told than helps
+        raise UserError(f"{file}: not readable as YAML: {problem}") from None
     if not isinstance(values, dict):
         raise UserError(f"{file}: a mapping of keys is expected")
     own = {"file": str(file), "digest": digest}

@@ -111,7 +111,7 @@ def _comparable(row: Row) -> Row:
 def _open(path: Path) -> sqlite3.Connection:
     if path.suffix == ".sql":
         connection = sqlite3.connect(":memory:", check_same_thread=False)
-        connection.executescript(path.read_text(encoding="utf-8"))
+        connection.executescript(path.read_text(encoding="utf-8-sig"))
     else:
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from framework.errors import DataError
+from plugins.domains.data_file import BadRecordError, Faults, check_text, text_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,62 +54,62 @@ def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...]]:
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        check_text(data)
     except FileNotFoundError:
         raise DataError(path, None, "no such file") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise DataError(path, None, f"not readable as YAML: {error}") from None
+    except BadRecordError as error:
+        raise DataError(path, None, str(error)) from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        problem = str(error).partition(";")[0]  # of a huge number more is told than helps
+        raise DataError(path, None, f"not readable as YAML: {problem}") from None
     if isinstance(data, list):
         data = {"questions": data}
     if not isinstance(data, dict) or not isinstance(data.get("questions"), list):
         raise DataError(path, None, "a list of questions expected, or an object with `questions`")
-    try:
-        notes = tuple(_note(n, entry) for n, entry in enumerate(data.get("notes") or [], start=1))
-        known = {note.id for note in notes}
-        asked = tuple(
-            chain.from_iterable(
-                _questions(n, entry, known) for n, entry in enumerate(data["questions"], start=1)
-            )
-        )
-    except _BadRecordError as error:
-        raise DataError(path, None, str(error)) from None
+    faults = Faults(path)
+    notes: list[Note] = []
+    asked: list[Asked] = []
+    for n, entry in enumerate(data.get("notes") or [], start=1):
+        with faults.of(f"note {n}"):
+            notes.append(_note(entry))
+    faults.check()  # before the questions, which name them
+    known = {note.id for note in notes}
+    for n, entry in enumerate(data["questions"], start=1):
+        named = f" (id {entry['id']!r})" if isinstance(entry, dict) and entry.get("id") else ""
+        with faults.of(f"question {n}{named}"):
+            asked += _questions(n, entry, known)
+    faults.check()
     for name, ids in (("note", [n.id for n in notes]), ("question", [a.id for a in asked])):
         twice = next((id_ for id_ in ids if ids.count(id_) > 1), None)
         if twice is not None:
             raise DataError(path, None, f"two {name}s of the id {twice!r}")
     if not asked:
         raise DataError(path, None, "no questions")
-    return notes, asked
+    return tuple(notes), tuple(asked)
 
 
-class _BadRecordError(Exception):
-    """What is wrong with one record."""
-
-
-def _note(number: int, entry: Any) -> Note:
-    where = f"note {number}"
+def _note(entry: Any) -> Note:
     if not isinstance(entry, dict):
-        raise _BadRecordError(f"{where}: an object expected")
-    return Note(id=_text(entry, "id", where), text=_text(entry, "text", where))
+        raise BadRecordError("an object expected")
+    return Note(id=text_in(entry, "id"), text=text_in(entry, "text"))
 
 
 def _questions(number: int, entry: Any, known: set[str]) -> Iterator[Asked]:
     if not isinstance(entry, dict):
-        raise _BadRecordError(f"question {number}: an object expected")
-    id_ = _text(entry, "id", f"question {number}")
-    where = f"question {number} (id {id_!r})"
-    question, sql = _text(entry, "question", where), _text(entry, "sql", where)
-    held_out = _text(entry, "held_out", where) if "held_out" in entry else ""
+        raise BadRecordError("an object expected")
+    id_, question, sql = (text_in(entry, key) for key in ("id", "question", "sql"))
+    held_out = text_in(entry, "held_out") if "held_out" in entry else ""
     ordered = entry.get("ordered", False)
     if not isinstance(ordered, bool):
-        raise _BadRecordError(f"{where}: ordered: true or false expected")
-    fillings = _fillings(entry, where)
+        raise BadRecordError("ordered: true or false expected")
+    fillings = _fillings(entry)
     notes_by = entry.get("notes_by", [entry.get("notes", [])] * len(fillings))
     if not isinstance(notes_by, list) or len(notes_by) != len(fillings):
-        raise _BadRecordError(f"{where}: notes_by: {len(fillings)} lists expected")
+        raise BadRecordError(f"notes_by: {len(fillings)} lists expected")
     for place, (slots, notes) in enumerate(zip(fillings, notes_by, strict=True), start=1):
         strangers = sorted(set(map(str, notes)) - known)
         if strangers:
-            raise _BadRecordError(f"{where}: no note {strangers[0]!r}")
+            raise BadRecordError(f"no note {strangers[0]!r}")
         yield Asked(
             id=f"{id_}.{place}" if len(fillings) > 1 else id_,
             template=id_,
@@ -123,13 +123,13 @@ def _questions(number: int, entry: Any, known: set[str]) -> Iterator[Asked]:
         )
 
 
-def _fillings(entry: Mapping[str, Any], where: str) -> list[dict[str, str]]:
+def _fillings(entry: Mapping[str, Any]) -> list[dict[str, str]]:
     lists = {k: v for k, v in entry.items() if isinstance(v, list) and not k.startswith("notes")}
     if not lists:
         return [{}]
     lengths = {len(values) for values in lists.values()}
     if "v" not in lists or len(lengths) != 1 or 0 in lengths:
-        raise _BadRecordError(f"{where}: a list `v` and others of its length expected")
+        raise BadRecordError("a list `v` and others of its length expected")
     return [
         {name: str(values[place]) for name, values in lists.items()}
         for place in range(len(lists["v"]))
@@ -140,10 +140,3 @@ def _filled(text: str, slots: Mapping[str, str]) -> str:
     for name, value in slots.items():
         text = text.replace(f"{{{name}}}", value)
     return text
-
-
-def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise _BadRecordError(f"{where}: {key}: text expected")
-    return value

@@ -66,7 +66,7 @@ def read_rows(path: Path) -> list[Recorded]:
             twice.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
             if missing:

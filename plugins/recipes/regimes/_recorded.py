@@ -79,7 +79,7 @@ def read_loops(directory: Path) -> tuple[Loop, ...]:
 
 def _loop(file: Path) -> Loop:
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(file.read_text(encoding="utf-8-sig"))
         loop = Loop(
             seed=int(data["seed"]),
             n_confirm=int(data["n_confirm"]),

@@ -1,0 +1,207 @@
+"""Files of other people's: what is wrong with one is told at once, with its place."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.errors import DataError, UserError
+from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
+from plugins.domains.hotpotqa.domain import HotpotQA, HotpotQASettings
+from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
+from plugins.domains.regulated.loading import SPECS, load_spec
+from plugins.domains.text_to_sql.questions import load
+from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
+
+FIXTURES = QUESTIONS.parents[1]
+HARBOUR = FIXTURES / "decision_corpus" / "harbour.jsonl"
+CHATS = FIXTURES / "longmemeval" / "questions.json"
+SQL = Path(__file__).parents[3] / "plugins" / "domains" / "text_to_sql" / "questions.yaml"
+
+
+def hotpotqa(path: Path) -> str:
+    return HotpotQA(HotpotQASettings(path=str(path))).digest()
+
+
+def corpus(path: Path) -> str:
+    return DecisionCorpus(DecisionCorpusSettings(path=str(path))).digest()
+
+
+def longmemeval(path: Path) -> str:
+    return LongMemEval(LongMemEvalSettings(path=str(path))).digest()
+
+
+def sql(path: Path) -> object:
+    return load(path)
+
+
+def spec(path: Path) -> object:
+    return load_spec(path)
+
+
+READERS = [
+    (hotpotqa, QUESTIONS),
+    (corpus, HARBOUR),
+    (longmemeval, CHATS),
+    (sql, SQL),
+    (spec, SPECS / "loan.yaml"),
+]
+
+
+@pytest.mark.parametrize(("read", "file"), READERS)
+def test_a_byte_order_mark_is_passed_over_by_every_reader(
+    read: Callable[[Path], object], file: Path, tmp_path: Path
+) -> None:
+    marked = tmp_path / f"marked{file.suffix}"
+    marked.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    read(marked)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (hotpotqa, '[{"_id": %s}]'),
+        (longmemeval, '[{"question_id": %s}]'),
+        (corpus, '{"record": "corpus", "schema": %s}'),
+        (sql, "- {id: %s}"),
+        (spec, "name: %s"),
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_told(
+    read: Callable[[Path], object], text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "big"
+    path.write_text(text % ("1" * 5_000))
+    with pytest.raises(UserError, match=r"big.*4300 digits.*has 5000 digits$"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "place"),
+    [
+        (
+            hotpotqa,
+            r'[{"_id": "a", "context": [["T", ["so \ud83d"]]]}]',
+            r"\[0\]\.context\[0\]\[1\]",
+        ),
+        (longmemeval, r'{"questions": [{"question": "\udc00?"}]}', r"questions\[0\]\.question: "),
+        (corpus, r'{"record": "corpus", "name": "\ud83d"}', r"half:1: name: "),
+        (sql, r'- {id: "a", question: "\ud83d"}', r"\[0\]\.question: "),
+    ],
+)
+def test_half_of_a_character_is_told_with_its_place(
+    read: Callable[[Path], object], text: str, place: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "half"
+    path.write_text(text)
+    with pytest.raises(DataError, match=place):
+        read(path)
+
+
+def test_a_whole_character_in_two_escapes_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "whole.json"
+    path.write_text(QUESTIONS.read_text().replace("In which town", r"\ud83d\ude00 In which town"))
+    (first, *_) = HotpotQA(HotpotQASettings(path=str(path))).cases(1, 0)
+    assert first.task.query.startswith("\U0001f600 In which")
+
+
+@pytest.mark.parametrize("read", [hotpotqa, longmemeval])
+def test_json_lines_where_json_is_meant_is_told(
+    read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\n".join(map(json.dumps, json.loads(QUESTIONS.read_text()))))
+    with pytest.raises(DataError, match="JSON lines, where one JSON value is expected"):
+        read(path)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_where_json_lines_are_meant_is_told(indent: int | None, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.json"
+    records = [json.loads(line) for line in HARBOUR.read_text().splitlines()]
+    path.write_text(json.dumps(records, indent=indent))
+    with pytest.raises(DataError, match=r"corpus\.json: JSON, where JSON lines are expected"):
+        corpus(path)
+
+
+def broken(records: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    return [{k: v for k, v in record.items() if k != key} for record in records]
+
+
+def test_ten_faults_are_told_at_once_and_the_others_counted(tmp_path: Path) -> None:
+    one = json.loads(QUESTIONS.read_text())[0]
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps(broken([{**one, "_id": f"q{n}"} for n in range(13)], "answer")))
+    with pytest.raises(DataError) as caught:
+        hotpotqa(path)
+    message = str(caught.value)
+    assert message.count("answer: text expected, nothing found") == 10
+    assert "question 1 (_id 'q0')" in message
+    assert message.endswith(
+        "question 10 (_id 'q9'): answer: text expected, nothing found; and 3 more"
+    )
+    assert "\n" not in message
+
+
+def test_faults_of_a_corpus_are_told_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    head, *nodes = (json.loads(line) for line in HARBOUR.read_text().splitlines())
+    records = [head, *broken(nodes[:2], "title"), *nodes[2:]]
+    path.write_text("\n".join(map(json.dumps, records)) + "\nnot JSON")
+    with pytest.raises(DataError) as caught:
+        corpus(path)
+    last = len(records) + 1
+    told = f"{path}:2: title: missing; line 3: title: missing; line {last}: not JSON: "
+    assert str(caught.value).startswith(told)
+    edges = [{"record": "edge", "type": "requires", "from": "a", "to": to} for to in "bc"]
+    path.write_text("\n".join(map(json.dumps, [head, *nodes, *edges])))
+    with pytest.raises(DataError) as caught:
+        corpus(path)
+    assert str(caught.value).count("dangling edge: ") == 4
+
+
+def test_faults_of_questions_over_a_database_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "q.yaml"
+    path.write_text("- {id: a, question: Q}\n- {id: b, sql: S}\n- 3\n")
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert str(caught.value) == (
+        f"{path}: question 1 (id 'a'): sql: text expected, nothing found; "
+        "question 2 (id 'b'): question: text expected, nothing found; "
+        "question 3: an object expected"
+    )
+
+
+@pytest.mark.parametrize("name", ["a b.json", "x [red] (y), z.json", "it's {so}=1.json"])
+def test_a_file_may_have_any_name(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "my home"))
+    Path("my home").mkdir()
+    for path in (Path(name), Path("my home") / name):
+        path.write_bytes(QUESTIONS.read_bytes())
+    rest = ("protocol=retrieve", "tracking=none", "report=false", "n_cases=1", "arch=bm25")
+    for given in (name, f"~/{name}"):
+        done = run(capsys, "domain=hotpotqa", f"domain.path={given}", *rest)
+        assert done.status == 0, done.err
+        told = read_json(done.directory / "summary.json")["run"]["domain"]
+        assert told == f"hotpotqa(path={name})"
+        shown = framework(capsys, "show", "domain=hotpotqa", f"domain.path={given}", "case=0")
+        assert "Port Verrin" in shown.out
+    done = run(capsys, "-m", "domain=hotpotqa", f"domain.path={name}", *rest, "arch=bm25,none")
+    assert done.status == 0, done.err
+
+
+def test_a_path_below_home_that_is_not_there_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    words = [*HOTPOT[:1], "domain.path=~/none such.json"]
+    assert run(capsys, *words).mistake.startswith(f"{tmp_path}/none such.json: no such file; ")
+    assert run(capsys, "resume=~/none").mistake.startswith(f"resume={tmp_path}/none: ")
