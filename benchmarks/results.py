@@ -3,8 +3,9 @@
     make results [ARGS="NAME ... | --sample COMMIT | --list"]
 
 `docs/results/manifest.yaml` says of each table what makes it. An entry whose sweep was cut off goes
-on where it was. `--sample COMMIT` runs one arm of each entry that allows it, the arm drawn by the
-commit's hash, and compares its rows with those that stand in the docs: status 1 where one differs.
+on where it was. `--sample COMMIT` draws entries, and an arm of each, by the commit's hash, as many
+as `SAMPLE_MINUTES` of CPU allow; it runs them again and compares their rows with those that stand
+in the docs: status 1 where one differs. With names it takes these entries.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from framework.reporting.markdown import between_markers, put_between_markers
 ROOT: Final = Path(__file__).resolve().parent.parent
 MANIFEST: Final = ROOT / "docs" / "results" / "manifest.yaml"
 RUNS: Final = Path("runs") / "results"
+SAMPLE_MINUTES: Final = 8
+"""Of CPU that a sample may take, by what the manifest says of its entries."""
 _NUMBER: Final = re.compile(r"\d*\.\d+|\d+")
 
 
@@ -37,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="entries; all without one")
     parser.add_argument("--list", action="store_true", help="print the entries and what they cost")
-    parser.add_argument("--sample", metavar="COMMIT", help="run one arm an entry and compare")
+    parser.add_argument("--sample", metavar="COMMIT", help="run drawn arms and compare")
     args = parser.parse_args(arguments)
     entries = {entry["name"]: entry for entry in yaml.safe_load(MANIFEST.read_text())}
     unknown = set(args.names) - entries.keys()
@@ -50,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{entry['name']:<18} {entry['minutes']:>4} min of CPU, made at {made}")
         return 0
     if args.sample:
-        found = [differing(entry, args.sample) for entry in chosen if entry["sample"]]
+        drawn = sample_of(chosen, args.sample, None if args.names else SAMPLE_MINUTES)
+        found = [differing(entry, arms, args.sample) for entry, arms in drawn]
         return int(any(found))
     for entry in chosen:
         make(entry)
@@ -71,8 +75,11 @@ def make(entry: dict[str, Any]) -> None:
         put_between_markers(str(ROOT / place), table(directory, how))
 
 
-def table(directory: Path, how: list[str] | dict[str, list[str]]) -> str:
-    """A table of a sweep, by `table` and these words, or tables of recipes by their captions."""
+def table(directory: Path, how: list[str] | dict[str, list[str]], *, partly: bool = False) -> str:
+    """A table of a sweep, by `table` and these words, or tables of recipes by their captions.
+
+    partly : a caption that a recipe does not give is left out; else it raises UserError.
+    """
     if isinstance(how, list):
         return call("-m", "framework", "table", str(directory), *how).strip()
     found = []
@@ -81,36 +88,67 @@ def table(directory: Path, how: list[str] | dict[str, list[str]]) -> str:
         parts = call("-m", "framework", "report", *words).split("\n\n")
         for caption in captions:
             at = [i for i, part in enumerate(parts) if part.startswith(f"*{caption}")]
-            if not at:
+            if at:
+                found += parts[at[0] : at[0] + 2]
+            elif not partly:
                 raise UserError(f"{recipe} of {directory} has no table {caption!r}")
-            found += parts[at[0] : at[0] + 2]
     return "\n\n".join(found)
 
 
-def differing(entry: dict[str, Any], commit: str) -> list[str]:
-    """Rows of one drawn arm that the docs do not hold as they are; each is printed."""
-    with composer():
-        arms = sorted(arms_of(entry["sweep"]))
-    drawn = arms[int(hashlib.sha256(commit.encode()).hexdigest(), 16) % len(arms)]
-    directory = RUNS / f"sample-{commit[:8]}-{entry['name']}-{drawn}"
+def sample_of(
+    entries: Sequence[dict[str, Any]], commit: str, minutes: float | None
+) -> list[tuple[dict[str, Any], list[str]]]:
+    """Entries in an order drawn by the commit, each with an arm drawn by it and those beside it.
+
+    minutes : of CPU; an entry that would take more than is left is passed over. None for no limit.
+    """
+
+    def number(*words: str) -> int:
+        return int(hashlib.sha256(" ".join((commit, *words)).encode()).hexdigest(), 16)
+
+    found = []
+    for entry in sorted(entries, key=lambda entry: number(entry["name"])):
+        if entry["sample"] is False:
+            continue
+        with composer():
+            arms = sorted(arms_of(entry["sweep"]))
+        drawn = arms[number(entry["name"], "arm") % len(arms)]
+        run = list(dict.fromkeys((drawn, *entry["sample"])))
+        if minutes is not None:
+            cost = entry["minutes"] * len(run) / len(arms)
+            if cost > minutes:
+                continue
+            minutes -= cost
+        found.append((entry, run))
+    return found
+
+
+def differing(entry: dict[str, Any], arms: Sequence[str], commit: str) -> list[str]:
+    """Rows of these arms that the docs do not hold as they are; each is printed."""
+    directory = RUNS / f"sample-{commit[:8]}-{entry['name']}-{arms[0]}"
     if not directory.exists():
-        alone = (f"arch={drawn}", f"baseline={drawn}", f"hydra.sweep.dir={directory}")
-        call("run.py", *entry["sweep"], *alone)
+        kept = [word for word in entry["sweep"] if not word.startswith("arch=")]
+        baseline = () if entry["sample"] else (f"baseline={arms[0]}",)
+        call("run.py", *kept, f"arch={','.join(arms)}", *baseline, f"hydra.sweep.dir={directory}")
     missing = []
     for place, how in entry["tables"].items():
-        made = table(directory, how)
+        made = table(directory, how, partly=True)
         stated = rows(between_markers(str(ROOT / place)))
         new = [row for row in rows(made) if not any(same(row, old) for old in stated)]
         missing += [f"{place}: {row}" for row in new]
-    print(f"{entry['name']}: {drawn}: {len(missing)} rows differ")
+    print(f"{entry['name']}: {', '.join(arms)}: {len(missing)} rows differ", flush=True)
     for row in missing:
         print(f"  now {row}")
     return missing
 
 
 def arms_of(overrides: Sequence[str]) -> set[str]:
-    """The arms of a sweep."""
-    given = [word for word in overrides if word != "-m"]
+    """The arms of a sweep: those given, or those of its experiment."""
+    named = [word.partition("=")[2] for word in overrides if word.startswith("arch=")]
+    if named:
+        return {arm for words in named for arm in words.split(",")}
+    # Of the rest no word but the experiment names arms, and composing takes one value of each.
+    given = [word for word in overrides if word.startswith("+experiment=")]
     jobs = grid(given, compose_raw(given))
     return {word.partition("=")[2] for job in jobs for word in job if word.startswith("arch=")}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
@@ -29,13 +30,17 @@ Row = Mapping[str, float | str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """An AUC with its 95% bootstrap interval over clusters, and over how many of each."""
+    """An AUC with its 95% bootstrap interval over clusters, and over how many of each.
+
+    most : the label of which most is told, and its AUC against the rest.
+    """
 
     auc: float
     low: float
     high: float
     cases: int
     clusters: int
+    most: tuple[str, float] = ("", 0.5)
 
     @property
     def at_chance(self) -> bool:
@@ -78,7 +83,14 @@ def told(
         ]
     best = max(chances, key=lambda found: _auc(found, y))
     low, high = _interval(best, y, groups)
-    return Told(auc=_auc(best, y), low=low, high=high, cases=len(y), clusters=int(groups.max()) + 1)
+    return Told(
+        auc=_auc(best, y),
+        low=low,
+        high=high,
+        cases=len(y),
+        clusters=int(groups.max()) + 1,
+        most=max(zip(names, _each(best, y), strict=True), key=lambda found: found[1]),
+    )
 
 
 def _models(texts: bool, features: int) -> list[Any]:
@@ -123,11 +135,15 @@ def _matrix(rows: Sequence[Any]) -> Any:
     return matrix[:, matrix.std(axis=0) > 0] if (matrix.std(axis=0) > 0).any() else matrix
 
 
-def _auc(chances: Any, y: Any) -> float:
+def _each(chances: Any, y: Any) -> list[float]:
+    """By label, the AUC of it against the rest."""
     from sklearn.metrics import roc_auc_score
 
-    found = [roc_auc_score(y == k, chances[:, k]) for k in np.unique(y)]
-    return float(np.mean(found))
+    return [float(roc_auc_score(y == k, chances[:, k])) for k in np.unique(y)]
+
+
+def _auc(chances: Any, y: Any) -> float:
+    return fmean(_each(chances, y))
 
 
 def _interval(chances: Any, y: Any, groups: Any) -> tuple[float, float]:

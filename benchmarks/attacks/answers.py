@@ -9,7 +9,7 @@ all where they earn the same. Best: the whole history in view, rule-based model.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from framework.contracts import Axis, Domain, Scored, answer_by_rule
 from framework.engine.compose import compose_plan, composer
 from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.pipeline.pack import pack
-from framework.records import Answer, Case, Item
+from framework.records import Answer, Case, Event, Item, MemoryView
 from framework.registry import NoSettings, find, settings_of
 from framework.retention import retained
 from framework.testing.adversarial import (
@@ -105,8 +105,8 @@ def _mean(
     return max(means, default=None)
 
 
-def _tried(domain: Domain[Any], case: Case) -> Iterator[tuple[str, Answer, Scored]]:
-    events = domain.history(case.history_id)
+def read_whole(case: Case, events: Iterable[Event]) -> tuple[MemoryView, Answer]:
+    """What the best arm does: the whole history in view, answered by the rule-based model."""
     view = pack(
         [Item(id=e.id, text=e.text, signals={}, source_ids=(e.id,)) for e in events],
         None,
@@ -114,7 +114,11 @@ def _tried(domain: Domain[Any], case: Case) -> Iterator[tuple[str, Answer, Score
     )
     operation: AnsweringOperation[Any] = find("operation", case.task.operation).cls()
     request = AnswerRequest(task=case.task, view=view.text)
-    honest = operation.answer_of(answer_by_rule(operation, request), case.task)
+    return view, operation.answer_of(answer_by_rule(operation, request), case.task)
+
+
+def _tried(domain: Domain[Any], case: Case) -> Iterator[tuple[str, Answer, Scored]]:
+    view, honest = read_whole(case, domain.history(case.history_id))
     kept = retained(case.gold, view)
     tried = [(BEST, honest)]
     tried += [(CONSTANT, answer) for answer in constants(case.task)]

@@ -4,7 +4,8 @@ Each orders a corpus's records by what a memory sees; it earns the share of
 cases whose governing decision is then in a view of 2,000 tokens, and
 `commoner_label` the share whose governed setting more records fix than the
 plan's other open one. Allowed is what chance stays within in 999 of 1,000 runs:
-as many records drawn at random, or a coin. Best: typed_graph with prune=true.
+as many records drawn at random, or a coin. Best: typed_graph with prune=true,
+and of the label, a coin where it does not hold what governs.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def attempts(n: int, seed: int) -> Iterator[Earned]:
             attack=name,
             figure="cases" if name == COMMONER else "recall",
             value=value,
-            best=None if name == COMMONER else best,
+            best=(1 + best) / 2 if name == COMMONER else best,
             allowed=float(binom.ppf(0.999, n, chance)) / n,
             n=n,
         )

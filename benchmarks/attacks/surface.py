@@ -1,10 +1,12 @@
 """Words, order, structure, and a policy without the facts it is applied to.
 
 Each tries to tell a case's label from what is left when the facts are taken
-out. Its figure is the AUC, mean of each label against the rest, of the better
-of logistic regression and boosting, cross-validated by cluster; chance is .5.
-Allowed is .55; over fewer than 2,000 cases, what chance stays within in 999 of
-1,000 runs. Words are those of the history, its question and values left out.
+out. Its figure is the AUC, the mean over labels of one against the rest, of the
+better of logistic regression and boosting, cross-validated by cluster; chance
+is .5. Allowed is .55; over fewer than 2,000 cases, what chance stays within in
+999 of 1,000 runs. The label of which most is told stands below, only shown: the
+highest of several. Words are those of the history, its question and values left
+out. Best: the whole history in view, rule-based model, in the forms it reads.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from typing import Any, Final
 
 from benchmarks.attacks import Earned
 from benchmarks.attacks._told import CASES, CHANCE, RARE, Row, Told, told
-from framework.records import ABSTAIN, Case, Event
+from benchmarks.attacks.answers import read_whole
+from framework.records import ABSTAIN, Answer, Case, Event, Gold
 from plugins.domains.longmemeval.structures import STRUCTURES
 from plugins.domains.longmemeval.synthetic import (
     LongMemEvalSynthetic,
@@ -36,13 +39,17 @@ _BINS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """Cases of a domain with their histories, labels and clusters, and what masks their values."""
+    """Cases of a domain with their histories, labels and clusters, and what masks their values.
+
+    answered : the label that an answer gives.
+    """
 
     domain: Any
     cases: tuple[Case, ...]
     histories: tuple[tuple[Event, ...], ...]
     labels: tuple[str, ...]
     mask: Callable[[str], str]
+    answered: Callable[[Answer], str]
 
     @property
     def clusters(self) -> list[str]:
@@ -66,17 +73,18 @@ def drawn(option: str, n: int, seed: int) -> Drawn:
         domain=domain,
         cases=cases,
         histories=tuple(tuple(domain.history(case.history_id)) for case in cases),
-        labels=tuple(map(label, cases)),
+        labels=tuple(label(case.gold) for case in cases),
         mask=mask,
+        answered=label,
     )
 
 
-def _unanswerable(case: Case) -> str:
-    return str(case.gold.decision == ABSTAIN)
+def _unanswerable(said: Gold | Answer) -> str:
+    return "ABSTAIN" if said.decision == ABSTAIN else "answerable"
 
 
-def _decision(case: Case) -> str:
-    return str(case.gold.decision)
+def _decision(said: Gold | Answer) -> str:
+    return str(said.decision)
 
 
 def _mask(domain: Regulated) -> Callable[[str], str]:
@@ -188,17 +196,42 @@ def attempts(n: int, seed: int) -> Iterator[Earned]:
     """Every control on every domain that draws its cases."""
     for option in DOMAINS:
         one = drawn(option, n, seed)
+        read = by_reading(one)
         for name in controls(option):
             found = tells(name, one)
             yield Earned(
                 domain=option,
                 attack=name,
-                figure="AUC of the label",
+                figure="AUC, mean of labels",
                 value=None if found is None else found.auc,
-                best=None,
+                best=fmean(read.values()),
                 allowed=CHANCE[1] if found is None else _allowed(found),
                 n=n,
             )
+            if found is not None:
+                label, value = found.most
+                yield Earned(domain=option, attack=name, figure=f"AUC, {label}", value=value,
+                             best=read.get(label), allowed=None, n=n)  # fmt: skip
+
+
+def by_reading(one: Drawn) -> dict[str, float]:
+    """By label, the AUC of it against the rest of who reads the whole history and answers.
+
+    Of an answer without a score it is the mean of its hits and its right refusals. Labels that no
+    case that is read has, or every one, are left out.
+    """
+    read = [
+        (label, one.answered(read_whole(case, events)[1]))
+        for case, events, label in zip(one.cases, one.histories, one.labels, strict=True)
+        if case.tags["form"] == "development"
+    ]
+    found = {}
+    for label in sorted({label for label, _ in read}):
+        hits = [said == label for true, said in read if true == label]
+        others = [said != label for true, said in read if true != label]
+        if others:
+            found[label] = (fmean(hits) + fmean(others)) / 2
+    return found
 
 
 def _allowed(found: Told) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,10 @@ def test_no_shortcut_earns_more_than_it_may(kind: str, capsys: pytest.CaptureFix
     assert status == 0, printed
     assert max(map(len, printed.splitlines())) <= 80
     assert len(printed.splitlines()) > 10
+    figures = [line for line in printed.splitlines() if re.search(r"[\d-]( !)?$", line)]
+    # Beside each stands what the best arm earns; a label may have no case in the forms read.
+    bare = [line for line in figures if line.removesuffix(" !").split()[-2] == "-"]
+    assert all(re.search(r"AUC, (?!mean)", line) for line in bare), bare
 
 
 def test_a_shortcut_that_pays_is_marked() -> None:

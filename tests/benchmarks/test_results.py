@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from benchmarks import results
+from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
 from framework.reporting.markdown import between_markers, put_between_markers
 
@@ -26,6 +27,43 @@ def test_every_place_is_there_and_every_module(entry: dict[str, Any]) -> None:
             assert (results.ROOT / value).exists()
     assert entry["minutes"] > 0
     assert ("sweep" in entry) != ("command" in entry)
+    assert entry["sample"] is False or "sweep" in entry
+
+
+SWEEPS = [entry for entry in ENTRIES if "sweep" in entry]
+DEPTH = [e for e in SWEEPS if any(word.startswith("+experiment=depth/") for word in e["sweep"])]
+SEARCHES = {"grep_names", "grep_labels", "grep_agentic"}
+OF_ONE_ARM = {"hops", "decay_ablation"}
+"""Sweeps of a setting that only typed graphs have, over the cases of `fidelity` at q = 1."""
+
+
+@pytest.mark.parametrize("entry", SWEEPS, ids=lambda entry: str(entry["name"]))
+def test_what_was_measured_is_the_version_that_ships_and_the_page_says_so(
+    entry: dict[str, Any],
+) -> None:
+    words = [word for word in entry["sweep"] if word != "-m" and "," not in word]
+    with composer():
+        plugin = compose_plan(words).parts["domain"].plugin
+    assert str(entry["version"]) == plugin.cls.version
+    for place in entry["tables"].keys() - {"README.md"}:
+        page = (results.ROOT / place.partition("#")[0]).read_text(encoding="utf-8")
+        assert f"version {entry['version']} of `{plugin.name}`" in " ".join(page.split()), place
+
+
+@pytest.mark.parametrize("entry", DEPTH, ids=lambda entry: str(entry["name"]))
+def test_exact_search_stands_in_every_table_of_depth(entry: dict[str, Any]) -> None:
+    with composer():
+        arms = results.arms_of(entry["sweep"])
+    if entry["name"] in OF_ONE_ARM:
+        assert arms == {"typed_graph", "typed_graph_pruned"}
+        return
+    searches = SEARCHES - {"grep_agentic"} if entry["name"] == "corpus_size" else SEARCHES
+    assert arms >= searches
+    for place in entry["tables"]:
+        table = between_markers(str(results.ROOT / place))
+        # A recall of 0 at every depth follows no law.
+        shown = {"grep_agentic"} if place.endswith("#laws") else searches
+        assert all(arm in table for arm in shown), place
 
 
 def test_every_table_of_the_docs_that_a_command_writes_has_an_entry() -> None:
@@ -62,12 +100,46 @@ def test_a_number_that_the_code_no_longer_gives_is_found(
     page = tmp_path / "page.md"
     table = "| arm | recall |\n| --- | --- |\n| bm25 | 0.67 |\n| none | 0.00 |"
     page.write_text(f"<!-- result table: begin -->\n{table}\n<!-- result table: end -->")
-    entry = {"name": "x", "sweep": ["-m", "+experiment=readers"], "tables": {str(page): []}}
+    entry = {
+        "name": "x",
+        "sweep": ["-m", "+experiment=readers", "arch=bm25,none"],
+        "tables": {str(page): []},
+        "sample": ["none"],
+    }
+    asked: list[tuple[str, ...]] = []
+
+    def call(*words: str) -> str:
+        asked.append(words)
+        return printed
+
+    printed = table
     monkeypatch.setattr(results, "RUNS", tmp_path)
-    monkeypatch.setattr(results, "call", lambda *words: table)
-    assert results.differing(entry, "a commit") == []
-    monkeypatch.setattr(results, "call", lambda *words: table.replace("0.67", "0.64"))
-    assert results.differing(entry, "a commit") == [f"{page}: | bm25 | 0.64 |"]
+    monkeypatch.setattr(results, "call", call)
+    assert results.differing(entry, ["bm25", "none"], "a commit") == []
+    assert [word for word in asked[0] if word.startswith("arch=")] == ["arch=bm25,none"]
+    printed = table.replace("0.67", "0.64")
+    assert results.differing(entry, ["bm25"], "a commit") == [f"{page}: | bm25 | 0.64 |"]
+
+
+def test_a_sample_keeps_to_its_minutes_and_every_arm_is_drawn_some_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with composer():
+        arms = {tuple(entry["sweep"]): results.arms_of(entry["sweep"]) for entry in SWEEPS}
+    monkeypatch.setattr(results, "arms_of", lambda sweep: arms[tuple(sweep)])
+    drawn: dict[str, set[str]] = {}
+    for number in range(400):
+        taken = results.sample_of(ENTRIES, f"commit {number}", results.SAMPLE_MINUTES)
+        assert taken == results.sample_of(ENTRIES, f"commit {number}", results.SAMPLE_MINUTES)
+        cost = 0.0
+        for entry, run in taken:
+            assert set(entry["sample"]) <= set(run)
+            drawn.setdefault(entry["name"], set()).add(run[0])
+            cost += entry["minutes"] * len(run) / len(arms[tuple(entry["sweep"])])
+        assert cost <= results.SAMPLE_MINUTES
+    for entry in ENTRIES:
+        if entry["sample"] is not False:
+            assert drawn[entry["name"]] == arms[tuple(entry["sweep"])], entry["name"]
 
 
 @pytest.mark.slow

@@ -24,6 +24,19 @@ def test_noise_tells_nothing() -> None:
     assert "width" in str(found)
 
 
+def test_the_label_of_which_most_is_told_is_named() -> None:
+    rows, labels = noise(500)
+    marked: list[Row] = [
+        {**row, "mark": float(label == "2")} for row, label in zip(rows, labels, strict=True)
+    ]
+    found = told(marked, labels)
+    assert found is not None
+    label, value = found.most
+    assert label == "2"
+    assert value == 1.0
+    assert value > found.auc
+
+
 @pytest.mark.parametrize("words", [False, True])
 def test_a_planted_shortcut_of_60_is_found(words: bool) -> None:
     """A mark in 30% of one label and 10% of the other: an AUC of .60."""

@@ -17,9 +17,9 @@ from plugins.recipes._cells import Measured, shown
 from plugins.recipes.depth._slopes import Crossover, Slope, crossover, depth_slope, effective
 
 STAR: Final = (
-    "Intervals are 95% BCa over corpora (exact where all tasks differ alike), of each number "
-    "alone; a star where the bounds that decisions rest on, which hold where few pairs differ, "
-    "leave out 0 too."
+    "Intervals are of 95% over corpora, t with the CR2 variance (the bounded mean where fewer than "
+    "10 differ), of each number alone; a star where the bounds that decisions rest on, which hold "
+    "where few pairs differ, leave out 0 too."
 )
 """What the cells of `gain` mean."""
 

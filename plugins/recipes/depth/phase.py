@@ -15,7 +15,14 @@ from framework.reporting.figures.style import Drawing, canvas
 from framework.statistics.paired import Comparison
 from plugins.recipes.depth._cases import STAR, depths_of, difference, gain, is_sure
 from plugins.recipes.depth._hops import advantage
-from plugins.recipes.depth._knobs import Sweep, needs, placed, setting
+from plugins.recipes.depth._knobs import (
+    Sweep,
+    by_setting,
+    curves_block,
+    needs,
+    placed,
+    setting,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +83,8 @@ class Phase(Sweep):
                     for rho in rhos
                 ],
             )  # fmt: skip
+        curves = by_setting(jobs, "domain.rho", "recall")
+        yield curves_block("phase-arms", "recall by drift, over all depths", "rho", curves)
 
 
 def _measure(
