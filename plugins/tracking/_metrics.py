@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from framework.analysis.cost import MEASURES
+from framework.analysis.verdict import DECIDED
 from framework.text.canonical import canonical_json, digest_bytes
 
 _UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
@@ -42,21 +43,21 @@ class Metrics:
 def run_metrics(summary: Mapping[str, Any]) -> Metrics:
     """The metrics of a run: first what the charts of many runs should begin with.
 
-    The headline axes and what being right costs have no section, so that the page shows them first;
-    all else is in sections. Results by stratum, tag and phase are in summary.json alone: MLflow
-    makes a chart of every metric.
+    MLflow shows its sections in the order of their names, and metrics of none at the end. So the
+    headline and what being right costs are in `axes`, the rest in `other_axes`. Results by stratum,
+    tag and phase are in summary.json alone: every metric is one more chart.
     """
     metrics = Metrics()
     axes, chief = summary["axes"], (*summary["headline"], *MEASURES)
     for axis in chief:
-        metrics.add((axis,), axes.get(axis, {}).get("mean"))
+        metrics.add(("axes", axis), axes.get(axis, {}).get("mean"))
     for axis in summary["headline"]:
         entry = axes.get(axis, {})
         if entry.get("mean") is not None:
             for part, name in (("ci_low", "low"), ("ci_high", "high"), ("n", "n")):
                 metrics.add(("interval", f"{axis}_{name}"), entry[part])
     for axis in sorted(axes.keys() - set(chief)):
-        metrics.add(("axes", axis), axes[axis]["mean"])
+        metrics.add(("other_axes", axis), axes[axis]["mean"])
     for group in ("budget_use", "errors"):
         for name, value in summary[group].items():
             metrics.add((group, name), value)
@@ -77,9 +78,12 @@ def sweep_metrics(sweep: Mapping[str, Any]) -> Metrics:
     what MLflow's charts compare; a name for each arm would be a chart of one bar.
     """
     metrics = Metrics()
-    conclusions = Counter(row["conclusion"] for row in sweep["comparisons"])
+    conclusions = Counter(
+        "decided" if row["conclusion"] in DECIDED else row["conclusion"]
+        for row in sweep["comparisons"]
+    )
     metrics.add(("comparisons", "n"), conclusions.total())
-    for conclusion, n in conclusions.items():
+    for conclusion, n in {"decided": 0, **conclusions}.items():
         metrics.add(("comparisons", conclusion), n)
     metrics.add(("errors", "n"), sum(job["errors"]["n"] for job in sweep["jobs"]))
     return metrics

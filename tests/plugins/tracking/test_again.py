@@ -82,7 +82,7 @@ def test_a_second_upload_changes_nothing(
     assert mlflow.upload_run(tmp_path / "run", None) == told
     (after,) = stored()
     _same(before, after)
-    assert len(client.get_metric_history(after.info.run_id, "right")) == 1
+    assert len(client.get_metric_history(after.info.run_id, "axes/right")) == 1
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -59,15 +59,15 @@ def _summary(depths: tuple[int, ...] = ()) -> dict[str, object]:
     }
 
 
-def test_the_headline_and_its_cost_come_first_and_all_else_in_sections() -> None:
+def test_the_headline_and_its_cost_come_first_and_all_else_in_later_sections() -> None:
     metrics = run_metrics(_summary())
     assert list(metrics.values.items()) == [
-        ("frp", 0.5),
-        ("cost_to_correct", 900.0),
+        ("axes/frp", 0.5),
+        ("axes/cost_to_correct", 900.0),
         ("interval/frp_low", 0.25),
         ("interval/frp_high", 0.75),
         ("interval/frp_n", 4),
-        ("axes/alpha", 0.5),
+        ("other_axes/alpha", 0.5),
         ("budget_use/could_fill", 0.25),
         ("errors/n", 1),
         ("ledger/tokens_in", 7),

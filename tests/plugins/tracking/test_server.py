@@ -38,7 +38,7 @@ def test_a_sweep_through_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             summary = read_summary(run)
             copy = stored[f"trivial {summary['run']['arch']} {summary['run']['budget']}"]
             assert copy.info.status == "FINISHED"
-            assert copy.data.metrics["right"] == summary["axes"]["right"]["mean"]
+            assert copy.data.metrics["axes/right"] == summary["axes"]["right"]["mean"]
             answers = client.download_artifacts(copy.info.run_id, ANSWERS, str(tmp_path))
             assert Path(answers).read_bytes() == (run / ANSWERS).read_bytes()
         finished_run(tmp_path / "later", None)
