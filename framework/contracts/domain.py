@@ -67,10 +67,10 @@ class Domain(Configured[S]):
     runs code of an answer: where nothing can be isolated, protocols under which a reader answers
     are then refused. `version` is raised with every change after which figures can't be set beside
     those of before: other cases, other gold, another rule of what is measured. Runs of two versions
-    are never compared.
+    are never compared. An instance that reads a file has that file's `provenance`.
     """
 
-    provenance: ClassVar[Provenance]
+    provenance: Provenance
     version: ClassVar[str] = FIRST_VERSION
     provides: ClassVar[tuple[str, ...]]
     headline: ClassVar[tuple[str, ...]]

@@ -18,7 +18,7 @@ from framework.engine.sweep import SweepOutcome, create_sweep, finished_jobs, ru
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.registry import nearest
-from framework.store.directory import SWEEP_PLAN, State, check_new, load_state
+from framework.store.directory import SWEEP_PLAN, State, check_new, data_differ, load_state
 
 _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 
@@ -86,8 +86,8 @@ def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
             f"rescore: {', '.join(differ)} would differ from {old}; only how answers are judged "
             "can change: judge, extra_axes"
         )
-    if state.started.get("data") != data_of(open_domain(plan)):
-        raise UserError(f"{old} was made of other data than the domain now has")
+    if changed := data_differ(state.started.get("data"), data_of(open_domain(plan))):
+        raise UserError(f"{old} was made of other data than the domain now has: {changed}")
     known = plan.axes
     for name in axes:
         if name not in known:

@@ -340,6 +340,10 @@ def read_run(path: Path, state: State | None = None) -> FinishedRun:
     return FinishedRun(state=state or load_state(path), summary=summary)
 
 
+_MEASURED_ON: Final = ("digest", "nominal_tokens")
+"""What of the record of a run's data its figures hang on, but for the domain's version."""
+
+
 def data_differ(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:
     """In what two runs' records of their data differ; empty where in nothing.
 
@@ -348,8 +352,8 @@ def data_differ(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) 
     versions = [(data or {}).get("version", FIRST_VERSION) for data in (one, other)]
     if versions[0] != versions[1]:
         return f"domain version ({versions[0]}, {versions[1]})"
-    same = {**(one or {}), "version": None} == {**(other or {}), "version": None}
-    return "" if same else "data"
+    kept = [{key: (data or {}).get(key) for key in _MEASURED_ON} for data in (one, other)]
+    return "" if kept[0] == kept[1] else "data"
 
 
 def repair_head(state: State) -> None:

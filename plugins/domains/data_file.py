@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from framework.contracts import Provenance
 from framework.errors import DataError, UserError
 from framework.text.canonical import digest_bytes
 
@@ -89,6 +90,35 @@ def parse_json(path: str, data: bytes) -> Any:
         raise DataError(path, error.lineno, f"not JSON: {error.msg}") from None
     except BadRecordError as error:
         raise DataError(path, None, str(error)) from None
+
+
+def records_in(path: str, data: bytes) -> tuple[Any, Provenance]:
+    """The records of a JSON file, alone or under `questions`, and where it says they come from.
+
+    Raises DataError.
+    """
+    value = parse_json(path, data)
+    if not isinstance(value, dict) or "questions" not in value:
+        return value, provenance_in(path, None)
+    return value["questions"], provenance_in(
+        path, value.get("provenance", value.get("_provenance"))
+    )
+
+
+def provenance_in(path: str | Path, stated: object) -> Provenance:
+    """What a file states of its provenance: texts by `source`, `revision`, `licence`, `citation`.
+
+    What it does not state is not stated, whatever the schema that it follows.
+    """
+    said = stated if isinstance(stated, Mapping) else {}
+    unsaid = {
+        "source": f"not stated by the file {Path(path).name}",
+        "revision": "not stated; the digest of the file read is recorded",
+        "licence": "not stated",
+        "citation": "not stated",
+    }
+    texts = {key: said[key] for key in unsaid if isinstance(said.get(key), str) and said[key]}
+    return Provenance(**(unsaid | texts))
 
 
 def loads(data: bytes) -> Any:

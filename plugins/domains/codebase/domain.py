@@ -72,7 +72,7 @@ class Codebase(Domain[CodebaseSettings]):
     Where the platform can't isolate the code of a patch, only protocols without answers run.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="generated",
         revision="1",
         licence="MIT",

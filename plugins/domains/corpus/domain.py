@@ -108,7 +108,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     line when the file breaks the schema.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="a file of the user's; its first record names where it comes from",
         revision="as the file states; the digest of the file read is recorded",
         licence="as the file states",
@@ -135,6 +135,12 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         )
         path = Path(settings.path)
         self._corpus = parse_corpus(data, path)
+        self.provenance = Provenance(
+            source=f"{self._corpus.name}: {self._corpus.source}",
+            revision=self._corpus.revision,
+            licence=self._corpus.licence,
+            citation=self._corpus.citation,
+        )
         self._links = _links_of(self._corpus, settings.task)
         if not any(self._links.values()):
             raise DataError(path, None, f"no edge makes a task {settings.task!r}")

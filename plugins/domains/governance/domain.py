@@ -40,7 +40,7 @@ class Governance(Domain[GovernanceSettings]):
     table 3, without its confounds: governance.md.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="generated",
         revision="1",
         licence="MIT",

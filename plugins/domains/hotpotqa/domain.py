@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal
 
@@ -18,14 +18,22 @@ from plugins.domains.data_file import (
     check_sha256,
     kind_of,
     list_in,
-    parse_json,
     read_file,
     read_questions,
+    records_in,
     text_in,
 )
 
 POOL: Final = "pool"
 """The one history of `corpus=pooled`."""
+
+PUBLISHED: Final = frozenset(
+    {
+        "sha256:26650cf50234ef5fb2e664ed70bbecdfd87815e6bffc257e068efea5cf7cd316",
+        "sha256:4e9ecb5c8d3b719f624d66b60f8d56bf227f03914f5f0753d6fa1b359d7104ea",
+    }
+)
+"""Digests of `hotpot_train_v1.1.json` and `hotpot_dev_distractor_v1.json`."""
 
 DUMP_DATE: Final = "2017-10-01"
 """Date of the Wikipedia dump that the passages come from: they bear no date of their own."""
@@ -90,7 +98,7 @@ class HotpotQA(Domain[HotpotQASettings]):
     missing, is not the published JSON, or a supporting passage is not in the question's context.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="https://hotpotqa.github.io",
         revision="train v1.1 and dev distractor v1 (2018); the digest of the file read is recorded",
         licence="CC BY-SA 4.0",
@@ -118,7 +126,10 @@ class HotpotQA(Domain[HotpotQASettings]):
         data, self._digest = read_file(
             settings.path, settings.sha256, domain="hotpotqa", where=_WHERE_TO_GET_IT
         )
-        self._events, self._questions = _parse(settings.path, data)
+        records, stated = records_in(settings.path, data)
+        if self._digest not in PUBLISHED:
+            self.provenance = stated
+        self._events, self._questions = _parse(settings.path, records)
         sizes = {event.id: count_tokens(event.text) for event in self._events.values()}
         if settings.corpus == "pooled":
             self._nominal_tokens = sum(sizes.values())
@@ -186,27 +197,43 @@ def normalise_answer(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
 
 
-def _parse(path: str, data: bytes) -> tuple[dict[str, Event], dict[str, _Question]]:
+def _parse(path: str, records: Any) -> tuple[dict[str, Event], dict[str, _Question]]:
     """Events by id and questions by id, both in file order. Raises DataError naming the record."""
-    records = parse_json(path, data)
     if not isinstance(records, list):
         raise DataError(path, None, f"a list of questions expected, {kind_of(records)} found")
     if not records:
         raise DataError(path, None, "no questions")
-    passages = _Passages()
+    passages = _Passages(between="" if _has_spaces(records) else " ")
     questions = read_questions(path, records, "_id", lambda record: _question(record, passages))
     return passages.events, questions
 
 
-class _Passages:
-    """The distinct passages met so far, by event id, in order of first occurrence."""
+def _has_spaces(records: Sequence[Any]) -> bool:
+    """Whether sentences bring the white space before them, as HotpotQA's do and 2Wiki's do not."""
+    contexts = (record.get("context") for record in records if isinstance(record, dict))
+    pairs = (pair for context in contexts if isinstance(context, list) for pair in context)
+    return any(
+        isinstance(sentence, str) and sentence[:1].isspace()
+        for pair in pairs
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], list)
+        for sentence in pair[1][1:]
+    )
 
-    def __init__(self) -> None:
+
+class _Passages:
+    """The distinct passages met so far, by event id, in order of first occurrence.
+
+    between : what stands between two sentences.
+    """
+
+    def __init__(self, between: str) -> None:
+        self._between = between
         self.events: dict[str, Event] = {}
         self._ids: dict[tuple[str, str], str] = {}
 
-    def id_of(self, title: str, body: str) -> str:
+    def id_of(self, title: str, sentences: Sequence[str]) -> str:
         """The event id of this passage, a new event when it has not been met before."""
+        body = self._between.join(sentences).strip()
         known = self._ids.get((title, body))
         if known is not None:
             return known
@@ -233,7 +260,7 @@ def _question(record: Mapping[str, Any], passages: _Passages) -> _Question:
     for title, sentences in _pairs(record, "context", str, list):
         if not title.strip() or not all(isinstance(s, str) for s in sentences):
             raise BadRecordError("context: a title and sentences in text expected")
-        event_id = passages.id_of(title, "".join(sentences).strip())
+        event_id = passages.id_of(title, sentences)
         context[event_id] = None
         if by_title.setdefault(title, (event_id, sentences))[0] != event_id:
             ambiguous.add(title)

@@ -20,7 +20,7 @@ from plugins.domains.longmemeval.cases import (
     events_of,
     is_success,
 )
-from plugins.domains.longmemeval.loading import WHERE_TO_GET_IT, parse
+from plugins.domains.longmemeval.loading import PUBLISHED, WHERE_TO_GET_IT, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class LongMemEval(Domain[LongMemEvalSettings]):
     Raises UserError when no path is given, DataError naming file and record for bad data.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned",
         revision="the digest of the file read is recorded",
         licence="MIT",
@@ -73,7 +73,10 @@ class LongMemEval(Domain[LongMemEvalSettings]):
         data, self._digest = read_file(
             settings.path, settings.sha256, domain="longmemeval", where=WHERE_TO_GET_IT
         )
-        self._questions = {question.id: question for question in parse(settings.path, data)}
+        questions, stated = parse(settings.path, data)
+        if self._digest not in PUBLISHED:
+            self.provenance = stated
+        self._questions = {question.id: question for question in questions}
         first = next(iter(self._questions.values()))
         self._nominal_tokens = sum(count_tokens(e.text) for e in events_of(first, "session"))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from framework.contracts import Provenance
 from framework.errors import DataError
 from framework.text.sessions import date_of
 from plugins.domains.data_file import (
     BadRecordError,
     kind_of,
     list_in,
-    parse_json,
     read_questions,
+    records_in,
     text_in,
 )
 from plugins.domains.longmemeval.records import TYPES, Question, Session, Turn
@@ -23,18 +24,27 @@ WHERE_TO_GET_IT: Final = (
 )
 
 
-def parse(path: str, data: bytes) -> tuple[Question, ...]:
-    """The questions of a file, in its order.
+PUBLISHED: Final = frozenset(
+    {
+        "sha256:d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442",
+        "sha256:9d79e5524794a2e6900a3aa9cb7d9152c5a3e8319c9a87c25494ba1eacee495f",
+        "sha256:821a2034d219ab45846873dd14c14f12cfe7776e73527a483f9dac095d38620c",
+    }
+)
+"""Digests of `longmemeval_s_cleaned.json`, `longmemeval_m_cleaned.json`, and
+`longmemeval_oracle.json` beside them."""
+
+
+def parse(path: str, data: bytes) -> tuple[tuple[Question, ...], Provenance]:
+    """The questions of a file, in its order, and where it says that they come from.
 
     Raises DataError naming file and record: no JSON, no list of questions, a key that is missing or
     of another type, a date without a date in it, a gold session that is not there, one id twice.
     """
-    records = parse_json(path, data)
-    if isinstance(records, dict):
-        records = records.get("questions")
+    records, stated = records_in(path, data)
     if not isinstance(records, list) or not records:
         raise DataError(path, None, "a list of questions expected, or an object with `questions`")
-    return tuple(read_questions(path, records, "question_id", _question).values())
+    return tuple(read_questions(path, records, "question_id", _question).values()), stated
 
 
 def _question(record: Mapping[str, Any]) -> Question:

@@ -82,7 +82,7 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
     (with the absence after a colon) and `form`.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="generated",
         revision="the digest of the generator is recorded",
         licence="MIT",

@@ -17,7 +17,7 @@ from plugins.domains.regulated.clauses import Clauses
 from plugins.domains.regulated.documents import Content, write
 from plugins.domains.regulated.generate import draw
 from plugins.domains.regulated.gold import amount_follows, decide_from, make_gold
-from plugins.domains.regulated.loading import find_spec, load_spec
+from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
 from plugins.domains.regulated.padding import pad
 from plugins.domains.regulated.rendering import Writer
 from plugins.domains.regulated.sampled import STRATA, Sampled, sample_plan, stream
@@ -102,7 +102,7 @@ class Regulated(Domain[RegulatedSettings]):
     Raises UserError for a bad spec file, naming file and key.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="generated",
         revision="1",
         licence="MIT",
@@ -134,7 +134,11 @@ class Regulated(Domain[RegulatedSettings]):
 
     def __init__(self, settings: RegulatedSettings) -> None:
         super().__init__(settings)
-        self.spec: Spec = load_spec(find_spec(settings.spec))
+        file = find_spec(settings.spec)
+        self.spec: Spec = load_spec(file)
+        if file.parent != SPECS:  # its texts are the user's
+            unsaid = {"licence": "not stated", "citation": f"the spec {file.name}"}
+            self.provenance = replace(self.provenance, **unsaid)
         self._card = _card(self.spec, settings.notice, settings.query_form)
         self._made = lru_cache(maxsize=_KEPT)(self._make)
         self._sampled = lru_cache(maxsize=_KEPT)(self._draw)

@@ -77,7 +77,7 @@ class TextToSQL(Domain[TextToSQLSettings]):
     for a file without any held-out wording where none but those are wanted.
     """
 
-    provenance: ClassVar[Provenance] = Provenance(
+    provenance: Provenance = Provenance(
         source="the library database and questions of this package, or the files given",
         revision="the digest of database and questions is recorded",
         licence="MIT for the package's own",
@@ -101,7 +101,9 @@ class TextToSQL(Domain[TextToSQLSettings]):
         database = Path(settings.path).expanduser() if settings.path else _OWN / "library.sql"
         file = Path(settings.questions).expanduser() if settings.path else _OWN / "questions.yaml"
         self._database = Database(database, seconds=settings.seconds, rows=settings.rows)
-        notes, asked = load(file)
+        notes, asked, stated = load(file)
+        if settings.path:
+            self.provenance = stated
         self._digest = digest([database.read_bytes().hex(), file.read_bytes().hex()])
         self._run = lru_cache(maxsize=4_096)(self._database.run)
         for question in asked:

@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
+from framework.contracts import Provenance
 from framework.errors import DataError
-from plugins.domains.data_file import BadRecordError, Faults, check_text, text_in
+from plugins.domains.data_file import BadRecordError, Faults, check_text, provenance_in, text_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,11 @@ class Asked:
     notes: tuple[str, ...]
 
 
-def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...]]:
-    """The notes and questions of a file (YAML, of which JSON is a part).
+def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...], Provenance]:
+    """Notes and questions of a file (YAML, of which JSON is a part), and where it says it is from.
 
-    A file is a list of questions, or an object with `questions` and `notes`. A question has `id`,
+    A file is a list of questions, or an object with `questions`, and `notes` and `provenance`
+    where it has them. A question has `id`,
     `question` and `sql`, and may have `held_out` (another wording), `kind`, `ordered` and `notes`.
     Where it has `v`, a list, it is a template: one question for each value, which takes the place
     of `{v}`; further lists of the same length fill further slots, and `notes_by` names the notes of
@@ -85,7 +87,7 @@ def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...]]:
             raise DataError(path, None, f"two {name}s of the id {twice!r}")
     if not asked:
         raise DataError(path, None, "no questions")
-    return tuple(notes), tuple(asked)
+    return tuple(notes), tuple(asked), provenance_in(path, data.get("provenance"))
 
 
 def _note(entry: Any) -> Note:

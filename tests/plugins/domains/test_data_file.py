@@ -5,12 +5,17 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from framework.engine.prepare import data_of
 from framework.errors import DataError, UserError
+from framework.registry import find, plugins, settings_of
+from framework.store.directory import data_differ
 from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
 from plugins.domains.hotpotqa.domain import HotpotQA, HotpotQASettings
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
@@ -205,3 +210,90 @@ def test_a_path_below_home_that_is_not_there_is_told(
     words = [*HOTPOT[:1], "domain.path=~/none such.json"]
     assert run(capsys, *words).mistake.startswith(f"{tmp_path}/none such.json: no such file; ")
     assert run(capsys, "resume=~/none").mistake.startswith(f"resume={tmp_path}/none: ")
+
+
+MUSIQUE = {
+    "source": "https://github.com/StonyBrookNLP/musique",
+    "revision": "v1.0",
+    "licence": "CC BY 4.0",
+    "citation": "Trivedi et al., MuSiQue, TACL 2022",
+}
+
+
+def given(name: str, path: Path) -> dict[str, Any]:
+    """Settings under which a domain reads a file of the user's."""
+    sql = SQL.with_name("library.sql")
+    return {
+        "regulated": {"spec": str(path)},
+        "text_to_sql": {"path": str(sql), "questions": str(path)},
+    }.get(name, {"path": str(path)})
+
+
+FILES = {
+    "hotpotqa": QUESTIONS,
+    "longmemeval": CHATS,
+    "decision_corpus": HARBOUR,
+    "text_to_sql": SQL,
+    "regulated": SPECS / "loan.yaml",
+}
+
+
+def readers_of_files() -> list[str]:
+    """Domains with a setting that may name a file: a `path`, or a `spec` in any words."""
+    found = {p.name: p.settings for p in plugins("domain") if p.cls.__module__[:8] == "plugins."}
+    named = {n: [f for f in fields(s) if f.type == "str"] for n, s in found.items()}
+    return sorted(n for n, texts in named.items() if {"path", "spec"} & {f.name for f in texts})
+
+
+@pytest.mark.parametrize("name", readers_of_files())
+def test_a_file_of_the_user_s_is_not_stamped_with_a_published_set_s_provenance(
+    name: str, tmp_path: Path
+) -> None:
+    plugin, path = find("domain", name), tmp_path / f"mine{FILES[name].suffix}"
+    path.write_bytes(FILES[name].read_bytes())
+    domain = plugin.cls(settings_of(plugin, given(name, path)))
+    shipped = plugin.cls.provenance
+    assert data_of(domain)["licence"] != shipped.licence
+    assert data_of(domain)["citation"] != shipped.citation
+    assert name == "regulated" or data_of(domain)["source"] != shipped.source
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "longmemeval", "text_to_sql"])
+def test_a_file_says_where_it_comes_from(name: str, tmp_path: Path) -> None:
+    plugin, path = find("domain", name), tmp_path / "mine.json"
+    records = yaml.safe_load(FILES[name].read_text())
+    whole = records if isinstance(records, dict) else {"questions": records}
+    bare = plugin.cls(settings_of(plugin, given(name, FILES[name])))
+    path.write_text(json.dumps({**whole, "provenance": MUSIQUE}))
+    domain = plugin.cls(settings_of(plugin, given(name, path)))
+    assert {key: data_of(domain)[key] for key in MUSIQUE} == MUSIQUE
+    assert list(domain.cases(None, 0)) == list(bare.cases(None, 0))
+    path.write_text(json.dumps({**whole, "provenance": {"licence": "CC0", "revision": 7}}))
+    stated = data_of(plugin.cls(settings_of(plugin, given(name, path))))
+    assert stated["licence"] == "CC0"
+    assert stated["source"] == "not stated by the file mine.json"
+    assert stated["revision"].startswith("not stated")
+
+
+def test_a_corpus_has_the_provenance_of_its_first_record() -> None:
+    stated = data_of(DecisionCorpus(DecisionCorpusSettings(path=str(HARBOUR))))
+    assert stated["source"] == "harbour: written for the tests"
+    assert (stated["revision"], stated["licence"]) == ("1", "MIT")
+
+
+def test_a_published_file_has_its_publisher_s_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, domain, settings, path in (
+        ("hotpotqa.domain", HotpotQA, HotpotQASettings, QUESTIONS),
+        ("longmemeval.domain", LongMemEval, LongMemEvalSettings, CHATS),
+    ):
+        made = domain(settings(path=str(path)))  # type: ignore[operator]
+        assert made.provenance != domain.provenance
+        monkeypatch.setattr(f"plugins.domains.{module}.PUBLISHED", {made.digest()})
+        assert domain(settings(path=str(path))).provenance == domain.provenance  # type: ignore[operator]
+
+
+def test_what_a_file_says_of_itself_makes_no_other_data() -> None:
+    one = {"version": "2", "digest": "sha256:0", "nominal_tokens": 9, "source": "a"}
+    assert data_differ(one, {**one, "source": "b", "licence": "c"}) == ""
+    assert data_differ(one, {**one, "digest": "sha256:1"}) == "data"
+    assert data_differ(one, {**one, "nominal_tokens": 8}) == "data"

@@ -262,3 +262,22 @@ def test_a_run_that_answers_shows_whether_the_answers_are_right(
         assert axis in framework(capsys, "table", str(done.directory)).out
     done = run(capsys, *words, "report=false", "protocol=retrieve")
     assert "answer" not in framework(capsys, "table", str(done.directory)).out
+
+
+def test_sentences_of_2wiki_are_parted_by_the_blank_that_they_lack(tmp_path: Path) -> None:
+    records = json.loads(FIXTURE.read_text())
+    for record in records:
+        for pair in record["context"]:
+            pair[1] = [sentence.strip() for sentence in pair[1]]
+    path = tmp_path / "2wiki.json"
+    path.write_text(json.dumps(records))
+    domain = opened(path)
+    (bridge,) = (e.text for e in domain.history(POOL) if e.id == "Aldermoor Bridge")
+    assert "over the River Tiss. It was designed" in bridge
+    check_laws(domain)
+    # HotpotQA brings its own, and where a sentence was split inside a word there is none.
+    (library,) = (e.text for e in opened().history(POOL) if e.id == "Verrin Library")
+    published = next(
+        dict(r["context"]) for r in json.loads(FIXTURE.read_text()) if r["_id"] == "fx05"
+    )
+    assert library == "Verrin Library\n" + "".join(published["Verrin Library"])

@@ -97,7 +97,7 @@ def test_the_neighbouring_schema_reads_alike(tmp_path: Path) -> None:
         ]
     file = tmp_path / "neighbour.json"
     file.write_text(json.dumps({"_provenance": {}, "questions": records}))
-    assert parse("a", file.read_bytes()) == parse("b", FIXTURE.read_bytes())
+    assert parse("a", file.read_bytes())[0] == parse("b", FIXTURE.read_bytes())[0]
 
 
 def _broken(change: Callable[[dict[str, Any]], Any]) -> bytes:
