@@ -7,11 +7,12 @@ figures set side by side.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from framework.analysis.axes import as_mappings, axis_meta
 from framework.analysis.forms import poolable
@@ -159,13 +160,14 @@ class Group:
 class Evidence:
     """A run or sweep: its directory, jobs in order, and sweep.json (of a run, without pairs).
 
-    plan : sweep_plan.json; empty for a run.
+    plan : sweep_plan.json; empty for a run. redacted : without words that may be of a case.
     """
 
     path: Path
     jobs: Sequence[Job]
     sweep: Mapping[str, Any]
     plan: Mapping[str, Any]
+    redacted: bool = False
 
     @property
     def is_sweep(self) -> bool:
@@ -234,6 +236,42 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
     if not path.is_dir():
         raise UserError(f"{path}: no such directory")
     return Evidence(path=path, jobs=[job(path)], sweep={"comparisons": []}, plan={})
+
+
+def redacted(evidence: Evidence) -> Evidence:
+    """The evidence without words that may be of a case: errors by their kinds alone.
+
+    Whoever reads a loop's edits of redacted evidence takes `redacted_loop`.
+    """
+    jobs = []
+    for job in evidence.jobs:
+        errors = job.summary["errors"]
+        kinds: dict[str, int] = {}
+        for kind, n in errors.get("kinds", {}).items():
+            known = kind if _KIND.fullmatch(kind) else "error"
+            kinds[known] = kinds.get(known, 0) + n
+        told = {
+            **errors,
+            "kinds": kinds,
+            "commonest": max(kinds, key=kinds.__getitem__, default=""),
+        }
+        jobs.append(replace(job, summary={**job.summary, "errors": told}))
+    return replace(evidence, jobs=jobs, redacted=True)
+
+
+def redacted_loop(results: Mapping[str, Any]) -> dict[str, Any]:
+    """A loop without its drafts' edits, names and reasons: an author sees failed cases."""
+    told = ("payload", "why")
+    drafts = [{k: v for k, v in one.items() if k not in told} for one in results["candidates"]]
+    hidden = {"reason": "left out"}
+    return {
+        **results,
+        "candidates": [{**one, **(hidden if "reason" in one else {})} for one in drafts],
+    }
+
+
+_KIND: Final = re.compile(r"[\w.]+")
+"""A kind of error: the name of its class, or a status."""
 
 
 def _read(path: Path) -> dict[str, Any]:

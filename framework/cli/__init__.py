@@ -152,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--recipe", metavar="NAME", help="a table or figure of one of the papers")
     add.add_argument("--to", metavar="DIR", help="of a recipe; default: runs/recipes/NAME")
     add.add_argument("--list", action="store_true", help="the recipes and what each needs")
+    add.add_argument("--redact", action="store_true", help="leave all words of cases out")
     add.set_defaults(command="report:report")
 
     add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")

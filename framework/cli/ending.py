@@ -67,6 +67,7 @@ def show_run(outcome: Outcome) -> int:
         print(f"run: {outcome.directory}")
 
     to_reader(print_all)
+    tell_gate(outcome)
     return status_of(outcome)
 
 
@@ -91,22 +92,40 @@ def show_sweep(outcome: SweepOutcome) -> int:
             print_sweep(outcome.summary, paged=(path / HTML).is_file())
             if outcome.loops is not None:
                 print_loops(outcome.loops)
-            print_next(path, next((run.path for run in outcome.finished), path))
+            room = "max_view_tokens"
+            kept = [run for run in outcome.finished if run.summary["budget_use"].get(room)]
+            print_next(path, next((run.path for run in [*kept, *outcome.finished]), path))
         print(f"sweep: {path}")
 
     to_reader(print_all)
+    for run in outcome.runs:
+        tell_gate(run)
     return max((status_of(run) for run in outcome.runs), key=_ORDER.index, default=OK)
 
 
 def print_next(path: Path, run: Path) -> None:
     """Print where the page is, and what to look at next; `run` is one that has cases."""
-    if (path / HTML).is_file():
-        print(f"\npage: {path / HTML}")
-    else:
-        print(f"\nnext: decisionbench report {path}  # the page, with figures")
+    shown = [("list axis", "what each column means")]
+    if path != run:
+        shown.insert(0, (f"table {path}", "every axis, in Markdown"))
     with suppress(OSError, ValueError), (run / ANSWERS).open("rb") as lines:
         case = json.loads(next(lines, b""))["key"][0]
-        print(f"next: decisionbench show {run} case={case}")
+        shown.insert(0, (f"show {run} case={case}", "what memory kept of a case, and its answer"))
+    print()
+    if (path / HTML).is_file():
+        print(f"page: {path / HTML}")
+    else:
+        shown.insert(0, (f"report {path}", "the page, with figures"))
+    for command, why in shown:
+        print(f"next: decisionbench {command}  # {why}")
+
+
+def tell_gate(outcome: Outcome) -> None:
+    """Tell on stderr what a run's gate says: the exit status alone does not say why."""
+    from framework.reporting.sections.conditions import gate_verdict
+
+    if outcome.summary is not None and (said := gate_verdict(outcome.summary)):
+        _log.info("%s", said)
 
 
 def status_of(outcome: Outcome) -> int:

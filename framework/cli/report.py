@@ -16,6 +16,8 @@ def report(args: argparse.Namespace) -> int:
         raise UserError("report needs a run or sweep; --list shows the recipes")
     sources = [Path(source) for source in args.sources]
     if args.recipe is not None:
+        if args.redact:
+            raise UserError("--redact is of a run or sweep; a recipe shows recorded rows")
         from framework.reporting.recipe import write_recipe
 
         target = Path(args.to) if args.to else None
@@ -27,7 +29,7 @@ def report(args: argparse.Namespace) -> int:
 
     if len(sources) > 1:
         raise UserError("report takes one run or sweep; `compare` sets several side by side")
-    print(write_report(sources[0]))
+    print(write_report(sources[0], redact=args.redact))
     return 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.evidence import Evidence, load, of_run, of_sweep
+from framework.analysis.evidence import Evidence, load, of_run, of_sweep, redacted
 from framework.reporting.blocks import Block, Heading, Note, Page, Text
 from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
@@ -34,13 +34,15 @@ _MOST_DRAWN: Final = 4
 """Settings that get figures: a sweep over many seeds would have hundreds."""
 
 
-def write_report(path: Path, runs: Sequence[FinishedRun] = ()) -> Path:
+def write_report(path: Path, runs: Sequence[FinishedRun] = (), *, redact: bool = False) -> Path:
     """Write the report of a finished run or sweep into its directory; return report.html.
 
-    runs : what was read of it already.
+    runs : what was read of it already. redact : leave out all words that may be of a case.
     The same rows give the same bytes. Raises UserError for a directory that holds nothing finished.
     """
     evidence = load(path, runs)
+    if redact:
+        evidence = redacted(evidence)
     writer = FigureWriter(path / FIGURES)
     made = page(evidence, writer)
     writer.remove_stale()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from framework.analysis.forms import model_free, of_read_forms
-from framework.bounds import Bounded, above
+from framework.bounds import Bounded, above, at_least
 from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
 from framework.records import Row
@@ -23,18 +23,37 @@ class GateSettings(Bounded):
     """What is compared and how much may be lost.
 
     baseline : arch or run directory to compare with; null judges nothing.
-    threshold : what the lower bound of candidate minus baseline must exceed on every axis.
+    margin : by how much the candidate may be worse on every axis: what the lower bound of candidate
+        minus baseline must exceed is minus the margin.
     axes : the gated axes; each must lie in [0, 1] and have a better direction.
     alpha : one-sided level of the bound.
+    threshold : a former way to give the margin: what the bound must exceed.
     """
 
     baseline: str | None = None
-    threshold: Annotated[float, above(-1, below=1)] = -0.05
+    margin: Annotated[float, at_least(0, below=1)] = 0.05
     axes: tuple[str, ...] = ("eda", "frp", "rcs")
     alpha: Annotated[float, above(0, below=0.5)] = 0.025
+    threshold: Annotated[float | None, above(-1, below=1)] = None
+
+    def margin_of(self, threshold: float) -> float:
+        """The margin that a threshold stands for."""
+        return max(-threshold, 0.0)
+
+    def identity(self) -> dict[str, Any]:
+        """As of runs that gave the threshold, so that a run of before is the same run."""
+        return {
+            "baseline": self.baseline,
+            "threshold": -self.margin,
+            "axes": self.axes,
+            "alpha": self.alpha,
+        }
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
+        if self.threshold is not None:
+            object.__setattr__(self, "margin", self.margin_of(self.threshold))
+            object.__setattr__(self, "threshold", None)
         if not self.axes:
             raise ValueError("gate.axes: no axis given")
         if len(set(self.axes)) < len(self.axes):

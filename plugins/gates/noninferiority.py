@@ -19,15 +19,16 @@ SENSITIVITY: Final = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoninferioritySettings(GateSettings):
-    """As `GateSettings`; the threshold is minus the margin, so it must be below 0."""
+    """As `GateSettings`; the margin must be above 0."""
 
     def __post_init__(self) -> None:
+        given = f"gate.margin: {self.margin} given, a number above 0 expected"
+        if self.threshold is not None:
+            given = f"gate.threshold: {self.threshold} given, a number below 0 expected (minus the "
+            given += "margin)"
         GateSettings.__post_init__(self)
-        if not self.threshold < 0:
-            raise ValueError(
-                f"gate.threshold: {self.threshold} given, a number below 0 expected (minus the "
-                "margin); to ask for more than the baseline use gate=superiority"
-            )
+        if not self.margin > 0:
+            raise ValueError(f"{given}; to ask for more than the baseline use gate=superiority")
 
 
 @register("gate", "noninferiority")
@@ -35,7 +36,7 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     """Passes when the run is not worse than its baseline by the margin, on every gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
-    threshold (minus the margin); the point estimate decides nothing, and zero discordance is
+    minus the margin; the point estimate decides nothing, and zero discordance is
     bounded exactly: 72 cases for a margin of .05 (validity.md section 4, statistics.bounds).
     Requiring every axis needs no correction for their number.
 
@@ -50,7 +51,7 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     claim = "not worse"
 
     def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
-        return noninferiority(comparison, self._margin, lower_is_better=lower_is_better)
+        return noninferiority(comparison, self.settings.margin, lower_is_better=lower_is_better)
 
     def decide(
         self,
@@ -79,15 +80,11 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
             reason=reason,
         )
 
-    @property
-    def _margin(self) -> float:
-        return -float(self.settings.threshold)
-
     def _sensitivity(
         self, baseline: Sequence[Row], floor: Sequence[Row] | None, seed: int
     ) -> dict[str, dict[str, Any]]:
         def beats(comparison: Comparison, lower_is_better: bool) -> Decision:
-            proven = SENSITIVITY * self._margin
+            proven = SENSITIVITY * self.settings.margin
             return superiority(comparison, proven, lower_is_better=lower_is_better)
 
         judged: dict[str, dict[str, Any]] = {}

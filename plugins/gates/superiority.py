@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from framework.bounds import at_least
 from framework.registry import register
 from framework.statistics.noninferiority import Decision, superiority
 from framework.statistics.paired import Comparison
 from plugins.gates._paired import GateSettings, PairedGate
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuperioritySettings(GateSettings):
+    """As `GateSettings`; margin : what the lower bound must exceed, by default nothing."""
+
+    margin: Annotated[float, at_least(0, below=1)] = 0.0
+
+    def margin_of(self, threshold: float) -> float:
+        return max(threshold, 0.0)
+
+    def identity(self) -> dict[str, Any]:
+        # The default was once the other gate's, and meant nothing here.
+        return {**GateSettings.identity(self), "threshold": self.margin or -0.05}
+
+
 @register("gate", "superiority")
-class Superiority(PairedGate[GateSettings]):
+class Superiority(PairedGate[SuperioritySettings]):
     """Passes when the run is better than its baseline on every gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
-    threshold, or above 0 where the threshold is negative (validity.md section 4). The floor is
-    not needed: what beats the baseline is not excused by the baseline's weakness.
+    margin (validity.md section 4). The floor is not needed: what beats the baseline is not excused
+    by the baseline's weakness.
     """
 
     claim = "better"
 
     def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
-        margin = max(self.settings.threshold, 0.0)
-        return superiority(comparison, margin, lower_is_better=lower_is_better)
+        return superiority(comparison, self.settings.margin, lower_is_better=lower_is_better)

@@ -91,15 +91,18 @@ def gates(evidence: Evidence) -> Iterator[Block]:
 
 def gate_lines(evidence: Evidence) -> Iterator[Block]:
     """A line for each gate that judged, or says why it did not."""
-    lines = []
-    for job in evidence.jobs:
-        gate = job.summary["gate"]
-        if gate["passed"] is not None:
-            outcome = "passed" if gate["passed"] else "FAILED"
-            said = f"gate {gate['name']} for {job.arm} {job.budget}: {outcome}. {gate['reason']}"
-            lines.append(said.strip())
+    lines = [said for job in evidence.jobs if (said := gate_verdict(job.summary))]
     if lines:
         yield Listing(lines)
+
+
+def gate_verdict(summary: Mapping[str, Any]) -> str:
+    """The verdict of a run's gate in words, by its summary.json; empty where there is none."""
+    gate, run = summary["gate"], summary["run"]
+    if gate["passed"] is None:
+        return ""
+    outcome = "passed" if gate["passed"] else "FAILED"
+    return f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
 
 
 def predictions(evidence: Evidence) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.evidence import Evidence, Job
+from framework.analysis.evidence import Evidence, Job, redacted_loop
 from framework.analysis.loops import CASES, read_loop, unanswered, unreached
 from framework.reporting.blocks import Block, Details, Heading, Listing, Note, Text
 from framework.reporting.figures import loops as figures
@@ -67,6 +67,8 @@ def loops(
 def _by_arm(evidence: Evidence) -> dict[str, list[Named]]:
     """The finished loops by what of the sweep they differ in besides the seed."""
     found = [(job, r) for job in evidence.jobs if (r := read_loop(job.path)) is not None]
+    if evidence.redacted:
+        found = [(job, redacted_loop(results)) for job, results in found]
     summary = read_loop(evidence.path) if evidence.is_sweep else None
     arms = {
         entry["directory"]: arm

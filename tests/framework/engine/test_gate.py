@@ -58,6 +58,8 @@ def test_a_gate_that_fails_is_status_3(
     assert done.status == 3
     assert measured == {"bm25": 6, "none": 6}, "arch=none is its own floor"
     assert "gate noninferiority for none tight: FAILED" in done.out
+    (said,) = done.err.splitlines()
+    assert said.startswith("gate noninferiority for none tight: FAILED. mrr: ")
     gate = gate_of(place / "r/mine")
     assert gate["passed"] is False
     findings = {f["axis"]: f for f in gate["findings"]}  # type: ignore[attr-defined]
@@ -260,3 +262,15 @@ def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
     checked = framework(capsys, "verify", "s")
     assert checked.status == 0, checked.out
     assert checked.out.count(": ok: ") == 3
+
+
+def test_a_margin_is_named_in_a_run_and_old_runs_are_resumed_by_the_new_name(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    given = (*GATED, "arch=bm25", "gate.baseline=bm25", "max_errors=5")
+    run(capsys, *given, "gate.threshold=-0.3", "hydra.run.dir=r/old")
+    run(capsys, *given, "gate.margin=0.3", "hydra.run.dir=r/new")
+    old, new = (read_json(place / "r" / name / "manifest.json") for name in ("old", "new"))
+    assert old["identity"] == new["identity"]
+    told = run(capsys, *GATED, "gate.margin=0").mistake
+    assert "gate.margin: 0.0 given, a number above 0 expected" in told

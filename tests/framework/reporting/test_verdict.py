@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from framework.reporting.page import write_report
 from framework.reporting.sections.verdict import verdict
 from plugins.tracking._content import sweep_upload
 from tests.framework.analysis.test_sweep_summary import ALL, HALF, NONE, combine, job
-from tests.launching import HOTPOT, LOAN, read_json, run
+from tests.launching import HOTPOT, LOAN, framework, read_json, run
 
 COST = {"ci_low": None, "ci_high": None, "n": 8, "method": "", "kind": "rule-based"}
 
@@ -106,7 +107,14 @@ def test_terminal_page_and_tracking_begin_with_the_same_sentences(
         assert f"at {budget} (" in text
     assert " ".join(done.out.split()).startswith(f"Verdict {' '.join(text.split())}")
     lines = done.out.splitlines()
-    assert [line.split(":")[0] for line in lines[-4:] if line] == ["page", "next", "sweep"]
+    assert [line.split(":")[0] for line in lines[-5:]] == ["page", *["next"] * 3, "sweep"]
+    for line in lines[-4:-1]:
+        command, *words = shlex.split(line.removeprefix("next: "), comments=True)
+        assert command == "decisionbench"
+        shown = framework(capsys, *words)
+        assert shown.status == 0, (line, shown.err)
+        if words[0] == "show":
+            assert "-bm25-" in words[1], "an arm that kept something"
     write_report(tmp_path / "many")
     page = (tmp_path / "many/report.md").read_text().replace("\\", "")
     assert page.split("\n\n")[1:3] == ["## Verdict", text]

@@ -196,7 +196,9 @@ def test_an_open_gate_passes_what_any_other_stops() -> None:
         (lambda: gate("noninferiority", axes=["commit_rate"]), "no better direction"),
         (lambda: gate("noninferiority", axes=[]), "no axis given"),
         (lambda: gate("noninferiority", axes=["eda", "eda"]), "given twice"),
-        (lambda: gate("noninferiority", threshold=0.0), "superiority"),
+        (lambda: gate("noninferiority", threshold=0.0), "gate.threshold: 0.0 given"),
+        (lambda: gate("noninferiority", margin=0.0), "gate.margin: 0.0 given"),
+        (lambda: gate("noninferiority", margin=0.0), "superiority"),
         (lambda: gate("superiority", threshold=2.0), "threshold"),
         (lambda: gate("superiority", alpha=0.7), "alpha"),
     ],
@@ -225,3 +227,18 @@ def test_the_best_constant_is_the_commonest_decision_of_the_forms_that_were_read
     found = best_constant(baseline, "eda")
     assert found is not None
     assert found[0] == "PAY", "20 of the 30 that count, 20 of all 100"
+
+
+def test_the_margin_is_given_by_its_name_or_by_the_former_threshold() -> None:
+    for name, given, threshold in (
+        ("noninferiority", {"margin": 0.1}, {"threshold": -0.1}),
+        ("noninferiority", {}, {"threshold": -0.05}),
+        ("superiority", {"margin": 0.1}, {"threshold": 0.1}),
+        ("superiority", {}, {"threshold": -0.05}),
+    ):
+        new, old = gate(name, **given).settings, gate(name, **threshold).settings
+        assert new == old
+        assert new.identity() == old.identity()
+    assert gate("noninferiority").settings.identity()["threshold"] == -0.05, "as of old runs"
+    assert gate("superiority").settings.identity()["threshold"] == -0.05
+    assert gate("superiority", margin=0.1).settings.identity()["threshold"] == 0.1
