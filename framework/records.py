@@ -291,12 +291,17 @@ class TraceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
-    """What the reader sees. `budget_tokens` is None for an unbudgeted arm."""
+    """What the reader sees. `budget_tokens` is None for an unbudgeted arm.
+
+    ranks : by event, its rank in the whole ranking (`framework.retention.event_ranks`), where the
+        trace does not hold all of it.
+    """
 
     items: tuple[Item, ...]
     tokens: int
     budget_tokens: int | None
     trace: tuple[TraceEntry, ...] = ()
+    ranks: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def text(self) -> str:

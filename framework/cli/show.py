@@ -178,8 +178,9 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
             f"/{entry['tokens']:<5} {entry['item_id']:<18} {entry['why']}  {signals}"
         )
         print(wrapped(said, "  ", " " * 8))
-    if len(out) > _OUT_SHOWN:
-        print(f"  and {len(out) - _OUT_SHOWN} more that are out; answers.jsonl holds them all")
+    more = record.get("recalled", len(record["trace"])) - len(shown) - _OUT_SHOWN
+    if more > 0:
+        print(f"  and {more} more that are out; answers.jsonl holds the first and those with gold")
     kept = record["retained"]
     print(f"\nRETAINED {sum(kept.values())} of {len(kept)} gold items")
     for item_id, there in kept.items():

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from framework.contracts import Arch, Client, Extractor, maybe_await
@@ -15,6 +16,11 @@ from framework.errors import StopRun
 from framework.models.client import Ledger, track_usage
 from framework.pipeline.extraction import extracted
 from framework.records import Event, Item, Usage
+from framework.text.tokens import count_tokens
+
+
+def _counter() -> Callable[[str], int]:
+    return lru_cache(maxsize=1 << 20)(count_tokens)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +29,7 @@ class Memory:
 
     usage, seconds : what the ingest took. extraction : counts of what an extractor found.
     sources : by event, its `source_*` signals, where they were traced. error : what ended the
-    ingest, for each case of the history.
+    ingest, for each case of the history. count : tokens of a text, which it counts once.
     """
 
     arch: Arch[Any]
@@ -32,6 +38,7 @@ class Memory:
     extraction: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     error: Exception | None = None
+    count: Callable[[str], int] = field(default_factory=_counter)
 
     def sourced(self, item: Item) -> Item:
         """The item with the `source_*` signals of the first of its events that has any."""

@@ -7,7 +7,7 @@ never holds more tokens than its budget.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -22,12 +22,16 @@ FULL: Final = "the budget was full"
 
 
 def pack(
-    items: Sequence[Item], budget_tokens: int | None, packing: Literal["truncate", "whole"]
+    items: Sequence[Item],
+    budget_tokens: int | None,
+    packing: Literal["truncate", "whole"],
+    count: Callable[[str], int] = count_tokens,
 ) -> MemoryView:
     """The view of `items`, best first, under `budget_tokens` (None: no limit).
 
     truncate : items go in whole until one does not fit; that one is cut, the rest stay out.
     whole : an item that does not fit stays out, later ones may still fit.
+    count : `count_tokens`, which may remember what it counted.
     """
     left: float = math.inf if budget_tokens is None else budget_tokens
     slack = 0 if budget_tokens is None else int(budget_tokens * SLACK)
@@ -35,7 +39,7 @@ def pack(
     trace: list[TraceEntry] = []
     full = False
     for rank, item in enumerate(items, start=1):
-        tokens = count_tokens(item.text)
+        tokens = count(item.text)
         placed, why, tokens_kept = "out", FULL, 0
         if full:
             pass  # out, as it stands

@@ -53,7 +53,7 @@ from framework.records import (
     MemoryView,
     Row,
 )
-from framework.retention import retained
+from framework.retention import event_ranks, kept_trace, retained
 from framework.text.canonical import digest
 
 Record = Mapping[str, Any]
@@ -216,7 +216,7 @@ class Pipeline:
             raise memory.error
         start = time.perf_counter()
         found = await self._find(memory, case, job, ledger, k)
-        view = found.view
+        view = replace(found.view, ranks=event_ranks(found.view))
         recalled = time.perf_counter()
         kept = retained(case.gold, view, partial(self.domain.states, case))
         response = clean = None
@@ -260,7 +260,7 @@ class Pipeline:
             "query": self._query(case).text,
             **({"queries": found.queries} if self.reader.searches else {}),
             "view": view.items,
-            "trace": view.trace,
+            **kept_trace(view, case.gold),
             "retained": kept,
             "answer": response,
             "clean": clean,
@@ -339,6 +339,7 @@ class Pipeline:
             rounds=self.reader.rounds if self.reader.searches else 1,
             limit=self.limit,
             packing=self.packing,
+            count=memory.count,
         )
 
     def _query(self, case: Case) -> Query:

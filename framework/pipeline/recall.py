@@ -35,6 +35,7 @@ async def search(
     rounds: int,
     limit: int | None,
     packing: Literal["truncate", "whole"],
+    count: Callable[[str], int] = count_tokens,
 ) -> Found:
     """Recall at most `rounds` times, the first time with `query`.
 
@@ -46,7 +47,7 @@ async def search(
     that it came by.
     """
     if rounds == 1:
-        return Found(view=pack(await recall(query), limit, packing), queries=(query,))
+        return Found(view=pack(await recall(query), limit, packing, count), queries=(query,))
     seen: list[Item] = []
     rest: list[Item] = []
     asked = [query]
@@ -60,18 +61,18 @@ async def search(
         whole = math.inf if limit is None else limit
         taken = 0
         for item in found:
-            tokens = count_tokens(item.text)
+            tokens = count(item.text)
             if used + tokens > (share if taken else whole):
                 break
             seen.append(item)
             used += tokens
             taken += 1
         rest = rest[taken:]
-        wanted = await next_query(pack(seen, limit, packing), tuple(asked))
+        wanted = await next_query(pack(seen, limit, packing, count), tuple(asked))
         if not wanted or wanted in asked:
             break
         asked.append(wanted)
-    return Found(view=pack([*seen, *rest], limit, packing), queries=tuple(asked))
+    return Found(view=pack([*seen, *rest], limit, packing, count), queries=tuple(asked))
 
 
 def _new(items: Sequence[Item], number: int | None, known: Sequence[Item]) -> list[Item]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from framework.retention.feasible import best_subset, budget_ceiling, gold_tokens
 from framework.retention.items import binds, claims, closure, facts, retained
+from framework.retention.ranks import event_ranks, kept_trace
 from framework.retention.staleness import stated_as_current
 from framework.retention.used import states_fact, used
 
@@ -13,8 +14,10 @@ __all__ = [
     "budget_ceiling",
     "claims",
     "closure",
+    "event_ranks",
     "facts",
     "gold_tokens",
+    "kept_trace",
     "retained",
     "stated_as_current",
     "states_fact",

@@ -8,8 +8,8 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore, GoldItem
 from framework.registry import NoSettings, register
+from framework.retention import event_ranks
 from plugins.axes._answers import HIGHER, LOWER
-from plugins.axes.ranking import ranked_events
 
 
 @register("axis", "chain")
@@ -61,8 +61,7 @@ class Chain(Axis[NoSettings]):
         recall = _share(gold.required, kept)
         precision = _from(scored, gold.governing)
         chain = _share(gold.items, kept)
-        ranking = ranked_events(scored.view.trace)
-        rank_of = {event: rank for rank, event in enumerate(ranking, start=1) if event is not None}
+        rank_of = event_ranks(scored.view)
         entry = rank_of.get(gold.entry)
         retired = {source for value in gold.retired for source in value.source_ids}
         values = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
-from framework.records import AxisScore, TraceEntry
+from framework.records import AxisScore
 from framework.registry import NoSettings, register
+from framework.retention import event_ranks
 from plugins.axes._answers import HIGHER
 
 
@@ -19,7 +19,7 @@ class Ranking(Axis[NoSettings]):
 
     All values lie in [0, 1] and concern the arm's ranking alone: the trace holds every recalled
     item, whether or not the budget let it into the view (for that, see the retention axes). The
-    ranking of items becomes a ranking of events by `ranked_events`.
+    ranking of items becomes one of events by `framework.retention.event_ranks`.
 
     recall_at_2, recall_at_5 : share of the evidence among the first 2 or 5 events.
     ndcg_at_10 : binary gains, discount log2(rank + 1), ideal: all evidence first (Järvelin and
@@ -50,8 +50,7 @@ class Ranking(Axis[NoSettings]):
         gold = tuple(dict.fromkeys(scored.case.gold.evidence))
         if not gold:
             return self.undefined()
-        ranking = ranked_events(scored.view.trace)
-        rank_of = {event: rank for rank, event in enumerate(ranking, start=1) if event is not None}
+        rank_of = event_ranks(scored.view)
         ranks = sorted(rank_of[event] for event in gold if event in rank_of)
         values = {
             "recall_at_2": recall(ranks, len(gold), 2),
@@ -64,25 +63,6 @@ class Ranking(Axis[NoSettings]):
         places = (f"rank {rank_of[e]}" if e in rank_of else "not recalled" for e in gold)
         evidence = tuple(f"{event}: {place}" for event, place in zip(gold, places, strict=True))
         return AxisScore(values=values, evidence=evidence)
-
-
-def ranked_events(trace: Sequence[TraceEntry]) -> list[str | None]:
-    """Event ids by the best-ranked item that came from them, each once; rank is index + 1.
-
-    An item made of several events lists them in its own order. An item that names no source (a
-    summary) stands in the ranking as None: whoever reads down the list passes it, and it is never
-    relevant.
-    """
-    by_rank = sorted(trace, key=lambda entry: entry.rank)
-    seen: set[str] = set()
-    ranking: list[str | None] = []
-    for event in chain.from_iterable(entry.source_ids or (None,) for entry in by_rank):
-        if event is None:
-            ranking.append(None)
-        elif event not in seen:
-            seen.add(event)
-            ranking.append(event)
-    return ranking
 
 
 def recall(ranks: Collection[int], relevant: int, k: int) -> float:

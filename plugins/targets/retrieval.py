@@ -155,9 +155,11 @@ def evidence_of(
         used: by id, whether the answer states it right (`framework.retention.used`).
     """
     entries = {entry.item_id: entry for entry in record["trace"]}
-    ranked = record.get("ranked") or [(e.item_id, e.source_ids) for e in record["trace"]]
+    ranked = [(rank, *item) for rank, item in enumerate(record.get("ranked") or (), start=1)]
     carriers: dict[str, list[tuple[int, str]]] = {}
-    for rank, (item_id, source_ids) in enumerate(ranked, start=1):
+    for rank, item_id, source_ids in ranked or [
+        (entry.rank, entry.item_id, entry.source_ids) for entry in record["trace"]
+    ]:
         for source in source_ids:
             carriers.setdefault(source, []).append((rank, item_id))
     found = []

@@ -217,6 +217,7 @@ def _view(row: Row, record: Mapping[str, Any]) -> MemoryView:
         tokens=row.view_tokens,
         budget_tokens=row.budget_tokens,
         trace=tuple(_sourced(TraceEntry, entry) for entry in record["trace"]),
+        ranks=record.get("ranks", {}),  # before it was kept, the trace was whole
     )
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.pipeline.pack import pack
-from framework.records import Item
-from framework.text.tokens import count_tokens
+from framework.pipeline.ingest import Memory
+from framework.pipeline.pack import FULL, SLACK, pack
+from framework.records import Item, MemoryView, TraceEntry
+from framework.text.tokens import count_tokens, truncate
+from plugins.domains.hotpotqa.domain import POOL, HotpotQA, HotpotQASettings
+from tests.launching import HOTPOT, QUESTIONS, run
+
+TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
 
 WORDS = st.lists(
     st.sampled_from(["$147,500", "income.", "x", "\n", "UP-2.", "a" * 40]), max_size=60
@@ -73,3 +83,66 @@ def test_whole_leaves_out_what_does_not_fit_and_goes_on() -> None:
 @pytest.mark.parametrize("packing", ["truncate", "whole"])
 def test_nothing_recalled_is_an_empty_view(packing: Literal["truncate", "whole"]) -> None:
     assert pack([], 10, packing).text == ""
+
+
+def packed_before(
+    items: list[Item], budget: int | None, packing: Literal["truncate", "whole"]
+) -> MemoryView:
+    """Packing as it was when every text was counted for every case: what a view must still be."""
+    left: float = math.inf if budget is None else budget
+    slack = 0 if budget is None else int(budget * SLACK)
+    kept, trace, full = [], [], False
+    for rank, item in enumerate(items, start=1):
+        tokens = len(TOKEN.findall(item.text))
+        placed, why, held = "out", FULL, 0
+        if full:
+            pass
+        elif tokens <= left:
+            placed, why, held = "in", "fits", tokens
+            kept.append(item)
+        elif packing == "whole":
+            why = f"{tokens} tokens, {int(left)} free"
+        else:
+            full, why = True, f"{tokens} tokens, {int(left)} free"
+            text = truncate(item.text, int(left), slack)
+            held = len(TOKEN.findall(text))
+            if held:
+                placed = "cut"
+                kept.append(replace(item, text=text))
+        left -= held
+        entry = {"item_id": item.id, "rank": rank, "tokens": tokens, "tokens_kept": held}
+        trace.append(TraceEntry(**entry, placed=placed, why=why, signals={}, source_ids=()))
+    used = sum(entry.tokens_kept for entry in trace)
+    return MemoryView(items=tuple(kept), tokens=used, budget_tokens=budget, trace=tuple(trace))
+
+
+@given(
+    st.lists(ITEMS, min_size=1, max_size=3),
+    st.one_of(st.none(), st.integers(0, 200)),
+    st.sampled_from(["truncate", "whole"]),
+)
+def test_views_are_as_they_were_and_no_text_is_counted_twice(
+    rankings: list[list[Item]], budget: int | None, packing: Literal["truncate", "whole"]
+) -> None:
+    memory = Memory(arch=cast(Any, None), usage={}, seconds=0.0)
+    for items in [*rankings, *rankings]:
+        assert pack(items, budget, packing, memory.count) == packed_before(items, budget, packing)
+    texts = {item.text for items in rankings for item in items}
+    assert cast(Any, memory.count).cache_info().misses == len(texts)
+
+
+def test_a_run_counts_each_item_of_a_history_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: Counter[str] = Counter()
+
+    def counting(text: str) -> int:
+        counted[text] += 1
+        return count_tokens(text)
+
+    monkeypatch.setattr("framework.pipeline.ingest.count_tokens", counting)
+    done = run(capsys, *HOTPOT, "arch=bm25", f"hydra.run.dir={tmp_path / 'run'}")
+    assert done.status == 0, done.err
+    pool = {event.text for event in HotpotQA(HotpotQASettings(path=str(QUESTIONS))).history(POOL)}
+    assert counted.keys() == pool
+    assert set(counted.values()) == {1}

@@ -15,7 +15,7 @@ from framework.registry import find, plugins, register
 CHAT = ("answer", "ranking", "retention", "use")
 MATCHES = {
     "codebase": ("chain", "compliance", "use", "ranking", "retention"),
-    "decision_corpus": ("chain", "ranking", "retention"),
+    "decision_corpus": ("chain", "ranking", "retention", "answer"),
     "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
     "hotpotqa": ("ranking", "retention", "answer"),
     "longmemeval": CHAT,
@@ -23,7 +23,8 @@ MATCHES = {
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
     "text_to_sql": ("execution", "ranking", "retention", "use"),
 }
-"""The axes of each domain in their order, as recorded before there was a match."""
+"""The axes of each domain in their order, as recorded before there was a match; `decision_corpus`
+has had `answer` since a reader answers it."""
 ON_DEMAND = {"drift", "operators"}
 """Axes that only `extra_axes` names."""
 

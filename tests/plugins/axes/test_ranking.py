@@ -16,7 +16,8 @@ from rank_bm25 import BM25Okapi
 from framework.contracts import Scored
 from framework.records import Case, Gold, MemoryView, TaskCard, TraceEntry
 from framework.registry import NoSettings
-from plugins.axes.ranking import Ranking, ranked_events
+from framework.retention import event_ranks
+from plugins.axes.ranking import Ranking
 from plugins.domains.hotpotqa.domain import HotpotQA, HotpotQASettings
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
@@ -48,6 +49,10 @@ def score(trace: Iterable[TraceEntry], evidence: Iterable[str]) -> Mapping[str, 
         client=cast(Any, None),
     )
     return Ranking(NoSettings()).score(scored).values
+
+
+def viewed(trace: Iterable[TraceEntry]) -> MemoryView:
+    return MemoryView(items=(), tokens=0, budget_tokens=0, trace=tuple(trace))
 
 
 def trace_of(events: Iterable[str]) -> list[TraceEntry]:
@@ -169,13 +174,13 @@ def test_rank_counts_and_not_the_order_of_the_trace() -> None:
 
 def test_an_event_counts_once_at_its_best_rank() -> None:
     trace = [entry(1, "a"), entry(2, "a"), entry(3, "a", "b"), entry(4, "c")]
-    assert ranked_events(trace) == ["a", "b", "c"]
+    assert event_ranks(viewed(trace)) == {"a": 1, "b": 2, "c": 3}
     assert score(trace, "ab")["recall_at_2"] == 1.0
 
 
 def test_an_item_without_source_takes_up_a_rank() -> None:
     trace = [entry(1), entry(2), entry(3, "a")]
-    assert ranked_events(trace) == [None, None, "a"]
+    assert event_ranks(viewed(trace)) == {"a": 3}
     assert score(trace, "a")["recall_at_2"] == 0.0
     assert score(trace, "a")["mrr"] == pytest.approx(1 / 3)
 
