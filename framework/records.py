@@ -386,6 +386,9 @@ class Row:
         form_read : False where the case is worded in a form that the model which answered was not
         made to read (`Model.reads_forms`): its figures are not pooled with those of other forms.
         depth : the case's. domain_version : rows of two versions are never compared.
+        model : the language model that answered, by name, size, quantisation and digest as far as
+        they are known; empty for a rule-based one. state : why nothing was asked, where that is no
+        failure (`does not fit: 8,229 of 8,192 tokens`); such a row has no success.
     """
 
     case_id: str
@@ -414,6 +417,8 @@ class Row:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     timing: Mapping[str, float] = field(default_factory=dict)
     error: str = ""
+    model: str = ""
+    state: str = ""
 
     @property
     def key(self) -> tuple[str, str, int, int, int]:

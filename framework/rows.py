@@ -1,7 +1,7 @@
 """Rows as plain data and as columns: measured columns first, timing columns apart.
 
 A measured column is the same, bit for bit, in a run and in its repetition; timing columns, whose
-names start with `timing_`, and `paid_usd` are not.
+names start with `timing_`, `paid_usd` and `model` are not measured.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _PLAIN: Final = (
     "budget_tokens",
     "domain_version",
     "error",
+    "state",
 )
+_UNMEASURED: Final = ("model",)
+"""Who answered: no measurement, and kept with timing and spend."""
 NAMES: Final[Mapping[str, str]] = {"variant": "trial", "sample": "repeat"}
 """Fields of rows that older runs wrote under another name, with the name they have now."""
 COLUMNS: Final[Mapping[str, str]] = {"depth": "case_depth"}
@@ -54,7 +57,7 @@ _USAGE_MEASURED: Final = (
 
 def to_plain(row: Row) -> dict[str, Any]:
     """The row as JSON data, as the journal holds it."""
-    plain: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    plain: dict[str, Any] = {name: getattr(row, name) for name in (*_PLAIN, *_UNMEASURED)}
     plain["reasons"] = list(row.reasons)
     plain["tags"] = dict(row.tags)
     plain["axes"] = dict(row.axes)
@@ -116,14 +119,14 @@ def measured_digest(rows: Iterable[Row]) -> str:
 
 
 def is_measured(column: str) -> bool:
-    """Whether a Parquet column is measured, not timing or spend."""
-    return not column.startswith("timing_") and column != "paid_usd"
+    """Whether a Parquet column is measured, not timing, spend, or who answered."""
+    return not column.startswith("timing_") and column not in ("paid_usd", *_UNMEASURED)
 
 
 def is_taken(name: str) -> bool:
     """Whether a column of rows bears this name whatever is measured, so that no axis may."""
     return (
-        name in (*(COLUMNS.get(n, n) for n in _PLAIN), "cost_usd", "paid_usd")
+        name in (*(COLUMNS.get(n, n) for n in _PLAIN), "cost_usd", "paid_usd", *_UNMEASURED)
         or name.startswith(("tag_", "timing_"))
         or any(name == f"{p}_{u}" for p in _PHASES for u in _USAGE_MEASURED)
     )
@@ -139,6 +142,7 @@ def flat(row: Row, *, timing: bool) -> dict[str, Any]:
         columns.update({f"{phase}_{name}": getattr(usage, name) for name in _USAGE_MEASURED})
     columns["cost_usd"] = sum(usage.cost_usd for usage in row.usage.values())
     if timing:
+        columns.update({name: getattr(row, name) for name in _UNMEASURED})
         columns["paid_usd"] = sum(usage.paid_usd for usage in row.usage.values())
         for phase, usage in sorted(row.usage.items()):
             columns[f"timing_{phase}_model_s"] = usage.seconds

@@ -62,6 +62,7 @@ def summarize(
             "repeats": plan.top.repeats,
             "digest": plan.digest,
             "model_kind": model.kind,
+            "answered_by": _answered_by(rows),
             "judge_kind": judge_kind,
         },
         "warnings": [*warnings(plan.parts["model"], judge), *_of_embedder(plan)],
@@ -91,6 +92,7 @@ def summarize(
         "corpus": dict(corpus or {}),
         "counterfactual_pairs": compare_pairs(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
+        "states": dict(Counter(row.state for row in rows if row.state).most_common()),
         "errors": {
             "n": sum(1 for row in rows if row.error),
             "of": len(rows),
@@ -98,6 +100,11 @@ def summarize(
             "commonest": _commonest(rows),
         },
     }
+
+
+def _answered_by(rows: Iterable[Row]) -> str:
+    """The language models that answered, as rows name them; empty where none did."""
+    return "; ".join(sorted({row.model for row in rows} - {""}))
 
 
 def _commonest(rows: Sequence[Row]) -> str:

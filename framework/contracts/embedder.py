@@ -42,6 +42,15 @@ class Embedder(Configured[S]):
         The same text gets the same row whatever stands beside it. Raises as `Model.run` does.
         """
 
+    def embed_queries(
+        self, texts: Sequence[str]
+    ) -> Awaitable[NDArray[np.float32]] | NDArray[np.float32]:
+        """The same for what a memory is asked with, where the model was trained to tell them apart.
+
+        By default a query is embedded as any text.
+        """
+        return self.embed(texts)
+
     async def close(self) -> None:
         """Release connections."""
         return None

@@ -129,6 +129,11 @@ class Model(Configured[S]):
         """Cases that may be under way at once."""
         return 1
 
+    @property
+    def described(self) -> str:
+        """What names the language model on its rows; empty for a rule-based one."""
+        return ""
+
     async def close(self) -> None:
         """Release connections."""
         return None

@@ -29,20 +29,24 @@ CREATE TABLE IF NOT EXISTS responses (
 class Response:
     """A provider's answer to one request, as it is stored.
 
-    stop : how it ended: by itself, at `max_tokens` (`length`), or refused.
+    stop : how it ended: by itself, at `max_tokens` (`length`), or refused; `unfit` where nothing
+        was asked, as `tokens_in`, with room for the answer, are more than the model's `context`.
     tokens_in : all tokens of the request; of these tokens_cached were read from the provider's
         prompt cache and tokens_written put into it. model : the snapshot that answered.
-    seconds : what the call took when it was made.
+    seconds : what the call took when it was made. confidence : the probability that the model gave
+        the choice it made, from its log-probabilities; None where it was not asked for them.
     """
 
     text: str
-    stop: Literal["end", "length", "refused"]
+    stop: Literal["end", "length", "refused", "unfit"]
     tokens_in: int
     tokens_out: int
     tokens_cached: int = 0
     tokens_written: int = 0
     model: str = ""
     seconds: float = 0.0
+    confidence: float | None = None
+    context: int = 0
 
 
 def key_of(provider: str, base_url: str, request: Mapping[str, Any], sample: int) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from framework.contracts import Model, Operation, Prompt
-from framework.errors import ModelError, UnreadableError
+from framework.errors import DoesNotFit, ModelError, UnreadableError
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.records import Usage
 from framework.text.tokens import count_tokens
@@ -132,7 +132,7 @@ class ModelClient:
         try:
             reply = await self._model.run(operation, request, scope.sample)
             text, usage = reply.text, reply.usage
-        except (ModelError, UnreadableError) as error:
+        except (DoesNotFit, ModelError, UnreadableError) as error:
             text, usage = getattr(error, "text", ""), error.usage
             raise
         finally:

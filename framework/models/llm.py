@@ -7,11 +7,12 @@ nothing else.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, cast
 
 from framework.bounds import at_least
 from framework.contracts import Model, Operation, Prompt, Reply
@@ -29,6 +30,9 @@ _REPAIR: Final = (
     "That answer could not be read: {problem}\nAnswer the same question again, in exactly the form "
     "asked for and nothing else."
 )
+_SAID_AGAIN: Final = "\n[asked again]\n"
+"""Between an answer that could not be read and the one given in its place."""
+_MOST: Final = 2**20
 _CUT: Final = "it was cut off at {n} tokens; answer in fewer words"
 
 
@@ -37,7 +41,8 @@ class LLMSettings(ServedSettings):
     """Settings that every language model has, besides those of everything served.
 
     temperature : sent with every call; None for models that take none.
-    max_tokens : of one answer.
+    max_tokens : of one answer; fewer where the bounds of its form hold it shorter
+        (`most_tokens`), unless the model takes no temperature: such a model thinks first.
     """
 
     temperature: Annotated[float | None, at_least(0)] = 0.0
@@ -67,24 +72,36 @@ class LLM(Served[S], Model[S]):
         most: int = self.settings.max_tokens
         return most
 
+    @property
+    def described(self) -> str:
+        return self.settings.name
+
+    def room(self, schema: Mapping[str, Any] | None) -> int:
+        """Tokens that an answer in a form may have."""
+        if schema is None or self.settings.temperature is None:
+            return self.most_out
+        return min(self.most_out, most_tokens(schema))
+
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         prompt = operation.prompt(request)
         body = self.request(operation.name, prompt, operation.schema(request), sample)
         if (dry_run := current_dry_run()) is not None:
             return self._answered_by_rule(dry_run, operation, request, prompt, body, sample)
         usage = Usage()
+        said: list[str] = []
         for repairs in (0, 1):
             usage = replace(usage, repairs=repairs)
             answer, usage = await self.answer(operation.name, body, sample, usage)
             try:
-                response = self._parsed(operation, answer, request)
+                response = _as_sure(self._parsed(operation, answer, request), answer.confidence)
                 return Reply(response=response, text=answer.text, usage=usage)
             except ValueError as error:
                 problem = str(error)
+            said.append(answer.text)
             body = _asked_again(body, answer.text, problem)
         raise UnreadableError(
             f"{operation.name}: unreadable after a repair: {problem}",
-            text=answer.text,
+            text=_SAID_AGAIN.join(said),
             usage=replace(usage, unreadable=1),
         )
 
@@ -117,8 +134,39 @@ class LLM(Served[S], Model[S]):
 
     def _parsed(self, operation: Operation[Req, Res], answer: Response, request: Req) -> Res:
         if answer.stop == "length":
-            raise ValueError(_CUT.format(n=self.settings.max_tokens))
+            raise ValueError(_CUT.format(n=answer.tokens_out))
         return operation.parse(answer.text, request)
+
+
+def most_tokens(schema: Mapping[str, Any]) -> int:
+    """Tokens that are enough for the longest answer in a form: two characters each.
+
+    What the form does not bound counts as much as any model may write.
+    """
+    return math.ceil(min(_MOST, _characters(schema)) / 2) + 16
+
+
+def _characters(schema: Any) -> float:
+    kinds = schema.get("type", "object")
+    if "enum" in schema:
+        return max(len(str(value)) for value in schema["enum"]) + 4.0
+    if "object" in kinds:
+        inner = schema.get("properties", {}).items()
+        return 8 + sum(len(name) + 12 + _characters(entry) for name, entry in inner)
+    if "array" in kinds:
+        most = schema.get("maxItems", math.inf)
+        return float(4 + most * (4 + _characters(schema["items"])))
+    if "string" in kinds:
+        return float(schema.get("maxLength", math.inf)) + 4
+    return 24.0
+
+
+def _as_sure(response: Res, confidence: float | None) -> Res:
+    """The response with the confidence that its log-probabilities give, where it has a place."""
+    if confidence is None or not is_dataclass(response) or not hasattr(response, "confidence"):
+        return response
+    sure: Any = replace(cast(Any, response), confidence=confidence)
+    return cast(Res, sure)
 
 
 def _asked_again(body: dict[str, Any], text: str, problem: str) -> dict[str, Any]:

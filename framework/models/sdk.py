@@ -7,7 +7,7 @@ import importlib
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
 from framework.models.cache import Response
@@ -59,6 +59,8 @@ class ThroughSDK(Served[S]):
         try:
             answer = await self._client.post(self.path, cast_to=object, body=dict(request))
         except Exception as error:
+            if (unfit := _unfit(getattr(error, "body", None))) is not None:
+                return unfit
             sdk = importlib.import_module(self.sdk)
             raise failure(error, sdk, self.settings.base_url, self._key) from None
         try:
@@ -99,6 +101,15 @@ def failure(error: Exception, sdk: Any, address: str, key: str) -> CallFailed:
     raise error
 
 
+def _unfit(body: Any) -> Response | None:
+    """What llama.cpp's server says of a prompt that its context does not hold; None for else."""
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inner, Mapping) or inner.get("type") != "exceed_context_size_error":
+        return None
+    needs, context = (int(inner.get(name) or 0) for name in ("n_prompt_tokens", "n_ctx"))
+    return Response(text="", stop="unfit", tokens_in=needs, tokens_out=0, context=context)
+
+
 def _message(error: Any, key: str) -> str:
     """The type of a refusal and what the provider said of it, in one line."""
     name, body = type(error).__name__, error.body
@@ -130,6 +141,24 @@ def is_closed(schema: Any) -> bool:
         ):
             return False
     return all(is_closed(value) for value in schema.values())
+
+
+def unbounded(schema: Any, names: Sequence[str], above: int = 0) -> Any:
+    """A JSON schema without the bounds of these names that are above a number.
+
+    For servers that refuse some of them: an answer is then bounded by `max_tokens` alone.
+    """
+    if isinstance(schema, list):
+        return [unbounded(entry, names, above) for entry in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: {name: unbounded(entry, names, above) for name, entry in value.items()}
+        if key == "properties" and isinstance(value, Mapping)
+        else unbounded(value, names, above)
+        for key, value in schema.items()
+        if not (key in names and isinstance(value, (int, float)) and value >= above)
+    }
 
 
 def _retry_after(headers: Any) -> float | None:

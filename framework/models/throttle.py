@@ -44,6 +44,11 @@ class Throttle:
         self._shrunk_at: float | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    def at_most(self, calls: int) -> None:
+        """Lower the limit for good, as to the slots that a server says it has."""
+        self._most = min(self._most, max(1, calls))
+        self.limit = min(self.limit, float(self._most))
+
     async def enter(self, tokens: int) -> float:
         """Wait for a place and the right time; the time of the start, to be given to `leave`."""
         if self.under_way >= int(self.limit) or self._waiting:

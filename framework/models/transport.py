@@ -7,6 +7,7 @@ add prompts (`framework.models.llm`), embedders texts.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 import time
@@ -18,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from framework.bounds import Bounded, at_least
-from framework.errors import ModelError, StopRun, UserError
+from framework.errors import DoesNotFit, ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
 from framework.models.dry_run import current_dry_run
 from framework.models.prices import price_of
@@ -37,7 +38,10 @@ _POLL_S: Final = 0.02
 """How often is looked whether another process has ended the same call."""
 _STOPS: Final = frozenset({"401", "403", "404"})
 """Statuses that every other call would meet as well: a refused key, a model that is not there."""
-_PUSHED_BACK: Final = frozenset({"429", "529", "503"})
+_PUSHED_BACK: Final = frozenset({"429", "529", "503", "timeout"})
+"""A server that answers too late has more under way than it can take."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +135,8 @@ class Served(ABC, Generic[S]):
             settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
         )
         self._flights: dict[str, asyncio.Future[Response]] = {}
+        self._told_late = False
+        self._greeted: asyncio.Task[None] | None = None
 
     @abstractmethod
     def connect(self) -> None:
@@ -139,6 +145,14 @@ class Served(ABC, Generic[S]):
     @abstractmethod
     async def send(self, request: Mapping[str, Any]) -> Response:
         """One call, with no retry of the SDK's own. Raises CallFailed."""
+
+    async def greet(self) -> None:
+        """Ask the server what it can take, before the first call; by default nothing."""
+        return None
+
+    def at_most(self, calls: int) -> None:
+        """Never have more calls under way than this, whatever `concurrency` allows."""
+        self._throttle.at_most(calls)
 
     @property
     def concurrency(self) -> int:
@@ -170,6 +184,7 @@ class Served(ABC, Generic[S]):
 
     async def close(self) -> None:
         """Let go of the cache."""
+        self._greeted = None
         if self._cache is not None:
             self._cache.close()
             self._cache = None
@@ -182,6 +197,8 @@ class Served(ABC, Generic[S]):
             response, paid = await self._stored(operation, body, sample)
         except CallFailed as error:
             raise ModelError(operation, error.status, error.problem, before) from None
+        if response.stop == "unfit":
+            raise DoesNotFit(response.tokens_in, response.context, before)
         cost = self.cost(response)
         usage = before.plus(
             Usage(
@@ -257,6 +274,8 @@ class Served(ABC, Generic[S]):
     async def _call(self, operation: str, body: dict[str, Any], key: str) -> Response:
         """Call until there is an answer or it fails for good; store it before anyone uses it."""
         self.connect()
+        self._greeted = self._greeted or asyncio.ensure_future(self.greet())
+        await asyncio.shield(self._greeted)
         usd, tokens = self.worst_case(body)
         account = current()
         if account and account.max_usd is not None and self.price is None:
@@ -270,9 +289,15 @@ class Served(ABC, Generic[S]):
             except CallFailed as error:
                 wait_s = self._wait(error, attempt)
                 pushed_back = error.status in _PUSHED_BACK
+                late = error.status == "timeout"
                 self._throttle.leave(
-                    started, pushed_back=pushed_back, pause_s=wait_s if pushed_back else 0.0
+                    started,
+                    pushed_back=pushed_back,
+                    pause_s=wait_s if pushed_back and not late else 0.0,
                 )
+                if late and not self._told_late:
+                    self._told_late = True
+                    self._tell_late()
                 if error.status in _STOPS:
                     what = f"{self.group}={self.name} {self.settings.name}"
                     raise StopRun(f"{what} at {self.settings.base_url}: {error}") from None
@@ -286,7 +311,9 @@ class Served(ABC, Generic[S]):
                 raise
             if (cache := self._open_cache()) is not None:
                 cache.put(key, operation, response)
-            if account and reserved:
+            if account and reserved and response.stop == "unfit":
+                account.release(reserved)
+            elif account and reserved:
                 account.commit(
                     reserved, self.cost(response), response.tokens_in + response.tokens_out
                 )
@@ -308,6 +335,15 @@ class Served(ABC, Generic[S]):
                     account.write_off(reserved)
             raise
         return replace(response, seconds=time.perf_counter() - start)
+
+    def _tell_late(self) -> None:
+        """Say, after the first answer that came too late, what is done about it."""
+        _log.warning(
+            f"{self.group}={self.name}: no answer within {self.settings.timeout_s:g} s from "
+            f"{self.settings.base_url}; calls under way at once fall to "
+            f"{int(self._throttle.limit)} (a longer {self.group}.timeout_s, a smaller "
+            f"{self.group}.concurrency or max_tokens may help)"
+        )
 
     def _wait(self, error: CallFailed, attempt: int) -> float:
         """Seconds until the next attempt: what the provider asked, and up to a quarter more."""

@@ -55,10 +55,22 @@ def check_probability(value: float | None) -> None:
         raise ValueError(f"confidence {value} is not in [0, 1]")
 
 
-def nullable_texts(keys: Sequence[str]) -> dict[str, Any]:
-    """The part of a schema that says: an object of exactly these keys, each a text or null."""
+def longest_text(tokens: int) -> int:
+    """Characters that a text of so many tokens of our counter surely does not exceed in a schema.
+
+    A token has some four characters; the limit itself is told in the prompt and enforced after it.
+    """
+    return 8 * tokens + 200
+
+
+def nullable_texts(keys: Sequence[str], longest: int) -> dict[str, Any]:
+    """The part of a schema that says: an object of exactly these keys, each a text or null.
+
+    longest : characters of a text at most.
+    """
+    text = {"type": ["string", "null"], "maxLength": longest}
     return {
-        "properties": {key: {"type": ["string", "null"]} for key in keys},
+        "properties": {key: dict(text) for key in keys},
         "required": list(keys),
         "additionalProperties": False,
     }

@@ -46,7 +46,7 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
     def schema(self, request: Assignment) -> Mapping[str, Any] | None:
         schema: Any = super().schema(request)
         if request.code:
-            schema["properties"]["code"] = {"type": ["string", "null"]}
+            schema["properties"]["code"] = {"type": ["string", "null"], "maxLength": 20_000}
             schema["required"].append("code")
         return dict(schema)
 

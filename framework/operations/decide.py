@@ -14,6 +14,8 @@ from framework.operations.prompted import PromptedAnswering
 from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
 
+_LONGEST: Final = 120
+"""Characters of a fact's value at most."""
 _PLACEHOLDER: Final = re.compile(r"\{[a-z_]+(?::\w+)?\}")
 
 
@@ -73,7 +75,7 @@ class Decide(PromptedAnswering[DecideResponse]):
         schema: Any = super().schema(request)
         schema["properties"]["decision"]["enum"] = list(_decisions(request.task))
         keys = [field.key for field in request.task.fields]
-        schema["properties"]["facts"].update(_json.nullable_texts(keys))
+        schema["properties"]["facts"].update(_json.nullable_texts(keys, _LONGEST))
         return dict(schema)
 
     def parse(self, text: str, request: AnswerRequest) -> DecideResponse:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from framework.operations._card import card_text
+from framework.operations._json import longest_text
 from framework.operations.prompted import PromptedOperation
 from framework.records import TaskCard
 from framework.registry import register
@@ -42,3 +44,8 @@ class Project(PromptedOperation[ProjectRequest, ProjectResponse]):
             "log": "\n\n".join(request.events),
             "limit": str(request.limit_tokens),
         }
+
+    def schema(self, request: ProjectRequest) -> Mapping[str, Any] | None:
+        schema: Any = super().schema(request)
+        schema["properties"]["view"]["maxLength"] = longest_text(request.limit_tokens)
+        return dict(schema)

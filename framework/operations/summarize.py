@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from framework.operations._card import documents_text
+from framework.operations._json import longest_text
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
 
@@ -39,3 +41,8 @@ class Summarize(PromptedOperation[SummarizeRequest, SummarizeResponse]):
             "documents": documents_text(request.chunks),
             "limit": str(request.limit_tokens),
         }
+
+    def schema(self, request: SummarizeRequest) -> Mapping[str, Any] | None:
+        schema: Any = super().schema(request)
+        schema["properties"]["summary"]["maxLength"] = longest_text(request.limit_tokens)
+        return dict(schema)

@@ -13,6 +13,8 @@ from framework.operations.prompted import PromptedOperation
 from framework.records import EMPTY, FactField
 from framework.registry import register
 
+_LONGEST: Final = 200
+"""Characters of a field's value at most."""
 SLOTS: Final = ("facts", "reasoning", "pending", "context")
 """The slots of the store: `facts` maps labels to values, the others are lists of texts."""
 
@@ -67,5 +69,5 @@ class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSche
     def schema(self, request: SynthesizeSchemaRequest) -> Mapping[str, Any] | None:
         schema: Any = super().schema(request)
         labels = [field.label for field in request.fields]
-        schema["properties"]["facts"].update(_json.nullable_texts(labels))
+        schema["properties"]["facts"].update(_json.nullable_texts(labels, _LONGEST))
         return dict(schema)

@@ -37,7 +37,7 @@ from framework.contracts import (
     Scored,
     maybe_await,
 )
-from framework.errors import StopRun
+from framework.errors import DoesNotFit, StopRun
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.pipeline.concurrency import CancelToken, bounded
 from framework.pipeline.failures import told
@@ -191,6 +191,7 @@ class Pipeline:
             expected=case.gold.decision,
             budget_tokens=self.limit,
             domain_version=self.domain.version,
+            model=self.model.described if answer else "",
         )
         forms, form = self.model.reads_forms, case.tags.get("form")
         if answer and forms is not None and form is not None:
@@ -200,6 +201,9 @@ class Pipeline:
             return await self._measure(base, job, ledger, answer, k)
         except StopRun as stop:
             raise StopRun(f"{stop} (case {case.id})") from None
+        except DoesNotFit as unfit:
+            row = replace(base, state=str(unfit), usage=ledger.usage())
+            return row, {"state": row.state, "prompts": ledger.prompts}
         except (
             Exception
         ) as error:  # whatever a plugin raises, the case is a row and the run goes on
@@ -221,7 +225,7 @@ class Pipeline:
         kept = retained(case.gold, view, partial(self.domain.states, case))
         response = clean = None
         answered = recalled
-        error = ""
+        error = state = ""
         try:
             if answer:
                 response = await self._read(case, view, ledger, "answer", job.repeat)
@@ -234,7 +238,10 @@ class Pipeline:
         except Exception as failed:
             if not answer:
                 raise
-            error = told(failed, self.parts)
+            if isinstance(failed, DoesNotFit):
+                state = str(failed)
+            else:
+                error = told(failed, self.parts)
             # What memory kept stands, whatever became of the answer: no answer is asked for it.
             with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
                 measured = await self.score(case, view, None, kept, None)
@@ -243,6 +250,7 @@ class Pipeline:
             row,
             **measured.outcome,
             error=error,
+            state=state,
             axes=measured.values,
             decision=response.decision if response else "",
             reasons=response.reasons if response else (),
@@ -268,6 +276,7 @@ class Pipeline:
             "evidence": measured.evidence,
             "verdicts": measured.verdicts,
             **({"error": error} if error else {}),
+            **({"state": state} if state else {}),
             "arch_report": dict(memory.arch.report()),
             **({"extraction": memory.extraction} if memory.extraction else {}),
         }

@@ -75,7 +75,7 @@ def history() -> tuple[Event, ...]:
             "it is therefore not a sign of unstable income.",
             (("supports", "e2"),),
         ),
-        ("e5", "note", "The file was moved to the second floor.", ()),
+        ("e5b", "note", "The file was moved to the second floor.", ()),
         (
             "e6",
             "letter",

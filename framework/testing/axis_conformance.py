@@ -185,7 +185,7 @@ GOLD: Final = Gold(
     governing=("e1",),
     retired=(Retired(key="score", type="score", value="655", source_ids=("e3",)),),
     evidence=("e1", "e6"),
-    injected=("APPROVE", "e5"),
+    injected=("APPROVE", "e5b"),
 )
 """Gold of `arch_conformance.history`, with something for every kind of axis to look at."""
 

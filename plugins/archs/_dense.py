@@ -16,10 +16,21 @@ _LOWEST: Final = float(np.finfo(np.float32).min)
 
 async def embed(context: ArchContext, texts: Sequence[str]) -> NDArray[np.float32]:
     """The texts' vectors by the run's embedder. Raises ValueError where the arm was given none."""
-    embedder: Embedder[Any] | None = context.embedder
-    if embedder is None:
+    rows: NDArray[np.float32] = await maybe_await(_of(context).embed(texts))
+    return rows
+
+
+async def embed_query(context: ArchContext, text: str) -> NDArray[np.float32]:
+    """The vector of what the arm is asked with. Raises ValueError as `embed` does."""
+    rows: NDArray[np.float32] = await maybe_await(_of(context).embed_queries([text]))
+    first: NDArray[np.float32] = rows[0]
+    return first
+
+
+def _of(context: ArchContext) -> Embedder[Any]:
+    if context.embedder is None:
         raise ValueError("the arm was given no embedder")
-    return await maybe_await(embedder.embed(texts))
+    return context.embedder
 
 
 class DenseIndex:

@@ -12,7 +12,7 @@ from framework.contracts import Arch, Query
 from framework.operations.consolidate import Change, Consolidate, ConsolidateRequest
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._dense import embed
+from plugins.archs._dense import embed, embed_query
 from plugins.archs._vectors import Vectors
 
 
@@ -93,7 +93,7 @@ class ConsolidateMemory(Arch[ConsolidateSettings]):
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
         if self._vectors is None:
             return []
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         return [
             Item(
                 id=f"memory:{number}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import NoSettings, register
-from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._dense import DenseIndex, embed, embed_query
 from plugins.archs._items import ranked_items
 
 
@@ -27,6 +27,6 @@ class Dense(Arch[NoSettings]):
         self._index = DenseIndex(await embed(self.context, [e.text for e in self._events]))
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         order, scores = self._index.rank(vector, k)
         return ranked_items(self._events, order, {"dense": scores})

@@ -13,7 +13,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, top
-from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._dense import DenseIndex, embed, embed_query
 from plugins.archs._items import ranked_items
 
 
@@ -45,7 +45,7 @@ class HybridRRF(Arch[HybridSettings]):
         self._dense = DenseIndex(await embed(self.context, texts))
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         n = len(self._events)
         sparse, dense = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         sparse[top(self._sparse.scores(query.text), n)] = np.arange(1, n + 1)

@@ -11,7 +11,7 @@ from framework.contracts import Arch, Query
 from framework.operations.take_note import Note, TakeNote, TakeNoteRequest, TakeNoteResponse
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._dense import embed
+from plugins.archs._dense import embed, embed_query
 from plugins.archs._items import event_item, recency
 from plugins.archs._vectors import Vectors
 
@@ -103,7 +103,7 @@ class LinkedNotes(Arch[LinkedNotesSettings]):
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
         if self._vectors is None:
             return []
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         ranked = self._vectors.nearest(vector, len(self._notes))
         score = dict(ranked)
         order: dict[int, int] = {}

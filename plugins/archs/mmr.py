@@ -13,7 +13,7 @@ from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._dense import DenseIndex, embed, embed_query
 from plugins.archs._items import ranked_items
 
 
@@ -45,7 +45,7 @@ class MMR(Arch[MMRSettings]):
         self._index = DenseIndex(await embed(self.context, [e.text for e in self._events]))
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         order, scores = self._index.rank(vector, max(k, self.settings.candidates) if k > 0 else 0)
         few = self.settings.candidates
         chosen = self._diverse(self._index.vectors[order[:few]], scores[:few])

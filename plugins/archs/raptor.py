@@ -15,7 +15,7 @@ from framework.records import Event, Item
 from framework.registry import register
 from framework.text.tokens import truncate
 from plugins.archs._clusters import Clustering, clusters
-from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._dense import DenseIndex, embed, embed_query
 from plugins.archs._items import event_item, recency
 
 
@@ -102,7 +102,7 @@ class Raptor(Arch[RaptorSettings]):
         return truncate((await self.context.client.ask(Summarize(), request)).summary, limit)
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         places, scores = self._index.rank(vector, len(self._nodes))
         order = places.tolist()
         if self.settings.search == "traversal":

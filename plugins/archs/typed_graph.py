@@ -16,7 +16,7 @@ from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
 from plugins.archs._bm25 import BM25Index, BM25Settings, Tokenizer, top
-from plugins.archs._dense import embed
+from plugins.archs._dense import embed, embed_query
 from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import SUPERSEDES, TypedGraph
 from plugins.archs._items import event_item, recency
@@ -226,6 +226,6 @@ class TypedGraphDense(TypedArm[GraphSettings]):
         self._vectors = await embed(self.context, [event.text for event in self._events])
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
-        (vector,) = await embed(self.context, [query.text or ""])
+        vector = await embed_query(self.context, query.text or "")
         scores = self._vectors @ vector
         return self._recalled(query, scores.astype(np.float64), k)

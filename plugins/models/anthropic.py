@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from framework.contracts import Prompt
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
-from framework.models.sdk import ThroughSDK, is_closed
+from framework.models.sdk import ThroughSDK, is_closed, unbounded
 from framework.registry import register
 
+_OF_TEXTS: Final = ("maxLength",)
+_REFUSED: Final = (*_OF_TEXTS, "maxItems", "maximum", "minimum", "multipleOf")
+"""Bounds that the form of an answer may not have (a tool's input may)."""
 _WORTH_KEEPING = 4096
 """Characters of a shared prefix below which no Claude model keeps it."""
 
@@ -62,12 +65,15 @@ class Anthropic(ThroughSDK[AnthropicSettings], LLM[AnthropicSettings]):
         if settings.temperature is not None:
             body["temperature"] = settings.temperature
         if schema is not None and settings.structured_output == "tool":
+            # A bound may hang on the budget, and tools stand first: what is kept would be lost.
+            form = unbounded(schema, _OF_TEXTS)
             body["tools"] = [
-                {"name": operation, "description": "Give the answer.", "input_schema": dict(schema)}
+                {"name": operation, "description": "Give the answer.", "input_schema": form}
             ]
             body["tool_choice"] = {"type": "tool", "name": operation}
         if schema is not None and settings.structured_output == "format" and is_closed(schema):
-            body["output_config"] = {"format": {"type": "json_schema", "schema": dict(schema)}}
+            known = unbounded(schema, _REFUSED)
+            body["output_config"] = {"format": {"type": "json_schema", "schema": known}}
         return body
 
     def response(self, answer: Any, request: Mapping[str, Any]) -> Response:

@@ -137,6 +137,7 @@ def test_time_and_spend_are_not_measured(original: Row, other: float) -> None:
         {"usage": {"answer": Usage(calls=1, tokens_in=10, cost_usd=0.25)}},
         {"usage": {"answer": Usage(calls=1, tokens_in=9, cost_usd=0.26)}},
         {"trial": 1},
+        {"state": "does not fit: 8,229 of 8,192 tokens"},
     ],
     ids=lambda changed: "-".join(changed),
 )
@@ -156,7 +157,7 @@ def test_columns_are_key_first_and_timing_last(tmp_path: Path) -> None:
     assert table.column("cost_usd").to_pylist() == [0.25, 0.25]
     unmeasured = [name for name in table.column_names if not is_measured(name)]
     assert unmeasured == table.column_names[-len(unmeasured) :]
-    assert set(unmeasured) == {"paid_usd", "timing_answer_model_s", "timing_recall_s"}
+    assert set(unmeasured) == {"model", "paid_usd", "timing_answer_model_s", "timing_recall_s"}
     described = table.schema.metadata[b"decisionbench.measured"].decode().split(",")
     assert described == table.column_names[: -len(unmeasured)]
 

@@ -184,7 +184,11 @@ def _models(evidence: Evidence) -> str:
     """Whether any language model took part."""
     runs = [job.summary["run"] for job in evidence.jobs]
     kinds = asked(evidence.jobs)
-    llms = list(dict.fromkeys(run["model"] for run in runs if run["model_kind"] == "llm"))
+    llms = list(
+        dict.fromkeys(
+            run.get("answered_by") or run["model"] for run in runs if run["model_kind"] == "llm"
+        )
+    )
     if not kinds:
         return "No model took part: every figure is model-free."
     if "measured with an LLM" in kinds and llms:

@@ -20,6 +20,7 @@ from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
 from framework.operations.project import Project, ProjectRequest
 from framework.operations.prompted import NO_SET, SETS, SHIPPED, PromptedOperation, PromptSet, load
+from framework.operations.summarize import Summarize, SummarizeRequest
 from framework.operations.synthesize_schema import (
     SynthesizeSchema,
     SynthesizeSchemaRequest,
@@ -69,9 +70,12 @@ def strict(schema: Any) -> None:
             strict(part)
 
 
+HANG_ON_THE_REQUEST = ("author_candidate", "decide", "project", "summarize", "synthesize_schema")
+
+
 @pytest.mark.parametrize(
     "cls",
-    [c for c in OURS if c.name not in ("author_candidate", "decide", "synthesize_schema")],
+    [c for c in OURS if c.name not in HANG_ON_THE_REQUEST],
     ids=lambda c: c.name,
 )
 def test_schemas_are_strict(cls: type[PromptedOperation[Any, Any]]) -> None:
@@ -94,6 +98,14 @@ def test_schemas_that_hang_on_the_request_are_strict() -> None:
     store: Any = SynthesizeSchema().schema(request)
     strict(store)
     assert list(store["properties"]["facts"]["properties"]) == [f.label for f in LOAN.fields]
+    for limit in (335, 3350):
+        view: Any = Project().schema(ProjectRequest(task=LOAN, events=(), limit_tokens=limit))
+        summary: Any = Summarize().schema(
+            SummarizeRequest(summary="", chunks=(), limit_tokens=limit)
+        )
+        strict([view, summary])
+        longest = view["properties"]["view"]["maxLength"]
+        assert longest == summary["properties"]["summary"]["maxLength"] > 5 * limit
     for code in (False, True):
         asked = Assignment(
             regime="", meaning="", seams=("score",), failures=(), fragments={}, signals=(),

@@ -1,0 +1,103 @@
+"""The chat protocol of OpenAI, as its servers and llama.cpp speak it: requests and answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from framework.contracts import Prompt
+from framework.models.cache import Response
+from framework.models.sdk import is_closed
+from framework.text.tokens import count_tokens
+
+CANDIDATES: Final = 20
+"""Alternatives to a token that are asked for, the most that the protocol allows."""
+
+
+def messages_of(prompt: Prompt) -> list[dict[str, str]]:
+    """A prompt as the turns of a chat."""
+    turns = [{"role": "user", "content": prompt.user}]
+    return [{"role": "system", "content": prompt.system}, *turns] if prompt.system else turns
+
+
+def form_of(operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a request that asks for an answer in a JSON schema, strictly where it can be."""
+    named = {"name": operation, "schema": dict(schema), "strict": is_closed(schema)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def response_of(answer: Any, request: Mapping[str, Any]) -> Response:
+    """The response in a decoded body. Raises what looking into one of another form raises."""
+    choice, usage = answer["choices"][0], answer.get("usage")
+    message, finish = choice["message"], choice.get("finish_reason")
+    text = message.get("content") or ""
+    refused = bool(message.get("refusal")) or finish == "content_filter"
+    if usage is None:  # a server that counts nothing: by our own counter, which prices nothing
+        tokens_in = sum(count_tokens(turn["content"]) for turn in request["messages"])
+        tokens_out, cached = count_tokens(text), 0
+    else:
+        tokens_in, tokens_out = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    return Response(
+        text=text,
+        stop="refused" if refused else "length" if finish == "length" else "end",
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        tokens_cached=cached,
+        model=str(answer.get("model", "")),
+        confidence=_confidence(choice.get("logprobs"), request),
+    )
+
+
+def _confidence(logprobs: Any, request: Mapping[str, Any]) -> float | None:
+    """The probability of the choice that was made, among those that the form allowed.
+
+    Of the first property that is a choice (`enum`): at each token of its value, the token's share
+    of what the likeliest alternatives that still spell an allowed value have together; the product
+    of these. None without log-probabilities, or such a property.
+    """
+    tokens = (logprobs or {}).get("content")
+    form = request.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    found = next(
+        ((name, entry["enum"]) for name, entry in form.get("properties", {}).items()
+         if "enum" in entry),
+        None,
+    )  # fmt: skip
+    if not tokens or found is None or not request.get("logprobs"):
+        return None
+    share = 1.0
+    steps = list(_steps(tokens, json.dumps(found[0])))
+    for before, entry in steps:
+        allowed = [_spelled(value) for value in found[1]]
+        both = {entry["token"]: entry["logprob"]}
+        both |= {other["token"]: other["logprob"] for other in entry.get("top_logprobs", ())}
+        fitting = {t: p for t, p in both.items() if _fits(before + t, allowed)}
+        if entry["token"] not in fitting:
+            return None
+        share *= math.exp(entry["logprob"]) / sum(map(math.exp, fitting.values()))
+    return round(share, 6) if steps else None
+
+
+def _steps(tokens: Sequence[Mapping[str, Any]], key: str) -> Iterator[tuple[str, Any]]:
+    """The tokens of the value of a key, each with what of the value stands before it."""
+    text = value = ""
+    for entry in tokens:
+        _, found, rest = text.rpartition(key)
+        if found and rest.strip().startswith(":"):
+            value = rest.partition(":")[2]
+            if value.strip().count('"') == 2:
+                return
+            yield value, entry
+        text += entry["token"]
+
+
+def _spelled(value: Any) -> str:
+    return json.dumps(value)
+
+
+def _fits(text: str, allowed: Sequence[str]) -> bool:
+    """Whether a value's beginning can still become one of these, or is one and goes on after it."""
+    begun = text.lstrip()
+    return any(value.startswith(begun) or begun.startswith(value) for value in allowed)

@@ -1,0 +1,1 @@
+"""A language model in the process: llama.cpp, from a package, with a model from a package."""

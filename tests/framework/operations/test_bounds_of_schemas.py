@@ -1,0 +1,96 @@
+"""Every answer that a schema asks for has an end: texts, lists and numbers are bounded."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.models.llm import most_tokens
+from framework.models.sdk import unbounded
+from framework.operations.answering import AnswerRequest
+from framework.operations.decide import Decide
+from framework.operations.project import Project, ProjectRequest
+from framework.operations.prompted import SHIPPED
+from framework.operations.summarize import Summarize, SummarizeRequest
+from framework.operations.synthesize_schema import (
+    SynthesizeSchema,
+    SynthesizeSchemaRequest,
+    SynthesizeSchemaResponse,
+)
+from framework.records import FactField, TaskCard
+
+FILES = sorted(SHIPPED.glob("**/schema.json"))
+FIELD = FactField(key="income", label="income", type="money")
+CARD = TaskCard(operation="decide", query="", instruction="", decisions=("A",), fields=(FIELD,))
+FILLED_IN = [
+    Decide().schema(AnswerRequest(task=CARD, view="")),
+    Project().schema(ProjectRequest(task=CARD, events=(), limit_tokens=335)),
+    Summarize().schema(SummarizeRequest(summary="", chunks=(), limit_tokens=335)),
+    SynthesizeSchema().schema(
+        SynthesizeSchemaRequest(
+            fields=(FIELD,), store=SynthesizeSchemaResponse(), chunks=(), limit_tokens=335
+        )
+    ),
+]
+
+
+def unbounded_parts(schema: Any, place: str = "") -> Iterator[str]:
+    """The places of a schema where an answer may go on for ever."""
+    kinds = schema.get("type", "object")
+    if "enum" in schema:
+        return
+    if "string" in kinds and "maxLength" not in schema:
+        yield f"{place}: maxLength"
+    if "array" in kinds:
+        if "maxItems" not in schema:
+            yield f"{place}: maxItems"
+        yield from unbounded_parts(schema["items"], f"{place}[]")
+    if ("number" in kinds or "integer" in kinds) and not {"minimum", "maximum"} <= schema.keys():
+        yield f"{place}: minimum, maximum"
+    if "number" in kinds and "multipleOf" not in schema:
+        yield f"{place}: multipleOf, for its digits"
+    for name, entry in schema.get("properties", {}).items():
+        yield from unbounded_parts(entry, f"{place}.{name}")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.parent.relative_to(SHIPPED)))
+def test_every_shipped_schema_is_bounded(file: Path) -> None:
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    assert list(unbounded_parts(schema)) == []
+
+
+@pytest.mark.parametrize("schema", FILLED_IN, ids=["decide", "project", "summarize", "synthesize"])
+def test_what_a_request_fills_in_is_bounded(schema: Mapping[str, Any]) -> None:
+    assert list(unbounded_parts(schema)) == []
+    assert most_tokens(schema) < 20_000
+
+
+def test_the_room_of_an_answer_is_that_of_its_form() -> None:
+    met = {"type": "object", "properties": {"met": {"type": "boolean"}}}
+    why = {"type": "object", "properties": {"why": {"type": "string", "maxLength": 600}}}
+    assert most_tokens(met) < 50
+    assert 300 < most_tokens(why) < 400
+    assert most_tokens({"type": "object", "properties": {"why": {"type": "string"}}}) > 10**5
+
+
+def test_bounds_that_a_server_refuses_are_left_out_and_nothing_else() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "maxLength": {"type": "string", "maxLength": 5000},
+            "short": {"type": "string", "maxLength": 20},
+            "many": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 9}},
+        },
+    }
+    assert unbounded(schema, ("maxLength",), 2000)["properties"] == {
+        "maxLength": {"type": "string"},
+        "short": {"type": "string", "maxLength": 20},
+        "many": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 9}},
+    }
+    assert "maxLength" not in json.dumps(unbounded(schema, ("maxLength",))["properties"]["short"])
+    assert math.isfinite(most_tokens(schema))

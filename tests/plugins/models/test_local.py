@@ -1,0 +1,274 @@
+"""The model in the process: with a stand-in for llama.cpp, and, marked `local`, as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.contracts import Prompt
+from framework.errors import DoesNotFit, UserError
+from framework.models.transport import CallFailed
+from framework.operations.answering import AnswerRequest
+from framework.operations.decide import Decide
+from framework.records import FactField, TaskCard
+from framework.registry import find, settings_of
+from framework.store.directory import load_state
+from plugins.models.local import model as local
+from plugins.models.local.gguf import weights_of
+from plugins.models.local.model import PACKAGED, Local, LocalSettings
+from tests.extras import needs_local
+from tests.framework.models.serving import summaries
+from tests.launching import run
+
+BASE = ("domain=loan", "arch=bm25", "budget=tight", "model=local", "tracking=none", "gate=open")
+CARD = TaskCard(
+    instruction="Decide.",
+    query="",
+    decisions=("APPROVE", "DENY"),
+    fields=(FactField(key="income", label="income", type="money"),),
+)
+ANSWER = {
+    "decision": "DENY",
+    "confidence": None,
+    "amount": None,
+    "facts": {"income": "3000"},
+    "reasons": [],
+    "provisions": [],
+    "rationale": "Too little.",
+    "notice": "",
+}
+
+
+class LlamaCpp:
+    """What `xllamacpp.Server` gives, with one answer and 3 tokens a word."""
+
+    def __init__(self, answer: Mapping[str, Any] | str = ANSWER) -> None:
+        self.text = answer if isinstance(answer, str) else json.dumps(answer)
+        self.asked: list[Mapping[str, Any]] = []
+        self.refuses: Mapping[str, Any] | None = None
+
+    def handle_chat_completions(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.asked.append(body)
+        if self.refuses is not None:
+            return {"error": self.refuses}
+        return {
+            "choices": [
+                {
+                    "message": {"content": self.text},
+                    "finish_reason": "stop",
+                    "logprobs": {"content": list(spelled(self.text))},
+                }
+            ],
+            "usage": {"prompt_tokens": 30, "completion_tokens": 20},
+        }
+
+
+def spelled(text: str) -> Any:
+    """A text as tokens of four characters, each with .6, beside one that no form allows with .3."""
+    for start in range(0, len(text), 4):
+        yield {
+            "token": text[start : start + 4],
+            "logprob": math.log(0.6),
+            "top_logprobs": [
+                {"token": text[start : start + 4], "logprob": math.log(0.6)},
+                {"token": "Sure", "logprob": math.log(0.3)},
+            ],
+        }
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def llama(monkeypatch: pytest.MonkeyPatch) -> LlamaCpp:
+    made = LlamaCpp()
+    monkeypatch.setattr(local, "_installed", lambda path: Path("model.gguf"))
+    monkeypatch.setattr(local, "_server", lambda *_: made)
+    words = lambda self, body: sum(3 * len(t["content"].split()) for t in body["messages"])  # noqa: E731
+    monkeypatch.setattr(Local, "_tokens", words)
+    return made
+
+
+def ask(model: Local, view: str = "Income 3,000.") -> Any:
+    return asyncio.run(model.run(Decide(), AnswerRequest(task=CARD, view=view), 0))
+
+
+def test_without_the_packages_one_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"^model=local needs packages .*xllamacpp.*: make local"):
+        Local(LocalSettings())
+    done = run(capsys, *BASE, "n_cases=1")
+    assert done.status == 2
+    assert "make local" in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_what_is_asked_is_one_request_that_keeps_nothing(llama: LlamaCpp) -> None:
+    reply = ask(Local(LocalSettings(seed=4)))
+    (body,) = llama.asked
+    assert body["cache_prompt"] is False
+    assert (body["temperature"], body["seed"]) == (0.0, 4)
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert body["max_tokens"] <= 4096
+    assert not {"model", "context"} & body.keys()
+    assert reply.usage.cost_usd == 0
+    assert reply.usage.seconds > 0
+    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (30, 20)
+
+
+def test_confidence_is_the_share_of_the_choice_among_those_allowed(llama: LlamaCpp) -> None:
+    assert ask(Local(LocalSettings())).response.confidence == 1.0  # no other choice was likely
+    assert ask(Local(LocalSettings(confidence="stated", cache=None))).response.confidence is None
+
+    def rivals(self: LlamaCpp, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        rival = {"token": ' "APPR', "logprob": math.log(0.2)}
+        chosen = {"token": ' "DE', "logprob": math.log(0.6)}
+        tokens = [
+            {"token": '{"decision":', "logprob": -0.1, "top_logprobs": []},
+            {**chosen, "top_logprobs": [chosen, rival, {"token": "Sure", "logprob": -1.0}]},
+            {"token": 'NY"', "logprob": math.log(0.9), "top_logprobs": []},
+            {"token": ', "amount"', "logprob": -3.0, "top_logprobs": []},
+        ]
+        choice = {"message": {"content": json.dumps(ANSWER)}, "logprobs": {"content": tokens}}
+        return {"choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+
+    llama.handle_chat_completions = rivals.__get__(llama)  # type: ignore[method-assign]
+    assert ask(Local(LocalSettings(cache=None))).response.confidence == pytest.approx(0.75)
+
+
+def test_a_prompt_that_does_not_fit_is_a_state_not_an_error(
+    llama: LlamaCpp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(DoesNotFit, match=r"^does not fit: \d,\d{3} of 600 tokens$"):
+        ask(Local(LocalSettings(context=600)), view="word " * 500)
+    assert llama.asked == []
+    done = run(capsys, *BASE, "n_cases=2", "model.context=600", "hydra.run.dir=small")
+    assert done.status == 0
+    rows = load_state(Path("small")).rows
+    assert all(row.state.startswith("does not fit: ") and not row.error for row in rows)
+    assert all((row.success is None and row.axes["p_ret"] is not None) or row.axes for row in rows)
+    (summary,) = summaries(Path("small"))
+    assert summary["errors"]["n"] == 0
+    assert sum(summary["states"].values()) == 2
+    assert summary["ledger"]["total"].get("calls", 0) == 0
+
+
+def test_a_refusal_of_llama_cpp_is_told(llama: LlamaCpp) -> None:
+    llama.refuses = {"code": 400, "message": "failed to\nparse grammar"}
+    model = Local(LocalSettings(cache=None))
+    model.connect()
+    with pytest.raises(CallFailed, match="400: failed to parse grammar"):
+        asyncio.run(model.send(model.request("decide", Prompt(system="", user="x"), None, 0)))
+
+
+def test_rows_say_which_model_answered_and_a_replay_needs_none(
+    llama: LlamaCpp,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    llama.text = "{}"
+    given = (*BASE, "n_cases=2", "max_errors=10")
+    assert run(capsys, *given, "hydra.run.dir=first").status == 0
+    rows = load_state(Path("first")).rows
+    named = "SmolLM2-135M-Instruct, 135M, Q4_1, sha256:b179c9523d0e"
+    assert {row.model for row in rows} == {named}
+    assert all("unreadable after a repair" in row.error for row in rows)
+    (summary,) = summaries(Path("first"))
+    assert summary["run"]["model_kind"] == "llm"
+    assert summary["run"]["answered_by"] == named
+    assert summary["ledger"]["answer"]["unreadable"] == 2
+    said = json.loads(Path("first/answers.jsonl").read_text().splitlines()[0])["prompts"]
+    assert said[0]["response"] == "{}\n[asked again]\n{}"
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    assert run(capsys, *given, "model.replay=true", "hydra.run.dir=again").status == 0
+    again = load_state(Path("again")).rows
+    assert [(r.key, r.error) for r in again] == [(r.key, r.error) for r in rows]
+
+
+def test_settings_that_mean_nothing_here_are_refused() -> None:
+    plugin = find("model", "local")
+    for key, value in {"concurrency": 4, "base_url": "http://x", "temperature": None}.items():
+        with pytest.raises(UserError, match=rf"model=local: {key}: .*"):
+            settings_of(plugin, {key: value})
+    with pytest.raises(UserError, match=r"model\.path: .*no model that can be read"):
+        _ = settings_of(plugin, {"path": "nowhere.gguf"}).weights
+
+
+def test_the_head_of_a_file_names_its_model(tmp_path: Path) -> None:
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    file = tmp_path / "Tiny-1M.Q8_0.gguf"
+    entries = [
+        text("general.architecture") + struct.pack("<I", 8) + text("llama"),
+        text("general.file_type") + struct.pack("<II", 4, 7),
+        text("llama.context_length") + struct.pack("<II", 4, 512),
+        text("tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b"),
+    ]
+    tensor = text("w") + struct.pack("<IQQ", 2, 1000, 1200) + struct.pack("<IQ", 0, 0)
+    head = struct.pack("<4sIQQ", b"GGUF", 3, 1, len(entries))
+    file.write_bytes(head + b"".join(entries) + tensor)
+    found = weights_of(file)
+    assert found.described.startswith("Tiny-1M, 1M, Q8_0, sha256:")
+    assert (found.context, found.parameters) == (512, 1_200_000)
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"no model at all, whatever its name")
+    with pytest.raises(UserError, match="not a GGUF file"):
+        weights_of(other)
+
+
+def test_where_a_file_lies_is_no_part_of_the_identity(tmp_path: Path) -> None:
+    identity = LocalSettings().identity()
+    assert identity["digest"] == PACKAGED.digest
+    assert not {"path", "threads", "base_url"} & identity.keys()
+
+
+@pytest.mark.local
+@pytest.mark.timeout(300)
+def test_the_packaged_model_answers_in_the_form_and_the_same_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    needs_local()
+    given = (*BASE, "n_cases=1", "prompt_set=small", "max_errors=5", "report=false")
+    assert run(capsys, *given, "hydra.run.dir=one").status == 0
+    other = ("model.cache=other.sqlite", "model.threads=2", "hydra.run.dir=two")
+    assert run(capsys, *given, *other).status == 0
+    one, two = (load_state(Path(place)).rows[0] for place in ("one", "two"))
+    assert not one.error
+    assert (one.decision, one.axes) == (two.decision, two.axes)
+    assert run(capsys, *given, "model.replay=true", "hydra.run.dir=three").status == 0
+    assert load_state(Path("three")).rows[0].axes == one.axes
+    (summary,) = summaries(Path("one"))
+    assert summary["axes"]["eda"]["kind"] == "measured with an LLM"
+    assert summary["ledger"]["answer"]["cost_usd"] == 0
+    assert summary["ledger"]["answer"]["seconds"] > 0
+    record = json.loads(Path("one/answers.jsonl").read_text())
+    assert 0 < record["answer"]["confidence"] < 1
+
+
+@pytest.mark.local
+def test_what_the_model_does_not_hold_is_counted_by_its_own_tokens(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    needs_local()
+    assert weights_of(local._installed(None)) == PACKAGED
+    words = ("arch=full_context", "n_cases=1", "prompt_set=small", "hydra.run.dir=whole")
+    assert run(capsys, *BASE, *words).status == 0
+    (row,) = load_state(Path("whole")).rows
+    assert row.state.startswith("does not fit: ")
+    assert row.state.endswith(" of 8,192 tokens")
+    assert row.view_tokens > 5000
