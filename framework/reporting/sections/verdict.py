@@ -106,7 +106,11 @@ def _against(group: Group, leader: Leader) -> str:
         (found,) = with_baseline or [*shown, *undecided]
         if found in shown:
             return f"better than {found.other} by {_delta(found)}"
-        return f"not shown to be better than {found.other}: {_delta(found)}, undecided"
+        alone = (
+            found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+        )
+        why = "undecided once adjusted for all comparisons" if alone else "undecided"
+        return f"not shown to be better than {found.other}: {_delta(found)}, {why}"
     if not shown:
         return f"not told apart from {_named([found.other for found in undecided])}"
     closest = shown[0]

@@ -44,6 +44,13 @@ def test_an_undecided_arm_is_not_called_better() -> None:
         assert "because of too few cases" in text
 
 
+def test_an_interval_without_0_that_decides_nothing_is_explained() -> None:
+    means = {"x": [1.0] * 6, "y": [0.0] * 6, "z": [0.0] * 6}
+    text = said(combine(*(job(arm, {"eda": m}) for arm, m in means.items()), baseline="y"))
+    assert "better than y: +1.00 (+" in text
+    assert "undecided once adjusted for all comparisons" in text
+
+
 def test_arms_of_one_mean_lead_together() -> None:
     text = said(combine(job("x", {"eda": HALF}), job("y", {"eda": HALF}), job("z", {"eda": NONE})))
     assert "x and y alike, 0.50" in text
