@@ -139,11 +139,11 @@ class LLM(Served[S], Model[S]):
 
 
 def most_tokens(schema: Mapping[str, Any]) -> int:
-    """Tokens that are enough for the longest answer in a form: two characters each.
+    """Tokens that are enough for the longest answer in a form: one a character, as of digits.
 
     What the form does not bound counts as much as any model may write.
     """
-    return math.ceil(min(_MOST, _characters(schema)) / 2) + 16
+    return math.ceil(min(_MOST, _characters(schema))) + 16
 
 
 def _characters(schema: Any) -> float:

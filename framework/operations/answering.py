@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,10 +18,14 @@ UNDETERMINED: Final = "UNDETERMINED"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRequest:
-    """The public task and the text of the view: all that an answer may rest on."""
+    """The public task and the text of the view: all that an answer may rest on.
+
+    answered : of a question in parts, the responses to the parts before this one.
+    """
 
     task: TaskCard
     view: str
+    answered: tuple[Any, ...] = ()
 
 
 class AnsweringOperation(Operation[AnswerRequest, Res]):
@@ -28,6 +33,14 @@ class AnsweringOperation(Operation[AnswerRequest, Res]):
 
     A task card names it (`TaskCard.operation`), so that the same readers serve every domain.
     """
+
+    def apart(self) -> Sequence[AnsweringOperation[Res]]:
+        """The same question in parts, each an operation of its own; by default it is one part."""
+        return (self,)
+
+    def joined(self, responses: Sequence[Res]) -> Res:
+        """One response of those to the parts, in their order."""
+        return responses[-1]
 
     @abstractmethod
     def answer_of(self, response: Res, task: TaskCard) -> Answer:

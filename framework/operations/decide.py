@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from framework.contracts import Prompt
 from framework.operations import _json
 from framework.operations._card import card_text
 from framework.operations.answering import UNDETERMINED, AnswerRequest
-from framework.operations.prompted import PromptedAnswering
+from framework.operations.prompted import PromptedAnswering, PromptFiles
 from framework.records import ABSTAIN, EMPTY, Answer, TaskCard
 from framework.registry import register
+from framework.text.canonical import canonical_json
 
-_LONGEST: Final = 120
-"""Characters of a fact's value at most."""
+_PARTS: Final = (
+    ("decision", "confidence", "amount"),
+    ("facts",),
+    ("reasons", "provisions", "rationale", "notice"),
+)
+_NOT_ASKED: Final[Mapping[str, Any]] = {
+    "decision": UNDETERMINED,
+    "confidence": None,
+    "amount": None,
+    "facts": {},
+    "reasons": [],
+    "provisions": [],
+    "rationale": "",
+    "notice": "",
+}
+"""What a part says of the keys of the others."""
+_KEY: Final = re.compile(r'^"(\w+)":')
+"""A line of the prompt that says what a key of the answer means."""
 _PLACEHOLDER: Final = re.compile(r"\{[a-z_]+(?::\w+)?\}")
 
 
@@ -48,6 +67,48 @@ class Decide(PromptedAnswering[DecideResponse]):
 
     response = DecideResponse
     slots = frozenset({"task", "record", "decisions", "notice"})
+    part: tuple[str, ...] = ()
+    """The keys that are asked for; none for all of them."""
+
+    @property
+    def files(self) -> PromptFiles:
+        files = super().files
+        if not self.part:
+            return files
+        schema: Any = copy.deepcopy(files.schema)
+        schema["properties"] = {k: v for k, v in schema["properties"].items() if k in self.part}
+        schema["required"] = list(schema["properties"])
+        lines = [x for x in files.user.splitlines() if not _KEY.match(x) or _key(x) in self.part]
+        return replace(files, user="\n".join(lines), schema=schema)
+
+    def apart(self) -> Sequence[Decide]:
+        """The decision, the facts, the grounds with the notice: each asked alone, in this order."""
+        return [self._only(part) for part in _PARTS]
+
+    def joined(self, responses: Sequence[DecideResponse]) -> DecideResponse:
+        own = {
+            key: getattr(response, key)
+            for part, response in zip(_PARTS, responses, strict=True)
+            for key in part
+        }
+        return DecideResponse(**own)
+
+    def _only(self, part: tuple[str, ...]) -> Decide:
+        one = copy.copy(self)
+        one.part = part
+        return one
+
+    def prompt(self, request: AnswerRequest) -> Prompt:
+        prompt = super().prompt(request)
+        if "decision" in self.part or not request.answered:
+            return prompt
+        told = f"\nThe decision is {request.answered[0].decision}."
+        return replace(prompt, user=prompt.user + told)
+
+    def render(self, response: DecideResponse) -> str:
+        if not self.part:
+            return super().render(response)
+        return canonical_json({key: getattr(response, key) for key in self.part})
 
     def answer_of(self, response: DecideResponse, task: TaskCard) -> Answer:
         return Answer(
@@ -73,12 +134,19 @@ class Decide(PromptedAnswering[DecideResponse]):
 
     def schema(self, request: AnswerRequest) -> Mapping[str, Any] | None:
         schema: Any = super().schema(request)
-        schema["properties"]["decision"]["enum"] = list(_decisions(request.task))
-        keys = [field.key for field in request.task.fields]
-        schema["properties"]["facts"].update(_json.nullable_texts(keys, _LONGEST))
+        if "decision" in schema["properties"]:
+            schema["properties"]["decision"]["enum"] = list(_decisions(request.task))
+        if "facts" in schema["properties"]:
+            fields = {field.key: field for field in request.task.fields}
+            schema["properties"]["facts"].update(_json.nullable_texts(fields))
         return dict(schema)
 
     def parse(self, text: str, request: AnswerRequest) -> DecideResponse:
+        if self.part:
+            data = self.json_object(text)
+            if set(data) != set(self.part):
+                raise ValueError(f"the keys {sorted(self.part)} expected, got {sorted(data)}")
+            text = canonical_json({**_NOT_ASKED, **data})
         found = super().parse(text, request)
         # A model that leaves it open though it must not is taken at its word: the reader chooses.
         if found.decision not in (*_decisions(request.task), UNDETERMINED):
@@ -88,6 +156,11 @@ class Decide(PromptedAnswering[DecideResponse]):
         if unknown:
             raise ValueError(f"facts for unknown fields {unknown}")
         return found
+
+
+def _key(line: str) -> str:
+    found = _KEY.match(line)
+    return found[1] if found else ""
 
 
 def _decisions(task: TaskCard) -> tuple[str, ...]:

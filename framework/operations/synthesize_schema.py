@@ -13,8 +13,6 @@ from framework.operations.prompted import PromptedOperation
 from framework.records import EMPTY, FactField
 from framework.registry import register
 
-_LONGEST: Final = 200
-"""Characters of a field's value at most."""
 SLOTS: Final = ("facts", "reasoning", "pending", "context")
 """The slots of the store: `facts` maps labels to values, the others are lists of texts."""
 
@@ -68,6 +66,6 @@ class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSche
 
     def schema(self, request: SynthesizeSchemaRequest) -> Mapping[str, Any] | None:
         schema: Any = super().schema(request)
-        labels = [field.label for field in request.fields]
-        schema["properties"]["facts"].update(_json.nullable_texts(labels, _LONGEST))
+        fields = {field.label: field for field in request.fields}
+        schema["properties"]["facts"].update(_json.nullable_texts(fields))
         return dict(schema)

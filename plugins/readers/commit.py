@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from framework.contracts import Client, Reader
 from framework.operations.answering import UNDETERMINED, AnswerRequest, answering
@@ -21,14 +21,23 @@ class CommitSettings:
     undetermined : `choose`, the paper's forced choice: a language model must give a decision, and
         where the rule-based one determines none, one is chosen evenly by a hash of the case.
         `default` lets the model leave it open and takes the card's default decision.
+    ask : `together`, one call for all of the answer; `apart`, one question a call where the
+        operation has parts (the decision, the facts, the grounds), for models that lose a long
+        form. What was decided is told to the parts that follow.
     """
 
     undetermined: Literal["choose", "default"] = "choose"
+    ask: Literal["together", "apart"] = "together"
+
+    def identity(self) -> dict[str, Any]:
+        """Runs of before there was `ask` asked together, and are of the same identity."""
+        apart = {"ask": self.ask} if self.ask != "together" else {}
+        return {"undetermined": self.undetermined, **apart}
 
 
 @register("reader", "commit")
 class Commit(Reader[CommitSettings]):
-    """One call; a decision comes of it in any case.
+    """One call, or one a part; a decision comes of it in any case.
 
     It never abstains for want of knowledge: an `ABSTAIN` it returns is the referral that a rule of
     the policy demands. A decision that was chosen or is the default says so (`defaulted`), and has
@@ -42,7 +51,13 @@ class Commit(Reader[CommitSettings]):
         chooses = self.settings.undetermined == "choose"
         operation = answering(task)
         asked = replace(task, must_decide=True) if chooses and task.decisions else task
-        response = await client.ask(operation, AnswerRequest(task=asked, view=view.text))
+        request = AnswerRequest(task=asked, view=view.text)
+        parts = operation.apart() if self.settings.ask == "apart" else (operation,)
+        for part in parts:
+            response = await client.ask(part, request)
+            request = replace(request, answered=(*request.answered, response))
+        if len(parts) > 1:
+            response = operation.joined(request.answered)
         answer = operation.answer_of(response, task)
         if answer.decision != UNDETERMINED:
             return answer

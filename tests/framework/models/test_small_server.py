@@ -1,0 +1,118 @@
+"""A small server is no trap: slots, context and lateness are taken from what it says and does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from framework.contracts import Prompt
+from framework.errors import DoesNotFit, ModelError
+from framework.records import Usage
+from plugins.models.openai import OpenAI, OpenAISettings
+
+CLOSED = {
+    "type": "object",
+    "properties": {"why": {"type": "string", "maxLength": 100}},
+    "required": ["why"],
+    "additionalProperties": False,
+}
+PATH = "/v1/chat/completions"
+
+
+def model(server: HTTPServer, **settings: Any) -> OpenAI:
+    url = server.url_for("/v1")
+    return OpenAI(OpenAISettings(base_url=url, cache=None, backoff_s=0.01, **settings))
+
+
+def bodies(asked: OpenAI, n: int) -> list[dict[str, Any]]:
+    return [
+        asked.request("entail", Prompt(system="", user=f"Question {i}"), CLOSED, 0)
+        for i in range(n)
+    ]
+
+
+async def ask(asked: OpenAI, n: int) -> list[Any]:
+    calls = (asked.answer("entail", body, 0, Usage()) for body in bodies(asked, n))
+    try:
+        return await asyncio.gather(*calls, return_exceptions=True)
+    finally:
+        await asked.close()
+
+
+class Slots:
+    """Answers, and counts how many it answers at once."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.under_way = self.most = 0
+
+    def __call__(self, request: Request) -> Response:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        time.sleep(self.seconds)
+        self.under_way -= 1
+        choice = {"message": {"content": '{"why": "x"}'}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 3, "completion_tokens": 2}
+        return Response(json.dumps({"choices": [choice], "usage": usage}), mimetype="text/json")
+
+
+def test_no_more_calls_are_under_way_than_the_server_has_slots(httpserver: HTTPServer) -> None:
+    slots = Slots(0.02)
+    httpserver.expect_request("/props").respond_with_json({"total_slots": 1})
+    httpserver.expect_request(PATH).respond_with_handler(slots)
+    answers = asyncio.run(ask(model(httpserver), 6))
+    assert not any(isinstance(answer, Exception) for answer in answers)
+    assert slots.most == 1
+
+
+def test_a_server_that_tells_nothing_is_asked_as_before(httpserver: HTTPServer) -> None:
+    slots = Slots(0.05)
+    httpserver.expect_request(PATH).respond_with_handler(slots)
+    answers = asyncio.run(ask(model(httpserver), 6))
+    assert not any(isinstance(answer, Exception) for answer in answers)
+    assert slots.most > 1
+
+
+def test_calls_fall_after_the_first_answer_that_is_late_and_it_is_said_once(
+    httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    httpserver.expect_request(PATH).respond_with_handler(Slots(0.4))
+    asked = model(httpserver, timeout_s=0.1, retries=0)
+    answers = asyncio.run(ask(asked, 8))
+    assert all(isinstance(answer, ModelError) for answer in answers)
+    (said,) = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert "no answer within 0.1 s" in said
+    assert "fall to 4" in said
+
+
+def test_a_prompt_beyond_the_servers_context_is_a_state(httpserver: HTTPServer) -> None:
+    error = {
+        "code": 400,
+        "type": "exceed_context_size_error",
+        "message": "request (9031 tokens) exceeds the available context size (8192 tokens)",
+        "n_prompt_tokens": 9031,
+        "n_ctx": 8192,
+    }
+    httpserver.expect_request(PATH).respond_with_json({"error": error}, status=400)
+    (unfit,) = asyncio.run(ask(model(httpserver), 1))
+    assert isinstance(unfit, DoesNotFit)
+    assert str(unfit) == "does not fit: 9,031 of 8,192 tokens"
+
+
+def test_an_own_server_gets_no_more_tokens_than_the_form_needs(tmp_path: Path) -> None:
+    settings = {"cache": None, "api_key_env": None}
+    own = OpenAI(OpenAISettings(base_url="http://127.0.0.1:1/v1", **settings))
+    assert bodies(own, 1)[0]["max_tokens"] < 300
+    thinks = OpenAI(OpenAISettings(base_url="http://127.0.0.1:1/v1", temperature=None, **settings))
+    assert bodies(thinks, 1)[0]["max_tokens"] == 4096
+    service = OpenAI(OpenAISettings(**settings))
+    (body,) = bodies(service, 1)
+    assert body["max_completion_tokens"] == 4096
+    assert "maxLength" not in json.dumps(body["response_format"])
