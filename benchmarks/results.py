@@ -128,7 +128,10 @@ def differing(entry: dict[str, Any], arms: Sequence[str], commit: str) -> list[s
     directory = RUNS / f"sample-{commit[:8]}-{entry['name']}-{arms[0]}"
     if not directory.exists():
         kept = [word for word in entry["sweep"] if not word.startswith("arch=")]
-        baseline = () if entry["sample"] else (f"baseline={arms[0]}",)
+        with composer():
+            named = compose_raw(_experiment(kept)).get("baseline")
+        # Differences from a baseline are only in tables of which the manifest keeps it beside.
+        baseline = () if named in arms else (f"baseline={arms[0]}",)
         call("run.py", *kept, f"arch={','.join(arms)}", *baseline, f"hydra.sweep.dir={directory}")
     missing = []
     for place, how in entry["tables"].items():
@@ -148,9 +151,13 @@ def arms_of(overrides: Sequence[str]) -> set[str]:
     if named:
         return {arm for words in named for arm in words.split(",")}
     # Of the rest no word but the experiment names arms, and composing takes one value of each.
-    given = [word for word in overrides if word.startswith("+experiment=")]
+    given = _experiment(overrides)
     jobs = grid(given, compose_raw(given))
     return {word.partition("=")[2] for job in jobs for word in job if word.startswith("arch=")}
+
+
+def _experiment(overrides: Sequence[str]) -> list[str]:
+    return [word for word in overrides if word.startswith("+experiment=")]
 
 
 def rows(table: str) -> list[str]:

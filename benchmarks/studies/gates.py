@@ -88,6 +88,7 @@ RULES: Final = (
     ),
     Rule(name="bound, 0, no spending", spends=False),
     Rule(name="bound, 0, spending"),
+    Rule(name="bound, 0, spending, plateau (text_to_sql)", least=2, patience=3),
     Rule(name="bound, 0, fresh", fresh=True),
     Rule(name="bound, 0, fresh, plateau (default)", **_PLATEAU),
     Rule(
@@ -95,6 +96,7 @@ RULES: Final = (
     ),
     Rule(name="bound, .02, fresh", gate={"threshold": 0.02}, fresh=True),
     Rule(name="bound, 0, fresh, 400 a look", fresh=True, confirm=400),
+    Rule(name="bound, 0, fresh, 400 a look, plateau (longmemeval)", confirm=400, **_PLATEAU),
     Rule(name="bound, .02, fresh, 400 a look", gate={"threshold": 0.02}, fresh=True, confirm=400),
 )
 

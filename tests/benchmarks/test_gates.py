@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 from benchmarks.studies import gates
 from benchmarks.studies.gate_populations import MIXTURE, Effect, Idea, Population, read_effects
 from benchmarks.studies.gate_tables import draw, markdown
-from benchmarks.studies.gates import ANALYSES, Found, Rule, simulate
+from benchmarks.studies.gates import ANALYSES, RULES, Found, Rule, simulate
+from framework.engine.compose import compose_plan, composer
 from framework.errors import DataError, UserError
 from framework.reporting.figures.style import save
 
@@ -25,6 +27,27 @@ OPEN = Rule(name="open", plugin="open")
 @pytest.fixture(scope="module")
 def found() -> list[Found]:
     return simulate(15, seed=1, rules=[STRICT, Rule(name="every", gate={"rule": "point"}), OPEN])
+
+
+@pytest.mark.parametrize(
+    "target", [("longmemeval",), ("pipeline", "domain=loan"), ("text_to_sql",)], ids=lambda t: t[0]
+)
+def test_the_rule_that_a_target_runs_is_simulated(target: tuple[str, ...]) -> None:
+    with composer():
+        plan = compose_plan(["protocol=improve", f"target={target[0]}", *target[1:]])
+    settings = plan.parts["protocol"].create().settings
+    domain = plan.parts["domain"].create()
+    of = plan.parts["target"].create().on(domain)
+    run = Rule(
+        name="as run",
+        plugin=plan.parts["gate"].plugin.name,
+        fresh=of.generates(domain),
+        confirm=settings.sizes(of.sizes(domain)).confirm,
+        least=settings.min_net_flips,
+        patience=settings.patience,
+    )
+    assert settings.fresh_confirm == "auto"
+    assert any(replace(rule, name="as run") == run for rule in RULES), run
 
 
 def test_the_declared_effects_are_the_true_ones() -> None:

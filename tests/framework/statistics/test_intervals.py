@@ -16,6 +16,7 @@ from framework.statistics.intervals import (
     mean_interval,
     mean_intervals,
     wilson,
+    within,
 )
 
 GRADES = st.sampled_from([0.0, 1 / 6, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0])
@@ -25,6 +26,12 @@ def limits(interval: Interval) -> tuple[float, float]:
     assert interval.low is not None
     assert interval.high is not None
     return interval.low, interval.high
+
+
+def test_limits_that_were_cut_off_say_so() -> None:
+    assert within((0.2, 1.3, "t"), 0.0) == (0.2, 1.0, "t, cut at the end of the scale")
+    assert within((-1.2, 0.3, "t"), -1.0) == (-1.0, 0.3, "t, cut at the end of the scale")
+    assert within((-0.2, 0.3, "tango score"), -1.0) == (-0.2, 0.3, "tango score")
 
 
 def test_published_values() -> None:

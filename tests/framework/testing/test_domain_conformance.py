@@ -135,6 +135,15 @@ class Named(Good):
         yield Event(id=f"e-{history_id}", text="Of no note.", time="2026-01-03", kind="note")
 
 
+class NamesSeed(Good):
+    """An event bears the seed, which makes the case with its place among the events."""
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        yield from super().history(history_id)
+        seed = int(history_id) // 100
+        yield Event(id=f"e-{seed}", text="Of no note.", time="2026-01-03", kind="note")
+
+
 class OtherWhenAll(Good):
     """All cases are other cases than the first."""
 
@@ -277,6 +286,7 @@ BROKEN: list[tuple[type[Domain[Any]], str]] = [
     (with_event(lambda event: replace(event, id="e")), "two events of one id"),
     (with_event(lambda event: replace(event, text=" ")), "has no text"),
     (Named, "names the case"),
+    (NamesSeed, "names the case 905321467"),
     (with_event(lambda event: replace(event, time="January")), "no ISO 8601 date"),
     (with_event(lambda event: replace(event, edges=(("cites", "e9"),))), "e0 cites e9"),
     (with_card(query=""), "has no query"),
