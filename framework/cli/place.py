@@ -15,7 +15,7 @@ def check_place() -> None:
     if importlib.util.find_spec("hydra") is None:
         raise UserError(
             f"{sys.executable} lacks what DecisionBench needs: `make setup`, then "
-            "`. .venv/bin/activate` or `.venv/bin/python run.py`"
+            "`. .venv/bin/activate` or `.venv/bin/decisionbench`"
         )
     home = Path(__file__).resolve().parents[2] / "plugins"
     spec = importlib.util.find_spec(home.name)

@@ -124,6 +124,8 @@ def _status(command: Callable[[], object], switches: list[str], overrides: list[
             if not isinstance(left, _Left) or left.__cause__ is None:
                 return left.code if isinstance(left.code, int) else 0
             error: BaseException = left.__cause__
+        except BrokenPipeError:
+            raise
         except Exception as raised:
             error = raised
         added = _corrected(error, overrides)

@@ -55,7 +55,9 @@ def test_an_unknown_command_is_status_2(capsys: pytest.CaptureFixture[str]) -> N
     assert "invalid choice: 'lst'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["show", "domain=loan", "case=0"]])
+@pytest.mark.parametrize(
+    "arguments", [["list"], ["show", "domain=loan", "case=0"], ["run", "--help"]]
+)
 def test_output_to_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
     """`... | head -1`: the reader leaves after a line, or before the first."""
     for lines in (1, 0):
