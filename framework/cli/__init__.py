@@ -242,6 +242,14 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--json", action="store_true", help="as JSON")
     add.set_defaults(command="judging:judges")
 
+    add = commands.add_parser("calibrate", help="how often a judge passes right and wrong answers")
+    add.add_argument("judge", metavar="JUDGE", help="or `recorded`: the verdicts in the set")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge.KEY, calibration.KEY")
+    add.add_argument("--set", required=True, metavar="NAME", help="`list calibration` shows them")
+    add.add_argument("--runs", nargs="+", metavar="RUN", help="correct their judged shares")
+    add.add_argument("--json", action="store_true", help="as JSON")
+    add.set_defaults(command="calibrate:calibrate")
+
     add = commands.add_parser("label", help="a blinded sheet for people to label, or read it back")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument(

@@ -1,0 +1,1 @@
+"""Sets of answers of known truth, for judges to be tried with."""
