@@ -219,7 +219,8 @@ class Target(Configured[S]):
         """What the case came to. `record` is that of `framework.pipeline.path.Pipeline.rows`.
 
         With an assembly seam set, `record["ranked"]` holds (item id, source ids) in the order that
-        the seam was given; without one the trace is in that order.
+        the seam was given; without one the ranks of the trace, of which it keeps the view, what is
+        next and gold (`framework.retention.kept_trace`), are of that order.
         """
 
     def generates(self, domain: Domain[Any]) -> bool:
