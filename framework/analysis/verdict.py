@@ -83,9 +83,12 @@ def chief_axes(group: Group) -> list[str]:
     return list(dict.fromkeys([*kept[:1], *right])) or directed[:1]
 
 
-def leaders(group: Group, axis: str) -> list[Leader]:
-    """Who leads an axis, by budget; nobody where no arm has a mean."""
-    return [found for b in group.budgets if (found := _leader(group, axis, b)) is not None]
+def leaders(group: Group, axis: str, kind: str | None = None) -> list[Leader]:
+    """Who leads an axis, by budget; nobody where no arm has a mean.
+
+    kind : only arms whose mean is of this kind, none of them a reference; None for any kind.
+    """
+    return [found for b in group.budgets if (found := _leader(group, axis, b, kind)) is not None]
 
 
 def costs(group: Group) -> list[Cost]:
@@ -126,12 +129,13 @@ def asked(jobs: Sequence[Job]) -> set[str]:
     return {kind for kind in kinds if kind in ("rule-based", "measured with an LLM")}
 
 
-def _leader(group: Group, axis: str, budget: str) -> Leader | None:
+def _leader(group: Group, axis: str, budget: str, kind: str | None) -> Leader | None:
     jobs = [
         job for arm in group.arms
         if (job := group.job(arm, budget)) is not None and group.entry(arm, budget, axis)
     ]  # fmt: skip
-    jobs = [job for job in jobs if not is_reference(job)] or jobs
+    jobs = [job for job in jobs if not is_reference(job)] or ([] if kind else jobs)
+    jobs = [job for job in jobs if kind in (None, _kind(group, job, axis))]
     if not jobs:
         return None
     sign = 1 if higher_is_better(axis) else -1

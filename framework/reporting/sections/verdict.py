@@ -61,17 +61,27 @@ def _all_failed(jobs: Sequence[Job]) -> str:
 def _found(group: Group) -> list[str]:
     """A sentence for each chief axis, and one for the cost."""
     of = {axis: leaders(group, axis) for axis in chief_axes(group)}
-    said = [_axis(group, axis, found) for axis, found in of.items()]
+    said = [text for axis, found in of.items() for text in _of_axis(group, axis, found)]
     return [*said, _cost(group, [leader for found in of.values() for leader in found])]
 
 
-def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
+def _of_axis(group: Group, axis: str, found: Sequence[Leader]) -> Iterator[str]:
+    """Who leads; where rules made that mean, who leads of two or more arms without a model."""
+    yield _axis(group, axis, found)
+    ruled = {leader.budget for leader in found if leader.kind == "rule-based"}
+    free = [leader for leader in leaders(group, axis, "model-free")
+            if leader.budget in ruled and leader.n_others + len(leader.arms) > 1]  # fmt: skip
+    if free:
+        yield _axis(group, axis, free, f", of arms without {DAGGER}")
+
+
+def _axis(group: Group, axis: str, found: Sequence[Leader], only: str = "") -> str:
     best = "Highest" if higher_is_better(axis) else "Lowest"
     alone = len({job.arm for job in group.jobs}) == 1
     said = "; ".join(f"at {_budget(group, f.budget)} {_lead(group, f)}" for f in _ends(found))
     between = len(found) - _MOST_BUDGETS
     more = f"; {between} more budgets in the table" if between > 0 else ""
-    return f"{axis}: {said}{more}." if alone else f"{best} {axis}: {said}{more}."
+    return f"{axis}: {said}{more}." if alone else f"{best} {axis}{only}: {said}{more}."
 
 
 def _ends(found: Sequence[Leader]) -> Sequence[Leader]:

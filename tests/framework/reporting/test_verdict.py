@@ -51,6 +51,17 @@ def test_an_interval_without_0_that_decides_nothing_is_explained() -> None:
     assert "undecided once adjusted for all comparisons" in text
 
 
+def test_where_rules_made_the_best_memory_the_best_without_a_model_is_named_too() -> None:
+    arms = [job("ruled", {"eda": ALL}), job("x", {"eda": HALF}), job("y", {"eda": NONE}),
+            job("gold", {"eda": ALL}, sees_gold=True)]  # fmt: skip
+    arms[0][0]["axes"]["eda"]["kind"] = "rule-based"
+    ruled, free, *_ = sentences(combine(*arms, baseline="y"))
+    assert ruled.startswith("Highest eda: at tight (1,000 tokens) ruled, 1.00†, better than y")
+    assert free.startswith("Highest eda, of arms without †: at tight (1,000 tokens) x, 0.50, ")
+    assert "of arms without" not in said(combine(arms[0], arms[1], arms[3]))
+    assert "of arms without" not in said(combine(*arms[1:]))
+
+
 def test_arms_of_one_mean_lead_together() -> None:
     text = said(combine(job("x", {"eda": HALF}), job("y", {"eda": HALF}), job("z", {"eda": NONE})))
     assert "x and y alike, 0.50" in text
