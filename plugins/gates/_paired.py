@@ -100,9 +100,10 @@ class PairedGate(Gate[S]):
             )
         findings = judge(rows, baseline, self.settings, self.holds, seed)
         wrong = [found for found in findings if not found["passed"]]
-        reason = f"{self.claim} on {', '.join(self.settings.axes)}"
+        reason = f"{self.claim} than {self.settings.baseline} on {', '.join(self.settings.axes)}"
         if wrong:
             reason = "; ".join(f"{f['axis']}: {f['conclusion']}, {f['reason']}" for f in wrong)
+            reason += f"; compared with {self.settings.baseline}"
         return GateOutcome(
             name=self.name, passed=not wrong, findings=tuple(findings), reason=reason
         )

@@ -60,6 +60,7 @@ def test_a_gate_that_fails_is_status_3(
     assert "gate noninferiority for none tight: FAILED" in done.out
     (said,) = done.err.splitlines()
     assert said.startswith("gate noninferiority for none tight: FAILED. mrr: ")
+    assert "; compared with bm25" in said
     gate = gate_of(place / "r/mine")
     assert gate["passed"] is False
     findings = {f["axis"]: f for f in gate["findings"]}  # type: ignore[attr-defined]
