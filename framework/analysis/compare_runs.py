@@ -40,7 +40,7 @@ def compare_across(runs: Sequence[FinishedRun], **options: Any) -> Across:
             budgets by another tokenizer, or without a case in common.
     """
     if len(runs) < 2:
-        raise UserError("compare needs two runs or a sweep")
+        raise UserError("compare needs two finished runs, or a sweep that has two")
     comparable(runs, same_number=False)
     paths = [run.path for run in runs]
     manifests = [run.manifest for run in runs]

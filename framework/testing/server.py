@@ -217,7 +217,8 @@ class ModelServer:
         embeds = asked.protocol == "embeddings"
         text = "" if embeds else self._answer(asked.operation, asked.system, asked.user)
         if text is None:
-            return 400, error("invalid_request_error", "the dry run had no such prompt"), ""
+            told = "no such prompt in the run or sweep that this server was started with"
+            return 400, error("invalid_request_error", told), ""
         if fault in ("malformed", "too_long"):
             text = text[: len(text) // 2]
         if fault == "refuse":

@@ -144,7 +144,9 @@ def test_two_versions_of_a_domain_are_never_set_side_by_side(
 
 
 def test_what_cannot_be_compared(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    assert framework(capsys, "compare", "bm25").mistake == "compare needs two runs or a sweep"
+    assert framework(capsys, "compare", "bm25").mistake == (
+        "compare needs two finished runs, or a sweep that has two"
+    )
     assert framework(capsys, "compare", "bm25", "x").mistake == "x: no such directory"
     assert "same run" in framework(capsys, "compare", "bm25", "bm25").mistake
     unfinish(place / "none")
