@@ -114,6 +114,11 @@ ci-extras: setup ## install Chromium and PostgreSQL with apt-get where absent an
 	fi
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql" --timeout 600 $(ARGS)
 
+# Recorded answers need neither model nor encoder.
+.PHONY: lm
+lm: $(if $(REPLAY),setup,local) ## measure a language model on loans, resumable (REPLAY=1: recorded answers)
+	$(PY) -m benchmarks.language_model $(if $(REPLAY),--replay) $(ARGS)
+
 .PHONY: test-local
 test-local: local ## run the tests of what `make local` installs
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m local --timeout 600 $(ARGS)

@@ -56,7 +56,7 @@ class LocalSettings(LLMSettings):
     seed: int = 0
     context: Annotated[int | None, at_least(64)] = None
     confidence: Literal["stated", "logprobs"] = "logprobs"
-    threads: Annotated[int, at_least(1)] = field(default=1, metadata=_OPERATIONAL)
+    threads: Annotated[int, at_least(1)] = 1
     concurrency: Annotated[int, at_least(1)] = field(default=1, metadata=_OPERATIONAL)
 
     def __post_init__(self) -> None:
@@ -84,6 +84,7 @@ class LocalSettings(LLMSettings):
             "seed": self.seed,
             "max_tokens": self.max_tokens,
             "confidence": self.confidence,
+            "threads": self.threads,
         }
 
 
@@ -92,8 +93,8 @@ class Local(LLM[LocalSettings]):
     """A language model in the process, by llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
 
     Answers are held to the operation's JSON schema. Nothing of one request is kept for another, as
-    that would change low bits and so the text. Answers depend on the processor in rare ties, and
-    not on the number of threads. Needs the extra `local` (`make local`): UserError where it is not
+    that would change low bits and so the text. Another processor may give another word in a tie.
+    Needs the extra `local` (`make local`): UserError where it is not
     installed, unless stored answers are replayed. Dollars are 0; seconds are kept.
     Sources: https://github.com/ggml-org/llama.cpp; SmolLM2, Allal et al. 2025 (arXiv 2502.02737).
     """

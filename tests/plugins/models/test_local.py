@@ -234,18 +234,18 @@ def test_the_head_of_a_file_names_its_model(tmp_path: Path) -> None:
 def test_where_a_file_lies_is_no_part_of_the_identity(tmp_path: Path) -> None:
     identity = LocalSettings().identity()
     assert identity["digest"] == PACKAGED.digest
-    assert not {"path", "threads", "base_url"} & identity.keys()
+    assert not {"path", "base_url"} & identity.keys()
 
 
 @pytest.mark.local
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_packaged_model_answers_in_the_form_and_the_same_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     needs_local()
-    given = (*BASE, "n_cases=1", "prompt_set=small", "max_errors=5", "report=false")
+    given = (*BASE, "arch=none", "n_cases=1", "prompt_set=small", "max_errors=5", "report=false")
     assert run(capsys, *given, "hydra.run.dir=one").status == 0
-    other = ("model.cache=other.sqlite", "model.threads=2", "hydra.run.dir=two")
+    other = ("model.cache=other.sqlite", "hydra.run.dir=two")
     assert run(capsys, *given, *other).status == 0
     one, two = (load_state(Path(place)).rows[0] for place in ("one", "two"))
     assert not one.error

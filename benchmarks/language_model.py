@@ -1,0 +1,172 @@
+"""A language model on board, measured: `make lm`, or `make lm REPLAY=1` from recorded answers.
+
+The sweep is +experiment=language_model. Without --replay it asks the model in the process, goes on
+where it was cut off, and says at the end how many answers are those that were recorded. With
+--replay it takes every answer and vector from the shipped files, needs neither model nor encoder,
+and gives the same rows on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from framework.errors import UserError
+from framework.records import Row
+from framework.reporting.cells import entry_cell
+from framework.reporting.markdown import put_between_markers
+from framework.store.directory import ANSWERS, read_run
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+RECORDED: Final = ROOT / "benchmarks" / "recorded" / "language_model"
+FILES: Final = ("responses.sqlite", "vectors.sqlite")
+CASES: Final = 10
+ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
+_LEVEL: Final = 0.05
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure or replay, and print the table. The status."""
+    parser = argparse.ArgumentParser(prog="make lm", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--replay", action="store_true", help="from the recorded answers alone")
+    parser.add_argument("--cases", type=int, default=CASES, help="how many cases")
+    parser.add_argument("--into", metavar="PATH#NAME", help="write the table there")
+    args = parser.parse_args(arguments)
+    name = f"language_model_{args.cases}" + ("_replayed" if args.replay else "")
+    directory, kept = Path("runs") / name, Path(".cache") / name
+    if args.replay:
+        for place in (directory, kept):
+            shutil.rmtree(place, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for file in FILES:
+            shutil.copy(RECORDED / file, kept / file)
+    sweep(directory, kept, args.cases, args.replay)
+    made = table(directory)
+    print(made)
+    if args.into:
+        put_between_markers(args.into, made)
+    if not args.replay:
+        print(agreement(kept / FILES[0], RECORDED / FILES[0]))
+    return 0
+
+
+def sweep(directory: Path, kept: Path, cases: int, replay: bool) -> None:
+    """Run the sweep, or go on with it. Raises UserError where it fails."""
+    words = [f"resume={directory}"]
+    if not directory.exists():
+        words = [
+            "-m",
+            "+experiment=language_model",
+            f"n_cases={cases}",
+            "tracking=none",
+            "report=false",
+            f"hydra.sweep.dir={directory}",
+            f"model.cache={kept / FILES[0]}",
+            f"embedder.cache={kept / FILES[1]}",
+        ]
+        if replay:
+            words += ["model.replay=true", "embedder.replay=true"]
+    done = subprocess.run([sys.executable, str(ROOT / "run.py"), *words], stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise UserError(f"the sweep ended with status {done.returncode}; {directory} has its rows")
+
+
+def table(directory: Path) -> str:
+    """What the runs of a sweep show of the model, by arm, in Markdown."""
+    runs = [read_run(path.parent) for path in sorted(directory.glob(f"*/{ANSWERS}"))]
+    columns = (
+        "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
+        "leak", "commonest decision", "mean confidence", "seconds a call",
+    )  # fmt: skip
+    lines = [columns, ("---",) * len(columns)]
+    for run in sorted(runs, key=lambda run: ARMS.index(_arm(run.summary))):
+        lines.append(_line(run.path, run.summary, run.rows))
+    first = runs[0].summary
+    said = first["run"]["answered_by"]
+    n = first["run"]["n_cases"]
+    caption = f"**loan, budget tight, {n} cases, {said}**"
+    body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return f"{caption}\n\n{body}\n\n{_constants(first)} {_smallest(n)}"
+
+
+def _arm(summary: Mapping[str, Any]) -> str:
+    return str(summary["run"]["arch"]).partition("(")[0]
+
+
+def _line(path: Path, summary: Mapping[str, Any], rows: Sequence[Row]) -> tuple[str, ...]:
+    answered = [row for row in rows if not row.error and not row.state]
+    axes, n = summary["axes"], len(rows)
+    decisions = Counter(row.decision for row in answered).most_common(1)
+    answers = list(_answers(path))
+    sure = [float(a["confidence"]) for a in answers if a["confidence"] is not None]
+    empty = sum(not (a["rationale"] and a["facts"]) for a in answers)
+    unreadable = sum("unreadable" in row.error for row in rows)
+    usage = summary["ledger"].get("answer", {})
+    seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
+    states = [row.state for row in rows if row.state]
+    cells = {name: entry_cell(axes.get(name)) for name in ("eda", "p_ret", "kappa", "leak")}
+    return (
+        str(summary["run"]["arch"]),
+        str(n),
+        f"{len(states)} ({max(states)})" if states else "0",
+        str(unreadable),
+        f"{empty} of {len(answers)}" if answers else "–",
+        *(cell.brief or cell.text for cell in cells.values()),
+        f"{decisions[0][0]}, {decisions[0][1]} of {len(answered)}" if decisions else "–",
+        f"{sum(sure) / len(sure):.2f}" if sure else "–",
+        f"{seconds:.0f}" if seconds else "–",
+    )
+
+
+def _answers(path: Path) -> Iterable[Mapping[str, Any]]:
+    for line in (path / ANSWERS).read_text(encoding="utf-8").splitlines():
+        if answer := json.loads(line).get("answer"):
+            yield answer
+
+
+def _constants(summary: Mapping[str, Any]) -> str:
+    shares = summary["constants"]
+    best = max(shares, key=shares.get)
+    return f"Always answering {best} would be right in {shares[best]:.2f} of the cases."
+
+
+def _smallest(n: int) -> str:
+    """What a paired comparison of so many cases can show at best."""
+    k = next(k for k in range(1, 64) if 2 * 0.5**k <= _LEVEL)
+    if k > n:
+        return f"{n} pairs of cases can't show any difference at {_LEVEL}."
+    return (
+        f"Two arms must differ in at least {k} cases, all in one direction ({k / n:.2f} of {n}), "
+        f"for a two-sided paired test at {_LEVEL}."
+    )
+
+
+def agreement(made: Path, recorded: Path) -> str:
+    """How many of the answers made here are those that were recorded."""
+    if not recorded.is_file():
+        return "no recorded answers to compare with"
+    here, there = _texts(made), _texts(recorded)
+    both = here.keys() & there.keys()
+    same = sum(here[key] == there[key] for key in both)
+    return f"{same} of {len(both)} answers are those recorded; {len(here) - len(both)} are new"
+
+
+def _texts(path: Path) -> dict[str, str]:
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT key, response FROM responses").fetchall()
+    return {key: json.loads(response)["text"] for key, response in rows}
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except UserError as error:
+        sys.exit(f"make lm: {error}")
