@@ -195,7 +195,8 @@ def _print_answer(record: Mapping[str, Any]) -> None:
     print("   (the declared default: undetermined)" if answer["defaulted"] else "")
     if answer["amount"] is not None:
         print(f"amount {answer['amount']:,.2f}")
-    print(wrapped(answer["rationale"]))
+    if answer["decision"] or answer["rationale"] != answer["text"]:  # else it is said already
+        print(wrapped(answer["rationale"]))
     if answer["notice"]:
         print(f"\nNOTICE\n{wrapped(answer['notice'])}")
 

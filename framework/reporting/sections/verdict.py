@@ -81,7 +81,9 @@ def _axis(group: Group, axis: str, found: Sequence[Leader], only: str = "") -> s
     said = "; ".join(f"at {_budget(group, f.budget)} {_lead(group, f)}" for f in _ends(found))
     between = len(found) - _MOST_BUDGETS
     more = f"; {between} more budgets in the table" if between > 0 else ""
-    return f"{axis}: {said}{more}." if alone else f"{best} {axis}{only}: {said}{more}."
+    right = axis == group.jobs[0].summary.get("success_axis")
+    named = f"{axis} (right answers)" if right else axis
+    return f"{named}: {said}{more}." if alone else f"{best} {named}{only}: {said}{more}."
 
 
 def _ends(found: Sequence[Leader]) -> Sequence[Leader]:

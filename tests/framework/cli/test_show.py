@@ -68,6 +68,16 @@ def test_what_became_of_a_case_in_a_run(capsys: pytest.CaptureFixture[str]) -> N
         assert re.search(r"\bout +0/", done.out), "and what is not"
 
 
+def test_an_answer_in_words_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("domain=longmemeval_synthetic", "arch=full_context", "tracking=none")
+    run(capsys, *given, "n_cases=1", "hydra.run.dir=r")
+    (row,) = load_state(Path("r")).rows
+    told = framework(capsys, "show", "r", f"case={row.case_id}").out.partition("\nANSWER ")[2]
+    answer = told.partition("\n\n")[0].strip()
+    assert answer
+    assert "\n" not in answer
+
+
 def test_every_draw_and_sample_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("arch=random_context", "arch.trials=2", "repeats=2", "n_cases=1")
     run(capsys, *HOTPOT, *given, "hydra.run.dir=r")

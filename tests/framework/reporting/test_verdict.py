@@ -150,5 +150,5 @@ def test_a_sweep_that_was_read_says_of_success_too(
     assert run(capsys, "-m", *LOAN, *given).status == 0
     text = said(read_json(tmp_path / "many/sweep.json"))
     assert "Highest surface_ceiling: " in text
-    assert "Highest eda: " in text
+    assert "Highest eda (right answers): " in text
     assert "A right answer costs, in tokens of models, building the memory included" in text
