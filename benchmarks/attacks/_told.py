@@ -89,7 +89,7 @@ def told(
         high=high,
         cases=len(y),
         clusters=int(groups.max()) + 1,
-        most=max(zip(names, _each(best, y), strict=True), key=lambda found: found[1]),
+        most=max(zip(map(str, names), _each(best, y), strict=True), key=lambda found: found[1]),
     )
 
 
