@@ -124,8 +124,11 @@ def tell_gate(outcome: Outcome) -> None:
     """Tell on stderr what a run's gate says: the exit status alone does not say why."""
     from framework.reporting.sections.conditions import gate_verdict
 
-    if outcome.summary is not None and (said := gate_verdict(outcome.summary)):
-        _log.info("%s", said)
+    if outcome.summary is None:
+        return
+    gate = outcome.summary["gate"]
+    if gate["findings"] or gate["passed"] is False:  # a gate that compares nothing says nothing
+        _log.info("%s", gate_verdict(outcome.summary))
 
 
 def status_of(outcome: Outcome) -> int:
