@@ -17,12 +17,13 @@ from typing import Any, Final
 
 from framework.analysis.evidence import of_run, of_sweep
 from framework.analysis.loops import LOOP, read_loop
+from framework.analysis.verdict import chief_axes, leaders
 from framework.config import plan
 from framework.errors import UserError
 from framework.records import FIRST_VERSION
 from framework.registry import Plugin, identity_of, settings_of
 from framework.reporting.blocks import Block, Note, Text
-from framework.reporting.format import declared_inputs
+from framework.reporting.format import DAGGER, declared_inputs
 from framework.reporting.markdown import blocks_markdown
 from framework.reporting.sections.conditions import budget_flags, gate_lines
 from framework.reporting.sections.overview import axes_table, main_tables, notes
@@ -148,7 +149,7 @@ def sweep_upload(directory: Path) -> Upload:
         tags["prereg"] = f"{judged['plan']['name']}: {', '.join(outcomes) or 'not judged'}"
         tags["prereg_flags"] = str(len(judged["flags"]))
     return Upload(
-        name=_sweep_name(jobs),
+        name=_sweep_name(sweep),
         started=min(_milliseconds(first["time"]) for first, _ in ends),
         finished=max(_milliseconds(last["time"]) for _, last in ends),
         params=_common_params(jobs),
@@ -230,14 +231,34 @@ def _defaults(plugin: Plugin) -> Mapping[str, Any]:
         return {}
 
 
-def _sweep_name(jobs: Sequence[Mapping[str, Any]]) -> str:
-    """Domains, arms and budgets: `loan: none, bm25, dpm and 6 more; moderate, loose`."""
+def _sweep_name(sweep: Mapping[str, Any]) -> str:
+    """Domains, who leads, budgets: `loan: dpm† leads 9 arms; moderate, loose`.
+
+    The list of runs shows nothing else of a sweep. Without one setting in which arms lead, the
+    first arms are named: `loan: none, bm25, dpm and 6 more; moderate, loose`.
+    """
     domains, arms, budgets = (
-        list(dict.fromkeys(job["run"][key] for job in jobs)) for key in ("domain", "arch", "budget")
+        list(dict.fromkeys(job["run"][key] for job in sweep["jobs"]))
+        for key in ("domain", "arch", "budget")
     )
     more = f" and {len(arms) - _MOST_ARMS} more" if len(arms) > _MOST_ARMS else ""
-    name = f"{', '.join(domains)}: {', '.join(arms[:_MOST_ARMS])}{more}; {', '.join(budgets)}"
-    return name[:LONGEST_NAME]
+    named = f"{', '.join(arms[:_MOST_ARMS])}{more}"
+    if found := _leading(sweep):
+        named = f"{', '.join(found)} lead{'s' * (len(found) == 1)} {len(arms)} arms"
+    return f"{', '.join(domains)}: {named}; {', '.join(budgets)}"[:LONGEST_NAME]
+
+
+def _leading(sweep: Mapping[str, Any]) -> list[str]:
+    """The arms of the best mean of the verdict's last axis at some budget; empty for too many."""
+    groups = of_sweep(sweep).groups
+    axes = chief_axes(groups[0]) if len(groups) == 1 and len(groups[0].arms) > 1 else []
+    found = [leader for axis in axes[-1:] for leader in leaders(groups[0], axis)]
+    arms = dict.fromkeys(
+        f"{arm}{DAGGER if leader.kind == 'rule-based' else ''}"
+        for leader in found
+        for arm in leader.arms
+    )
+    return list(arms) if len(arms) <= _MOST_ARMS else []
 
 
 def _common_params(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -28,7 +28,7 @@ pytestmark = [
 PARTS = {"axes/right": "mean", "interval/right_low": "ci_low", "interval/right_high": "ci_high"}
 """Metrics of an axis, by what they are in a summary."""
 T = TypeVar("T")
-NAME = "trivial: trivial, hostile; tight, loose"
+NAME = "trivial: trivial† leads 2 arms; tight, loose"
 SECONDS = 40.0
 """The longest that a page may take on a busy machine."""
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.tracking._content import LONGEST_NAME, _sweep_name
+from plugins.tracking._content import _sweep_name
 from plugins.tracking._metrics import Metrics, run_metrics, word
+from tests.framework.analysis.test_sweep_summary import ALL, HALF, NONE, combine, job
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=3))
@@ -80,11 +81,12 @@ def test_depths_make_a_curve() -> None:
     assert run_metrics(_summary((1, 3))).curves == {"depth/frp": {1: 0.5, 3: 0.5}}
 
 
-def test_the_names_of_wide_sweeps_stay_short() -> None:
-    arms = [{"run": {"domain": "loan", "arch": f"arm{i}", "budget": "tight"}} for i in range(9)]
-    assert _sweep_name(arms) == "loan: arm0, arm1, arm2 and 6 more; tight"
-    many = [{"run": {"domain": f"d{i}", "arch": "a", "budget": "b"}} for i in range(200)]
-    assert len(_sweep_name(many)) == LONGEST_NAME
+def test_a_sweep_is_named_by_who_leads() -> None:
+    lone = [job(arm, {"eda": mean}) for arm, mean in (("x", ALL), ("y", HALF), ("z", NONE))]
+    assert _sweep_name(combine(*lone)) == "domain: x leads 3 arms; tight"
+    tied = [job(arm, {"eda": HALF}) for arm in "wxyz"]
+    assert _sweep_name(combine(*tied)) == "domain: w, x, y and 1 more; tight"
+    assert len(_sweep_name(combine(*(job(f"{n}" * 90, {"eda": HALF}) for n in "abc")))) == 200
 
 
 def test_a_gate_that_judged_is_told_in_numbers() -> None:

@@ -206,7 +206,7 @@ def test_a_sweep_folds_its_runs_under_one(
         "trivial hostile tight", "trivial hostile loose",
     }  # fmt: skip
     assert {r.info.status for r in found} == {"FINISHED"}
-    assert parent.info.run_name == "trivial: trivial, hostile; tight, loose"
+    assert parent.info.run_name == "trivial: trivial† leads 2 arms; tight, loose"
     assert parent.info.start_time == min(r.info.start_time for r in children)
     assert parent.info.end_time == max(r.info.end_time for r in children)
     assert parent.data.params["arch"] == "trivial, hostile"
