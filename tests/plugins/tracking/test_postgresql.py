@@ -164,7 +164,7 @@ def test_four_processes_sweep_into_one_server(url: str, tmp_path: Path) -> None:
         for job in (path.parent for path in (tmp_path / budget).glob("*/summary.json")):
             copy, summary = by_directory[job.name], read_summary(job)
             assert copy.data.tags["mlflow.parentRunId"] in parents
-            assert copy.data.metrics["frp"] == summary["axes"]["frp"]["mean"]
+            assert copy.data.metrics["axes/frp"] == summary["axes"]["frp"]["mean"]
             answers = client.download_artifacts(copy.info.run_id, ANSWERS, str(tmp_path))
             assert Path(answers).read_bytes() == (job / ANSWERS).read_bytes()
 
@@ -188,4 +188,4 @@ def test_an_upload_that_was_killed_is_finished_by_sync(url: str, tmp_path: Path)
     assert {found.info.run_id for found in after} == before
     finished = client.get_run(unfinished.info.run_id)
     assert finished.info.status == "FINISHED"
-    assert finished.data.metrics["right"] == read_summary(run)["axes"]["right"]["mean"]
+    assert finished.data.metrics["axes/right"] == read_summary(run)["axes"]["right"]["mean"]
