@@ -72,7 +72,7 @@ class Job:
                 if b'"confidence":null' in line[:2000]:
                     continue
                 record = json.loads(line)
-                stated = (record["answer"] or {}).get("confidence")
+                stated = (record.get("answer") or {}).get("confidence")
                 if stated is not None:
                     case, arm, trial, repeat, turn = record["key"]
                     found[case, arm, trial, repeat, turn] = float(stated)

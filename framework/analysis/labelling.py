@@ -73,13 +73,22 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
     return list(found.values())
 
 
+def unsupported_of(run: Path) -> tuple[int, int]:
+    """Verdicts in a run's records that rest on words which the answer does not have, of how many.
+
+    In records of before such verdicts were kept there are none.
+    """
+    said = [v for record in _records(run / ANSWERS) for v in record.get("verdicts", ())]
+    return sum(not verdict.get("supported", True) for verdict in said), len(said)
+
+
 def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
     """By budget, (case, arm, all that a judge sees of the answer); first trial and repeat only."""
     answers: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for path in runs:
         budget = read_summary(path)["run"]["budget"]
         for record in _records(path / ANSWERS):
-            (case, arm, trial, repeat, turn), answer = record["key"], record["answer"]
+            (case, arm, trial, repeat, turn), answer = record["key"], record.get("answer")
             if answer is not None and trial == repeat == turn == 0:
                 seen = (answer["decision"], answer["rationale"], answer["notice"], answer["text"])
                 answers[budget].append((case, arm, "\n".join(seen)))

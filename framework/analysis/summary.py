@@ -28,8 +28,11 @@ def summarize(
     protected: ProtectedGroups | None = None,
     corpus: Mapping[str, float] | None = None,
     card: TaskCard | None = None,
+    unsupported: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """The summary of a run; `protected` (`compare_pairs`), `corpus` and `card` are its domain's.
+
+    unsupported : verdicts of the judge without support, of how many.
 
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
@@ -65,7 +68,12 @@ def summarize(
             "answered_by": _answered_by(rows),
             "judge_kind": judge_kind,
         },
-        "warnings": [*warnings(plan.parts["model"], judge), *_of_embedder(plan)],
+        "warnings": [
+            *warnings(plan.parts["model"], judge),
+            *_of_verdicts(unsupported),
+            *_of_embedder(plan),
+        ],
+        "unsupported_verdicts": {"n": unsupported[0], "of": unsupported[1]},
         "headline": list(domain.headline),
         "axes": axes,
         "success_axis": domain.success_axis,
@@ -144,6 +152,12 @@ def warnings(reader: Component, judge: Judge[Any]) -> list[str]:
     if mine != its:
         return []
     return [f"judge and reader are the same model, {its}: it may favour its own answers"]
+
+
+def _of_verdicts(unsupported: tuple[int, int]) -> list[str]:
+    n, of = unsupported
+    quote = "verdicts of the judge quote what the answer does not say: they count as not met"
+    return [f"unsupported verdicts: {n} of {of} {quote}"] if n else []
 
 
 def _of_embedder(plan: Plan) -> list[str]:

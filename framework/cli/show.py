@@ -213,6 +213,9 @@ def _print_axes(record: Mapping[str, Any], axes: Mapping[str, float | None]) -> 
     print("\nAXES")
     for name, value in axes.items():
         print(f"  {name:<24} {'-' if value is None else f'{value:.3f}'}")
+    said = record.get("verdicts", ())
+    if unsupported := sum(not verdict.get("supported", True) for verdict in said):
+        print(f"\nUNSUPPORTED VERDICTS {unsupported} of {len(said)}: they count as not met")
     print("\nEVIDENCE")
     for name, lines in record["evidence"].items():
         for line in lines:

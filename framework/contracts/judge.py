@@ -15,11 +15,16 @@ from framework.records import Answer, ReasoningPoint, Standard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A judge's yes or no on one demand, with the words it rests on."""
+    """A judge's yes or no on one demand, with the words it rests on.
+
+    supported : False where these words do not stand in the answer; such a verdict is not met, and
+        the run counts it.
+    """
 
     id: str
     met: bool
     evidence: str = ""
+    supported: bool = True
 
 
 class Judge(Configured[S]):

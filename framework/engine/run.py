@@ -10,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
-from framework.contracts import REPORTED, Gate, GateOutcome
+from framework.contracts import REPORTED, Gate, GateOutcome, Judge
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
@@ -128,7 +129,8 @@ def execute(
         gate = judge_gate(prepared.gate, run, plan.top.seed, baseline, baseline_none)
         corpus = domain.report(islice(prepared.cases, REPORTED))
         card = next((case.task for case in prepared.cases), None)
-        summary = summarize(plan, run.rows, gate, domain.protected, corpus, card)
+        unsupported = unsupported_of(run.path) if _misquotes(pipeline.judge) else (0, 0)
+        summary = summarize(plan, run.rows, gate, domain.protected, corpus, card, unsupported)
         if pipeline.extractor is not None:
             summary["extraction"] = extraction_of(run.path, run.rows)
         if (report := protocol.report()) is not None:
@@ -137,6 +139,11 @@ def execute(
         return Outcome(directory=directory, summary=summary)
     finally:
         run.close()
+
+
+def _misquotes(judge: Judge[Any] | None) -> bool:
+    """Whether a judge may quote what nobody wrote: one that follows rules takes it from there."""
+    return judge is not None and judge.kind == "llm"
 
 
 def begin(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from framework.operations._json import read_as
@@ -15,18 +15,30 @@ _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Whether one demand is met, the words of the text that it rests on, and why in a sentence."""
+    """Whether one demand is met, the words of the text that it rests on, and why in a sentence.
+
+    supported : False where it rests on words that do not stand in the text: then it is not met,
+        whatever was said, and `why` begins with what that was.
+    """
 
     id: str
     met: bool
     quotes: tuple[str, ...] = ()
     why: str = ""
+    supported: bool = True
 
     @property
     def evidence(self) -> str:
         """Reason and quotes in one line."""
         quoted = ", ".join(f'"{quote}"' for quote in self.quotes)
         return ": ".join(filter(None, (self.why.rstrip("."), quoted)))
+
+    @classmethod
+    def without_support(cls, said: Finding) -> Finding:
+        """Of a finding whose quotes nobody wrote."""
+        told = f"said {'met' if said.met else 'not met'}, quoting what the text does not say"
+        why = "; ".join(filter(None, (told, said.why)))
+        return replace(said, met=False, why=why, supported=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +74,8 @@ def written(findings: Sequence[Finding]) -> dict[str, Any]:
 def read_findings(data: Mapping[str, Any], ids: Sequence[str], text: str) -> tuple[Finding, ...]:
     """The findings, in the order of `ids`, as the demands were listed.
 
-    Raises ValueError unless there is exactly one for each demand and every quote stands in `text`:
-    a verdict that rests on words that nobody wrote is no verdict.
+    One with a quote that does not stand in `text` is without support, which says nothing of the
+    others. Raises ValueError unless there is exactly one for each demand.
     """
     entries: dict[int, Finding] = {}
     searched = _folded(text)
@@ -74,10 +86,10 @@ def read_findings(data: Mapping[str, Any], ids: Sequence[str], text: str) -> tup
         if number in entries:
             raise ValueError(f"two verdicts on number {number}")
         quotes = tuple(quote for quote in said.quotes if quote.strip())
-        for quote in quotes:
-            if not _stands_in(quote, searched):
-                raise ValueError(f"number {number}: {quote!r} does not stand in the text")
-        entries[number] = Finding(id=ids[number - 1], met=said.met, quotes=quotes, why=said.why)
+        found = Finding(id=ids[number - 1], met=said.met, quotes=quotes, why=said.why)
+        if not all(_stands_in(quote, searched) for quote in quotes):
+            found = Finding.without_support(found)
+        entries[number] = found
     missing = [number for number in range(1, len(ids) + 1) if number not in entries]
     if missing:
         raise ValueError(f"no verdict on number {', '.join(map(str, missing))}")

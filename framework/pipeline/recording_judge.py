@@ -13,7 +13,7 @@ class RecordingJudge(Judge[Any]):
     """Passes every question on to a judge and keeps the verdicts, each with its demand.
 
     `verdicts` holds plain data, in the order of asking: `question` (entail, audit or equivalent),
-    `id`, `demand`, `met`, `evidence`.
+    `id`, `demand`, `met`, `evidence`, `supported`.
     """
 
     def __init__(self, judge: Judge[Any]) -> None:
@@ -49,5 +49,6 @@ class RecordingJudge(Judge[Any]):
                     "demand": demand,
                     "met": verdict.met,
                     "evidence": verdict.evidence,
+                    "supported": verdict.supported,
                 }
             )

@@ -78,9 +78,10 @@ class LLMJudge(Judge[LLMJudgeSettings]):
     """Asks a model of its own, with a rubric, about numbered demands in shuffled order.
 
     Blinded: a question holds the answer, the demands' texts and nothing else of the case, and one
-    that names an arm is not sent (`Unblinded`). A verdict comes with quotes that must stand in the
-    answer and with its reason (LongHorizon 3.3, 3.4). With `model: {plugin: rule_based}` the rules
-    answer, which shows that the instrument works. Calls are booked in the phase `judge`.
+    that names an arm is not sent (`Unblinded`). A verdict comes with its reason and with quotes;
+    where these do not stand in the answer it is not met and counted as unsupported (LongHorizon
+    3.3, 3.4). With `model: {plugin: rule_based}` the rules answer, which shows that the instrument
+    works. Calls are booked in the phase `judge`.
     """
 
     kind: ClassVar[Literal["rule-based", "llm"]] = "llm"
@@ -144,7 +145,8 @@ class LLMJudge(Judge[LLMJudgeSettings]):
 
 def _verdicts(findings: Sequence[Finding], ids: Sequence[str]) -> list[Verdict]:
     """In the order in which they were asked for."""
-    found = {finding.id: finding for finding in findings}
+    found = {f.id: f for f in findings}
     return [
-        Verdict(id=demand, met=found[demand].met, evidence=found[demand].evidence) for demand in ids
+        Verdict(id=f.id, met=f.met, evidence=f.evidence, supported=f.supported)
+        for f in (found[demand] for demand in ids)
     ]

@@ -30,7 +30,7 @@ from framework.registry import NoSettings, find, identity_of, plugins, register,
 from plugins.judges._blind import Unblinded, check_blind
 from plugins.judges.llm import LLMJudge, LLMJudgeSettings
 from plugins.judges.rules import Rules
-from tests.launching import run
+from tests.launching import framework, run
 
 T = TypeVar("T")
 POINTS = tuple(
@@ -48,7 +48,10 @@ ANSWER = Answer(decision="DENY", rationale="The score is too low.", notice="Delt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptSettings:
-    """`reply`: what is answered to everything, `rules` for the rule-based answer."""
+    """`reply`: what is answered to everything.
+
+    `rules` for the rule-based answer, `misquoting` for that with words that nobody wrote.
+    """
 
     reply: str = "rules"
     name: str = "script-1"
@@ -64,8 +67,13 @@ class Script(Model[ScriptSettings]):
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         self.seen.append(operation.prompt(request))
         text = self.settings.reply
-        if text == "rules":
+        if text in ("rules", "misquoting"):
             text = operation.render(answer_by_rule(operation, request))
+            if self.settings.reply == "misquoting":
+                said = json.loads(text)
+                text = json.dumps(
+                    {"verdicts": [{**v, "quotes": ["so it is not"]} for v in said["verdicts"]]}
+                )
         return Reply(response=operation.parse(text, request), text=text)
 
 
@@ -163,13 +171,61 @@ def reply(*entries: tuple[int, list[str], bool]) -> str:
         (reply((1, [], True)), "no verdict on number 2"),
         (reply((1, [], True), (1, [], True)), "two verdicts on number 1"),
         (reply((1, [], True), (3, [], True)), "number: 3 is none of the 2"),
-        (reply((1, ["point 9"], True), (2, [], True)), "'point 9' does not stand in the text"),
-        (reply((1, ["First ... point 9"], True), (2, [], True)), "does not stand"),
     ],
 )
 def test_a_reply_that_is_no_verdict_is_an_error(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         entail(judge(text), POINTS[:2])
+
+
+@pytest.mark.parametrize("quote", ["point 9", "First ... point 9"])
+@pytest.mark.parametrize("met", [True, False])
+def test_a_verdict_that_misquotes_is_without_support_and_says_nothing_of_the_others(
+    quote: str, met: bool
+) -> None:
+    text = reply((1, ["point 2", quote], met), (2, ["point 5"], True))
+    first, second = entail(judge(text, order="listed"), POINTS[:2])
+    assert (first.met, first.supported) == (False, False)
+    said = f"said {'met' if met else 'not met'}, quoting what the text does not say"
+    assert first.evidence == f'{said}; So: "point 2", "{quote}"'
+    assert (second.met, second.supported) == (True, True)
+
+
+def test_a_verdict_that_quotes_nothing_rests_on_what_is_absent() -> None:
+    first, _ = entail(judge(reply((1, [], True), (2, [], True)), order="listed"), POINTS[:2])
+    assert (first.met, first.supported) == (True, True)
+
+
+@pytest.mark.parametrize(("said", "unsupported"), [("rules", 0), ("misquoting", None)])
+def test_a_run_with_a_judge_that_always_misquotes_has_no_failed_case(
+    said: str,
+    unsupported: int | None,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(
+        capsys, "domain=loan", "arch=full_context", "n_cases=6", "tracking=none", "judge=llm",
+        "model@judge.model=judge_test_script", f"judge.model.reply={said}", "hydra.run.dir=r",
+        "report=false",
+    )  # fmt: skip
+    assert done.status == 0
+    summary = json.loads(Path("r/summary.json").read_text())
+    assert summary["errors"]["n"] == 0
+    counted = summary["unsupported_verdicts"]
+    assert counted["of"] > 12
+    assert counted["n"] == (counted["of"] if unsupported is None else unsupported)
+    shown = framework(capsys, "show", "r", "case=0").out
+    if unsupported is None:
+        assert summary["axes"]["rcs"]["mean"] == 0
+        line = f"unsupported verdicts: {counted['n']} of {counted['of']}"
+        assert line in " ".join(done.out.split())
+        assert "UNSUPPORTED VERDICTS" in shown
+        assert "quoting what the text does not say" in " ".join(shown.split())
+    else:
+        assert summary["axes"]["rcs"]["mean"] > 0
+        assert "unsupported" not in (done.out + shown).lower()
 
 
 def test_quotes_may_be_cut_and_differ_in_case_and_space() -> None:
