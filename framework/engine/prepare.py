@@ -158,11 +158,13 @@ def check(plan: Plan) -> Prepared:
     """Find, before anything is written, what can be found wrong with a plan's data and budget.
 
     Raises UserError for missing or malformed data, an empty domain, parts that the protocol can't
-    work with, or a budget that is too small for any event of the first history.
+    work with, an arm that can't be opened here, or a budget that is too small for any event of the
+    first history.
     """
     prepared = prepare(plan)
     pipeline = prepared.pipeline
     domain = pipeline.domain
+    pipeline.open_arch("", 0)
     check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
     plan.parts["tracking"].create()
     prepared.protocol.check(domain)

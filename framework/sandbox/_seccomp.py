@@ -93,10 +93,11 @@ def _fail(number: int) -> int:
     return 0x00050000 | number
 
 
-def program(machine: str | None = None) -> bytes:
+def program(machine: str | None = None, families: tuple[int, ...] = _FAMILIES) -> bytes:
     """The filter for a machine (default: this one) as an array of `struct sock_filter`.
 
-    Raises KeyError for a machine whose system call numbers are not known here.
+    families : of the sockets that may be made. Raises KeyError for a machine whose system call
+    numbers are not known here.
     """
     name = machine or platform.machine()
     arch, numbers = _MACHINES[name][0], NUMBERS[name]
@@ -122,7 +123,7 @@ def program(machine: str | None = None) -> bytes:
         (_RETURN, 0, 0, _ALLOW),
     ]
     for call in ("socket", "socketpair"):
-        checks = [(_EQUAL, len(_FAMILIES) - i, 0, f) for i, f in enumerate(_FAMILIES)]
+        checks = [(_EQUAL, len(families) - i, 0, f) for i, f in enumerate(families)]
         lines += [
             (_EQUAL, 0, len(checks) + 3, numbers[call]),
             (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),

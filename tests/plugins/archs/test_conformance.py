@@ -6,6 +6,7 @@ import pytest
 
 from framework.registry import Plugin, plugins, settings_of
 from framework.testing.arch_conformance import check_arch
+from plugins.archs.external._memory import ExternalMemory
 
 VARIANTS = {
     "bm25": [{"tokenizer": "split"}],
@@ -46,6 +47,7 @@ CASES = [
     (plugin, values)
     for plugin in plugins("arch")
     if plugin.cls.__module__.startswith("plugins.")
+    and not issubclass(plugin.cls, ExternalMemory)  # held to the laws with a system, in external/
     for values in [{}, *VARIANTS.get(plugin.name, [])]
 ]
 

@@ -18,6 +18,7 @@ from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import TypedGraph
 from plugins.archs.bm25 import BM25
 from plugins.archs.dense import Dense
+from plugins.archs.external._memory import ExternalMemory
 from plugins.archs.typed_graph import TypedGraphDense, TypedGraphMemory, TypedGraphSettings
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
@@ -183,7 +184,11 @@ def test_any_edges_give_every_event_once(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(
     "arch",
-    [p.cls for p in plugins("arch") if not p.cls.gold_edges and not p.cls.needs_model],
+    [
+        p.cls
+        for p in plugins("arch")
+        if not (p.cls.gold_edges or p.cls.needs_model or issubclass(p.cls, ExternalMemory))
+    ],
     ids=lambda arch: arch.name,
 )
 def test_edge_blind_arms_are_the_same_with_edges_and_without(arch: type[Arch[Any]]) -> None:

@@ -1,0 +1,71 @@
+"""A fresh home for a system, the environment it sees, and the keeper that starts and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from framework.sandbox import call_filter
+from plugins.archs.external._mapping import SystemFailed, fill
+from plugins.archs.external._settings import SystemSettings
+
+_KEEPER: Final = Path(__file__).with_name("_keeper.py")
+_UNIX_ONLY: Final = (1,)  # AF_UNIX: no network beyond the machine, nor its own
+BOUND: Final = 16 * 2**20
+"""Bytes that a system may say in answer to one request; more is a flood."""
+
+
+class Home:
+    """A directory of its own for one history, gone with `close`; the system's HOME and place.
+
+    command, environment : what starts the keeper, and with it the system.
+    """
+
+    __slots__ = ("_errors", "command", "environment", "path")
+
+    def __init__(self, settings: SystemSettings) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="memory-"))
+        self._errors = self.path.with_name(f"{self.path.name}.stderr")
+        values = {"home": str(self.path), "here": str(Path.cwd())}
+        declared = fill(settings.environment, values)
+        self.environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.path),
+            "TMPDIR": str(self.path),
+            "LANG": "C.UTF-8",
+            **{name: str(value) for name, value in declared.items()},
+        }
+        closed = "-" if settings.network else network_filter()
+        keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(BOUND), closed]
+        self.command = [*keeper, *map(str, fill(settings.command, values))]
+
+    def errors(self) -> int:
+        """A descriptor that the keeper writes its last words to; the caller closes it."""
+        return os.open(self._errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def failed(self, what: str) -> SystemFailed:
+        """The error of a system that did `what`, with the last line that it wrote to stderr."""
+        with contextlib.suppress(OSError):
+            lines = self._errors.read_text(encoding="utf-8", errors="replace").split("\n")
+            what = ": ".join([what, *[line.strip() for line in lines if line.strip()][-1:]])
+        return SystemFailed(what.replace(str(self.path), "HOME"))
+
+    def close(self) -> None:
+        """Remove the directory."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._errors.unlink(missing_ok=True)
+
+
+def network_filter() -> str:
+    """The system call filter that closes the network, in hex; `-` where there is none."""
+    if sys.platform != "linux":
+        return "-"
+    try:
+        return call_filter(families=_UNIX_ONLY).hex()
+    except KeyError:  # a machine type whose system calls are not known here
+        return "-"

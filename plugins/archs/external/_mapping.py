@@ -1,0 +1,162 @@
+"""What a call is filled with, and where things stand in an answer: declared, never guessed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from framework.errors import UserError
+from framework.records import Event
+from framework.registry import nearest
+
+EVENT: Final = ("id", "text", "time", "kind", "session", "speaker", "metadata", "tenant")
+"""Placeholders of a call that writes: the event's own fields, and what sets one history apart."""
+SEARCH: Final = ("query", "limit", "tenant")
+RESET: Final = ("tenant",)
+START: Final = ("home", "here")
+"""Of a command and its environment: the fresh home, and where decisionbench was started."""
+_PLACEHOLDER: Final = re.compile(r"\{([a-z]+)(?:\.(\w+))?\}")
+_WITH_NAMES: Final = ("metadata", "env")
+
+
+class SystemFailed(Exception):
+    """A system that crashed, hung, flooded, refused, or answered otherwise than declared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One result of a search: its text, the ids that the system gives it, its score if any."""
+
+    text: str
+    ids: tuple[str, ...] = ()
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPaths:
+    """Where the results of a search stand in its answer, as dotted paths (`result.0.memory`).
+
+    items : the list of results, or one text; that of the answer itself is empty.
+    text, id, score : within one result; empty: the result itself is the text, there is none.
+    split : what separates the results where `items` is one text.
+    """
+
+    items: str = "items"
+    text: str = "text"
+    id: str = ""
+    score: str = ""
+    split: str = ""
+
+    def read(self, answer: Any) -> list[Found]:
+        """The results in an answer, best first. Raises SystemFailed where a path leads nowhere."""
+        held = at(answer, self.items)
+        if isinstance(held, str):
+            parts = held.split(self.split) if self.split else [held]
+            return [Found(text=part.strip()) for part in parts if part.strip()]
+        if held is not None and not isinstance(held, list):
+            raise SystemFailed(f"{self.items or 'the answer'}: a list of results was declared")
+        return [self._one(result) for result in held or ()]
+
+    def _one(self, result: Any) -> Found:
+        return found_of(
+            at(result, self.text),
+            at(result, self.id) if self.id else None,
+            at(result, self.score) if self.score else None,
+        )
+
+
+def found_of(text: Any, ids: Any, score: Any) -> Found:
+    """A result of what stands in an answer: a list of texts is one text of several lines."""
+    names = ids if isinstance(ids, list) else [] if ids is None else [ids]
+    return Found(
+        text="\n".join(map(str, text)) if isinstance(text, list) else str(text or ""),
+        ids=tuple(map(str, names)),
+        score=float(score) if isinstance(score, (int, float)) else None,
+    )
+
+
+def at(answer: Any, path: str) -> Any:
+    """The value at a dotted path. Raises SystemFailed that says where it ends and what is there."""
+    value = answer
+    for word in path.split(".") if path else ():
+        if isinstance(value, Mapping) and word in value:
+            value = value[word]
+        elif isinstance(value, list) and word.isdigit() and int(word) < len(value):
+            value = value[int(word)]
+        else:
+            there = sorted(value) if isinstance(value, Mapping) else type(value).__name__
+            raise SystemFailed(f"the answer has no {path!r}: {word!r} is not in {there}")
+    return value
+
+
+def values_of(event: Event, tenant: str) -> dict[str, Any]:
+    """What a call that writes an event may be filled with; what the event lacks is None."""
+    told = event.metadata
+    return {
+        "id": event.id,
+        "text": event.text,
+        "time": event.time or None,
+        "kind": event.kind or None,
+        "session": told.get("session"),
+        "speaker": told.get("speaker") or told.get("role"),
+        "metadata": dict(told),
+        "tenant": tenant,
+    }
+
+
+def fill(template: Any, values: Mapping[str, Any]) -> Any:
+    """The template with its placeholders filled.
+
+    A text that is one placeholder becomes the value itself, whatever its type; a key whose
+    placeholder has no value is left out.
+    """
+    if isinstance(template, Mapping):
+        filled = {key: fill(value, values) for key, value in template.items()}
+        return {key: value for key, value in filled.items() if value is not None}
+    if isinstance(template, Sequence) and not isinstance(template, str):
+        return [fill(value, values) for value in template]
+    if not isinstance(template, str):
+        return template
+    whole = _PLACEHOLDER.fullmatch(template)
+    if whole is not None:
+        return _value(whole, values)
+    return _PLACEHOLDER.sub(lambda found: str(_value(found, values) or ""), template)
+
+
+def _value(found: re.Match[str], values: Mapping[str, Any]) -> Any:
+    name, inner = found.groups()
+    if name == "env":
+        if inner not in os.environ:
+            raise UserError(f"{found[0]}: {inner} is not set in the environment")
+        return os.environ[inner]
+    return values[name].get(inner) if inner else values[name]
+
+
+def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
+    """Raise ValueError for a placeholder that a call does not have, with the nearest that it has.
+
+    `{env.NAME}`, a variable of the caller's environment, is allowed everywhere.
+    """
+    for found in _placeholders(template):
+        name, inner = found.groups()
+        if name not in (*allowed, "env") or (inner and name not in _WITH_NAMES):
+            raise ValueError(f"{where}: no placeholder {found[0]}{nearest(name, allowed)}")
+
+
+def uses(template: Any, name: str) -> bool:
+    """Whether a placeholder of this name stands anywhere in the template."""
+    return any(found[1] == name for found in _placeholders(template))
+
+
+def _placeholders(template: Any) -> Iterator[re.Match[str]]:
+    if isinstance(template, str):
+        yield from _PLACEHOLDER.finditer(template)
+    elif isinstance(template, Mapping):
+        for value in template.values():
+            yield from _placeholders(value)
+    elif isinstance(template, Sequence):
+        for value in template:
+            yield from _placeholders(value)

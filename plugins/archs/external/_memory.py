@@ -1,0 +1,100 @@
+"""The arm around a system of others, whatever it is reached through."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from framework.contracts import Arch, ArchContext, Query
+from framework.records import Event, Item
+from plugins.archs.external._mapping import Found
+from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._trace import Tracer
+
+S = TypeVar("S", bound=SystemSettings)
+
+
+class System(Protocol):
+    """A running system, for one history. Each call raises SystemFailed, and none outlasts its time.
+
+    Calls come from one thread after the other; `close` may come from another at any time, ends what
+    is under way, and may be called again.
+    """
+
+    def write(self, event: Event) -> str | None:
+        """Take in one event; the id that the system gives it, where the mapping says."""
+
+    def search(self, query: str, limit: int) -> list[Found]:
+        """The results, best first; as many as the system gives, whatever it was asked for."""
+
+    def reset(self) -> None:
+        """Forget everything."""
+
+    def tools(self) -> list[str]:
+        """The names of what it offers."""
+
+    def close(self) -> None:
+        """End it, with every process that came of it."""
+
+
+class ExternalMemory(Arch[S]):
+    """A system of others: opened fresh for a history, closed with the last use of the memory.
+
+    Whatever fails, or is cancelled, closes it: the history's cases become rows with the error, and
+    the next history gets a new one.
+    """
+
+    def __init__(self, settings: S, context: ArchContext) -> None:
+        super().__init__(settings, context)
+        self.require()
+
+    @property
+    def tenant(self) -> str:
+        """What sets this history and trial apart in a store that others write to as well."""
+        return f"{self.context.seed:x}-{self.context.trial}"
+
+    @abstractmethod
+    def require(self) -> None:
+        """Raise UserError where the system can't be started or reached from this machine at all."""
+
+    @abstractmethod
+    def open(self) -> System:
+        """A fresh system, started and empty. Raises SystemFailed."""
+
+    async def ingest(self, events: Iterable[Event]) -> None:
+        history = tuple(events)  # here: a domain's generator knows no threads
+        self._tracer = Tracer(history)
+        self._opened: list[System] = []
+        self._named: dict[str, str] = {}
+        try:
+            await asyncio.to_thread(self._write, history)
+        except BaseException:
+            self._close()
+            raise
+
+    def _write(self, history: Sequence[Event]) -> None:
+        system = self.open()
+        self._opened.append(system)
+        weakref.finalize(self, system.close)
+        for event in history:
+            given = system.write(event)
+            if given is not None:
+                self._named[given] = event.id
+
+    async def recall(self, query: Query, k: int) -> Sequence[Item]:
+        limit = min(k, self.settings.limit or k)
+        if limit == 0:
+            return []
+        try:
+            found = await asyncio.to_thread(self._opened[0].search, query.text or "", limit)
+        except BaseException:
+            self._close()
+            raise
+        return self._tracer.items(found, self._named)[:limit]
+
+    def _close(self) -> None:
+        for system in self._opened:
+            system.close()

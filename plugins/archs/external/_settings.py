@@ -1,0 +1,51 @@
+"""What every mapping may declare of a system, whatever it is reached through."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final
+
+from framework.bounds import Bounded, above, at_least
+from framework.errors import UserError
+from framework.records import EMPTY
+from plugins.archs.external._mapping import START, check_template, fill
+
+OPERATIONAL: Final = {"operational": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemSettings(Bounded):
+    """What a mapping declares of any system.
+
+    command : what starts it, for every history again; `{here}` is where decisionbench was started,
+        `{home}` the fresh home. environment : its variables beside PATH, HOME, TMPDIR and LANG;
+        `{env.NAME}` hands on one of the caller's. network : whether it may open network sockets.
+    limit : at most so many results are asked for; null: as many as a view could hold.
+    timeout_seconds : of one call, its start included.
+    version, licence, homepage : of the system, for the record.
+    """
+
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = EMPTY
+    network: bool = False
+    limit: Annotated[int | None, at_least(1)] = 100
+    timeout_seconds: Annotated[float, above(0)] = field(default=60.0, metadata=OPERATIONAL)
+    version: str = ""
+    licence: str = field(default="", metadata=OPERATIONAL)
+    homepage: str = field(default="", metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
+        check_template(self.command, START, "command")
+        check_template(self.environment, START, "environment")
+
+    def require_command(self) -> None:
+        """Raise UserError where there is no command, or it is not on this machine."""
+        if not self.command:
+            raise UserError("arch.command: a command that starts the system is required")
+        program = fill(self.command[0], {"here": str(Path.cwd()), "home": ""})
+        if shutil.which(program) is None:
+            raise UserError(f"arch.command: {program!r} is not installed on this machine")

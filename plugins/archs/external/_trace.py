@@ -1,0 +1,93 @@
+"""Results traced back to the events they came from: by id, else by their words, else not at all."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from framework.records import Event, Item
+from plugins.archs.external._mapping import Found
+
+WIDTH: Final = 3
+"""Words of a shingle."""
+QUOTED: Final = 0.8
+"""Share of an event's shingles in a result from which on the result holds that event."""
+ALIGNED: Final = 0.5
+"""Share of a result's shingles that its events must hold; below it, the result is a gist."""
+_WORD: Final = re.compile(r"\w+")
+
+
+class Tracer:
+    """Traces results to events.
+
+    The signal `traced` of an item is 1 by id, the share of its shingles (three words in a row) that
+    its events hold by alignment, and 0 for a gist, which has no sources. Two events of the same
+    words can't be told apart by alignment: both are sources.
+    """
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = tuple(events)
+        self._ids = {event.id for event in events}
+        self._shingles = [shingles(event.text) for event in events]
+        self._index: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for i, held in enumerate(self._shingles):
+            for shingle in held:
+                self._index[shingle].append(i)
+
+    def items(self, found: Iterable[Found], named: Mapping[str, str]) -> list[Item]:
+        """The results as items, in order; those without text are left out.
+
+        named : by the system's own id, the event that it was given to.
+        """
+        items: list[Item] = []
+        seen: Counter[str] = Counter()
+        for result in found:
+            if not result.text.strip():
+                continue
+            sources, traced = self.trace(result, named)
+            # An id of the system's may be random, which would make rows that differ.
+            name = "+".join(sources) or "gist"
+            seen[name] += 1
+            signals = {"rank": float(len(items) + 1), "traced": traced}
+            if result.score is not None and math.isfinite(result.score):
+                signals["score"] = result.score
+            items.append(
+                Item(
+                    id=name if seen[name] == 1 else f"{name}#{seen[name]}",
+                    text=result.text,
+                    signals=signals,
+                    source_ids=sources,
+                )
+            )
+        return items
+
+    def trace(self, found: Found, named: Mapping[str, str]) -> tuple[tuple[str, ...], float]:
+        """The events that a result came from, and how sure that is (see the class)."""
+        given = (named.get(name, name) for name in found.ids)
+        known = tuple(dict.fromkeys(name for name in given if name in self._ids))
+        return (known, 1.0) if known else self._aligned(found.text)
+
+    def _aligned(self, text: str) -> tuple[tuple[str, ...], float]:
+        wanted = shingles(text)
+        shared = Counter(i for shingle in wanted for i in self._index.get(shingle, ()))
+        quoted = [i for i in sorted(shared) if shared[i] >= QUOTED * len(self._shingles[i])]
+        left, sources = wanted, list[str]()
+        while candidates := [i for i in quoted or sorted(shared) if self._shingles[i] & left]:
+            best = self._shingles[max(candidates, key=lambda i: len(self._shingles[i] & left))]
+            sources += [self._events[i].id for i in candidates if self._shingles[i] == best]
+            left -= best
+            if not quoted:  # a piece of one event, or a wording of its own
+                break
+        share = 1 - len(left) / len(wanted) if wanted else 0.0
+        return (tuple(sources), share) if share >= ALIGNED else ((), 0.0)
+
+
+def shingles(text: str) -> frozenset[tuple[str, ...]]:
+    """Every `WIDTH` words in a row, lower case; all of a text that has fewer."""
+    words = _WORD.findall(text.casefold())
+    if not words:
+        return frozenset()
+    return frozenset(tuple(words[i : i + WIDTH]) for i in range(max(1, len(words) - WIDTH + 1)))

@@ -1,0 +1,165 @@
+"""A memory in any language, asked by JSON lines on its standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from framework.records import Event
+from framework.registry import register
+from plugins.archs.external._home import Home
+from plugins.archs.external._mapping import EVENT, Found, SystemFailed, found_of, values_of
+from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._settings import SystemSettings
+
+_GOODBYE_S: Final = 1.0
+"""For a system that is told to close."""
+_PATIENCE_S: Final = 5.0
+"""For the keeper to end the system; it takes milliseconds."""
+
+
+@register("arch", "process")
+class ProcessMemory(ExternalMemory[SystemSettings]):
+    """A memory of others, of any language: JSON lines on its stdin and stdout (any-memory.md)."""
+
+    def require(self) -> None:
+        self.settings.require_command()
+
+    def open(self) -> System:
+        return LineSystem(self.settings, self.tenant)
+
+
+class LineSystem:
+    """A process that answers each line (a JSON object with `op`) by one line."""
+
+    __slots__ = (
+        "_closed",
+        "_failure",
+        "_home",
+        "_lock",
+        "_owner",
+        "_process",
+        "_seconds",
+        "_tenant",
+    )
+
+    def __init__(self, settings: SystemSettings, tenant: str) -> None:
+        self._tenant, self._seconds = tenant, settings.timeout_seconds
+        self._lock, self._owner = threading.Lock(), os.getpid()
+        self._closed, self._failure = False, ""
+        self._home = Home(settings)
+        errors = self._home.errors()
+        try:
+            self._process = subprocess.Popen(
+                self._home.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=self._home.environment,
+                cwd=self._home.path,
+                start_new_session=True,  # Ctrl-C is for the one who waits
+                bufsize=0,
+            )
+        finally:
+            os.close(errors)
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+
+    def write(self, event: Event) -> None:
+        told = values_of(event, self._tenant)
+        self._ask({"op": "write", **{k: told[k] for k in EVENT if told[k] not in (None, {})}})
+
+    def search(self, query: str, limit: int) -> list[Found]:
+        results = self._ask({"op": "retrieve", "query": query, "limit": limit}).get("items")
+        if not isinstance(results, list) or not all(isinstance(r, dict) for r in results):
+            raise self._fail("the answer to retrieve has no list of objects as 'items'")
+        return [found_of(r.get("text"), r.get("id"), r.get("score")) for r in results]
+
+    def reset(self) -> None:
+        self._ask({"op": "reset"})
+
+    def tools(self) -> list[str]:
+        return ["write", "retrieve", "reset", "close"]
+
+    def close(self) -> None:
+        if self._owner != os.getpid():  # a fork has a copy of this object, and no say
+            return
+        if self._lock.acquire(blocking=False):  # no call is under way
+            try:
+                if not (self._closed or self._failure):
+                    self._say_goodbye()
+            finally:
+                self._lock.release()
+        self._process.terminate()
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            try:
+                self._process.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:  # stopped, or stuck in the kernel
+                self._process.kill()
+                self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                assert pipe is not None
+                with contextlib.suppress(OSError):
+                    pipe.close()
+            self._home.close()
+
+    def _say_goodbye(self) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            os.write(self._process.stdin.fileno(), b'{"op": "close"}\n')
+            self._process.wait(_GOODBYE_S)
+
+    def _fail(self, what: str) -> SystemFailed:
+        failed = self._home.failed(what)
+        self._failure = self._failure or str(failed)
+        return failed
+
+    def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to one request. Raises SystemFailed, after which nothing more is asked."""
+        op = str(request["op"])
+        line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
+        with self._lock:
+            if self._closed:
+                raise SystemFailed(f"{op}: it has ended before: {self._failure or 'closed'}")
+            answer = self._exchange(line, op)
+        try:
+            read = json.loads(answer)
+        except ValueError:
+            raise self._fail(f"{op}: the answer is no JSON: {answer[:80]!r}") from None
+        if not isinstance(read, dict) or "error" in read:
+            said = read.get("error") if isinstance(read, dict) else "the answer is no JSON object"
+            raise self._fail(f"{op}: {said}")
+        return read
+
+    def _exchange(self, line: bytes, op: str) -> bytes:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        to, out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        end, answer = time.monotonic() + self._seconds, bytearray()
+        if select.select([out], [], [], 0)[0] and os.read(out, 80):
+            raise self._fail(f"{op}: it spoke without being asked")
+        while not answer.endswith(b"\n"):
+            left = end - time.monotonic()
+            ready = select.select([out], [to] if line else [], [], max(0.0, left))
+            if left <= 0 or not (ready[0] or ready[1]):
+                raise self._fail(f"{op}: no answer within {self._seconds:g} s")
+            if ready[1]:
+                with contextlib.suppress(BrokenPipeError):  # what it said last is still to be read
+                    line = line[os.write(to, line) :]
+            if ready[0]:
+                data = os.read(out, 1 << 16)
+                if not data:
+                    status = self._process.wait()
+                    raise self._fail(f"{op}: it ended with status {status}")
+                answer += data
+        return bytes(answer)

@@ -1,0 +1,18 @@
+"""The systems of these tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from plugins.archs.external._settings import SystemSettings
+
+HERE = Path(__file__).resolve().parent
+SHELL = ("sh", str(HERE / "memory.sh"))
+TOY = (sys.executable, "-S", "-E", str(HERE / "toy.py"))
+
+
+def toy(*words: str, **settings: Any) -> SystemSettings:
+    """Settings of the toy memory, started with these words."""
+    return SystemSettings(command=(*TOY, *words), **settings)

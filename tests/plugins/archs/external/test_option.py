@@ -1,0 +1,67 @@
+"""A system is one YAML mapping: `arch=NAME`, and its rows bear the name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.store.directory import read_run
+from tests.launching import HOTPOT, Done, run
+from tests.plugins.archs.external.systems import SHELL, TOY
+
+
+def started(capsys: pytest.CaptureFixture[str], place: Path, *words: str, **mapping: Any) -> Done:
+    """A run with `arch=mine`, whose mapping is written first."""
+    (place / "arch").mkdir(exist_ok=True)
+    text = json.dumps({"defaults": ["process", "_self_"], **mapping})
+    (place / "arch/mine.yaml").write_text(text)
+    return run(capsys, *HOTPOT, "--config-dir", str(place), "arch=mine", *words)
+
+
+def measured(done: Done) -> list[Any]:
+    rows = read_run(done.directory).rows
+    return sorted((row.case_id, row.error, row.view_tokens, str(row.axes)) for row in rows)
+
+
+def test_the_arm_is_the_yamls_name_and_a_repetition_gives_the_same_rows(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    once, again = (started(capsys, runs_dir, command=SHELL, version="1") for _ in range(2))
+    assert once.status == 0, once.err
+    assert {row.arm for row in read_run(once.directory).rows} == {"mine"}
+    assert all(row.view_tokens > 0 and not row.error for row in read_run(once.directory).rows)
+    assert measured(once) == measured(again)
+
+
+def test_a_system_that_fails_is_rows_with_its_error(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    command = [*TOY, "--fault", "crash"]
+    done = started(capsys, runs_dir, "max_errors=100", command=command)
+    rows = read_run(done.directory).rows
+    assert len(rows) == 6
+    assert all("retrieve: it ended with status 1: out of memory" in row.error for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said"),
+    [
+        ({}, "arch.command: a command that starts the system is required"),
+        ({"command": ["no-such-program"]}, "arch.command: 'no-such-program' is not installed"),
+        ({"command": ["sh", "{there}/x"]}, "command: no placeholder {there}; did you mean 'here'?"),
+        ({"command": "sh"}, "arch.command (arch=process): 'sh' given, a list of text expected"),
+        ({"comand": ["sh"]}, "arch.comand (arch=process): no such setting; did you mean"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_mapping_is_one_line_and_nothing_is_written(
+    mapping: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str], runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(runs_dir)
+    assert said in started(capsys, runs_dir, **mapping).mistake
+    assert not (runs_dir / "runs").exists()

@@ -1,0 +1,178 @@
+"""A memory behind JSON lines: the laws of an arm, its home, and every way in which it may end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from framework.errors import UserError
+from framework.testing.arch_conformance import ask, check_arch, history, open_arch
+from plugins.archs.external._mapping import SystemFailed
+from plugins.archs.external._memory import ExternalMemory
+from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external.process import ProcessMemory
+from tests.plugins.archs.external.systems import SHELL, toy
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def opened(settings: SystemSettings) -> ExternalMemory[SystemSettings]:
+    instance = open_arch(ProcessMemory, settings, history())
+    assert isinstance(instance, ProcessMemory)
+    return instance
+
+
+def told(settings: SystemSettings) -> str:
+    return ask(opened(settings), history())[0].text
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends within five seconds."""
+    for _ in range(500):
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if status == "Z":  # ended; its parent has not asked yet
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("settings", [SystemSettings(command=SHELL), toy()], ids=["sh", "python"])
+def test_any_language_keeps_the_laws_of_an_arm(settings: SystemSettings) -> None:
+    check_arch(ProcessMemory, settings)
+
+
+def test_results_are_events_by_id() -> None:
+    for item in ask(opened(SystemSettings(command=SHELL)), history()):
+        assert (item.id,) == item.source_ids
+        assert item.signals["traced"] == 1.0
+
+
+def test_the_environment_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-secret")
+    monkeypatch.setenv("WANTED", "handed on")
+    settings = toy("--tells", "environment", environment={"MINE": "{env.WANTED}", "AT": "{home}/x"})
+    seen = json.loads(told(settings))
+    assert seen.keys() - {"LC_CTYPE", "PWD"} == {"PATH", "HOME", "TMPDIR", "LANG", "MINE", "AT"}
+    assert (seen["MINE"], seen["AT"]) == ("handed on", f"{seen['HOME']}/x")
+
+
+def test_every_history_has_a_fresh_home_that_is_gone_afterwards() -> None:
+    places = []
+    for _ in range(2):
+        place, home, found = told(toy("--tells", "home")).split()
+        assert (place, found) == (home, "False")
+        assert home != str(Path.home())
+        places.append(home)
+    assert places[0] != places[1]
+    assert not any(Path(place).exists() for place in places)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
+def test_the_network_is_closed_unless_declared() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = {"PORT": str(server.getsockname()[1])}
+        shut = told(toy("--tells", "network", environment=port))
+        assert shut.startswith("closed: [Errno 97]")
+        ours = str(Path("/proc/self/ns/net").readlink())
+        print("filter of system calls;", "namespace" if ours not in shut else "no namespace")
+        left = told(toy("--tells", "network", environment=port, network=True))
+        assert left.startswith("open")
+        assert left.endswith(ours)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("crash", "retrieve: it ended with status 1: out of memory"),
+        ("hang", r"retrieve: no answer within 0\.5 s"),
+        ("flood", "retrieve: it ended with status 75: it wrote more than 16,777,216 bytes"),
+        ("talks", "write: "),
+    ],
+)
+def test_what_fails_says_so_and_the_next_history_starts_again(fault: str, said: str) -> None:
+    settings = toy("--fault", fault, timeout_seconds=20.0 if fault == "flood" else 0.5)
+    for _ in range(2):
+        with pytest.raises(SystemFailed, match=said):
+            ask(opened(settings), history())
+
+
+def test_after_a_failure_nothing_more_is_asked() -> None:
+    instance = opened(toy("--fault", "crash"))
+    with pytest.raises(SystemFailed, match="status 1"):
+        ask(instance, history())
+    with pytest.raises(SystemFailed, match="it has ended before"):
+        ask(instance, history())
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo no", "write: the answer is no JSON: b'no"),
+        ("echo []", "write: the answer is no JSON object"),
+        ("""echo '{"error": "the disk is full"}'""", "write: the disk is full"),
+        ("exec no-such-program", "write: it ended with status 127: .*no-such-program"),
+        ("exit 0", "write: it ended with status 0"),
+    ],
+)
+def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
+    with pytest.raises(SystemFailed, match=said):
+        opened(SystemSettings(command=("sh", "-c", f"read -r line; {script}")))
+
+
+def test_a_command_that_is_not_there_is_the_users_mistake() -> None:
+    for command, said in (((), "is required"), (("no-such-program",), "is not installed")):
+        with pytest.raises(UserError, match=said):
+            opened(SystemSettings(command=command))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_closing_ends_every_process_also_one_of_another_session(tmp_path: Path) -> None:
+    instance = opened(toy("--leaves", str(tmp_path / "pids")))
+    system, child = map(int, (tmp_path / "pids").read_text().split())
+    assert Path(f"/proc/{child}").exists()
+    del instance
+    assert gone(system)
+    assert gone(child)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_outlives_a_run_that_is_stopped(number: signal.Signals, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    (tmp_path / "arch").mkdir()
+    words = [*toy("--fault", "hang", "--leaves", str(pids)).command]
+    mapping = {"defaults": ["process", "_self_"], "command": words}
+    (tmp_path / "arch/toy.yaml").write_text(json.dumps(mapping))
+    run = subprocess.Popen(
+        [sys.executable, str(ROOT / "run.py"), "--config-dir", ".", "arch=toy", "tracking=none"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(3000):
+            if pids.exists() and len(pids.read_text().split()) == 2:
+                break
+            time.sleep(0.01)
+        time.sleep(0.3)
+        run.send_signal(number)
+        time.sleep(0.3)
+        if run.poll() is None:
+            run.send_signal(number)  # the first lets what is under way end
+        run.wait(20)
+        assert all(gone(int(pid)) for pid in pids.read_text().split())
+    finally:
+        run.kill()
+        run.wait()
