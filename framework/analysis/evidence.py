@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from framework.analysis.summary import SETTING, setting_of
 from framework.contracts import RowKey
 from framework.errors import DataError, UserError
 from framework.records import Row
+from framework.registry import find, names
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.directory import (
     ANSWERS,
@@ -197,6 +198,41 @@ class Evidence:
         ]
 
 
+def printed_names(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """By label, how an arm is printed whose embedder is lexical: `dense` as `dense(lexical)`.
+
+    A rule of printing alone: rows, keys and identity keep the label.
+    """
+    found = {}
+    for summary in summaries:
+        chosen = str(summary.get("budget_use", {}).get("embedder") or "").partition("(")[0]
+        if chosen in names("embedder") and find("embedder", chosen).cls.kind == "lexical":
+            label = str(summary["run"]["arch"])
+            option, _, settings = label.removesuffix(")").partition("(")
+            found[label] = f"{option}({','.join(filter(None, [settings, 'lexical']))})"
+    return found
+
+
+def as_printed(evidence: Evidence) -> Evidence:
+    """The evidence with every arm under the name that it is printed with (`printed_names`)."""
+    known = printed_names(job.summary for job in evidence.jobs)
+    if not known:
+        return evidence
+
+    def named(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {named(key): named(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [named(inner) for inner in value]
+        return known.get(value, value) if isinstance(value, str) else value
+
+    jobs = [
+        replace(job, summary={**job.summary, "run": named(job.summary["run"])})
+        for job in evidence.jobs
+    ]
+    return replace(evidence, jobs=jobs, sweep=named(evidence.sweep), plan=named(evidence.plan))
+
+
 def higher_is_better(axis: str) -> bool | None:
     """Whether higher is better on an axis; None where neither direction is."""
     found: bool | None = axis_meta().get(axis, {}).get("higher_is_better")
@@ -204,17 +240,18 @@ def higher_is_better(axis: str) -> bool | None:
 
 
 def of_run(summary: Mapping[str, Any]) -> Evidence:
-    """The evidence in the summary of a run alone: without rows and manifest."""
+    """The evidence in the summary of a run alone, to be printed: without rows and manifest."""
     job = Job(path=Path(), summary=summary, manifest={}, rows=())
-    return Evidence(path=Path(), jobs=[job], sweep={"comparisons": []}, plan={})
+    return as_printed(Evidence(path=Path(), jobs=[job], sweep={"comparisons": []}, plan={}))
 
 
 def of_sweep(sweep: Mapping[str, Any]) -> Evidence:
-    """The evidence in sweep.json, or what compares runs alone: without rows and manifests."""
+    """The evidence in sweep.json, or what compares runs, to be printed: without rows, manifests."""
     jobs = [
         Job(path=Path(job["directory"]), summary=job, manifest={}, rows=()) for job in sweep["jobs"]
     ]
-    return Evidence(path=Path(), jobs=jobs, sweep=sweep, plan={"jobs": sweep["jobs"]})
+    found = Evidence(path=Path(), jobs=jobs, sweep=sweep, plan={"jobs": sweep["jobs"]})
+    return as_printed(found)
 
 
 def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:

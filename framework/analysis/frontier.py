@@ -78,6 +78,8 @@ def _cost(job: Job, unit: str) -> float | None:
         return None if tokens is None else float(tokens)
     total = job.summary["ledger"].get("total", {})
     spent = total.get("cost_usd", 0.0) if unit == "usd" else _tokens(total)
+    if spent is None:  # of a model without a price
+        return None
     # An arm that chooses at random answers a case several times: its rows, not its cases, count.
     return float(spent) / len(job.rows) if job.rows else None
 

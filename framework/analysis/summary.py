@@ -15,6 +15,8 @@ from framework.analysis.forms import of_read_forms
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
+from framework.models.prices import no_price
+from framework.models.transport import Served
 from framework.records import Row, TaskCard, Usage
 from framework.text.canonical import digest
 
@@ -48,6 +50,9 @@ def summarize(
     meta = axis_meta()
     good = [row for row in rows if not row.error]
     axes = axes_of_rows(rows, plan.top.seed)
+    without = unpriced(plan, judge)
+    for name in [name for name in axes if without and name.endswith("_usd")]:
+        del axes[name]
     for name, entry in axes.items():
         entry["kind"] = kind_of(name, meta, model.kind, asked, judge_kind)
     for name in _of_hashed_words(plan):
@@ -71,6 +76,7 @@ def summarize(
         "warnings": [
             *warnings(plan.parts["model"], judge),
             *_of_verdicts(unsupported),
+            *(f"{no_price(name)}: dollars are left empty" for name in without),
             *_of_embedder(plan),
         ],
         "unsupported_verdicts": {"n": unsupported[0], "of": unsupported[1]},
@@ -82,7 +88,7 @@ def summarize(
         "strata": strata,
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
-        "ledger": ledger(rows),
+        "ledger": ledger(rows, priced=not without),
         "budget_use": {
             **room_of_rows(good),
             "unbudgeted": arch.unbudgeted,
@@ -225,8 +231,21 @@ def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def ledger(rows: Sequence[Row]) -> dict[str, Any]:
-    """Calls, tokens, dollars and latency by phase; each ingest is counted once."""
+def unpriced(plan: Plan, judge: Judge[Any] | None) -> list[str]:
+    """What of a run is served at no known price."""
+    parts = [(p.plugin.cls, p.settings) for g in ("model", "embedder") if (p := plan.used.get(g))]
+    if judge is not None and judge.model is not None:
+        parts.append((type(judge.model), judge.model.settings))
+    served = [(cls, settings) for cls, settings in parts if issubclass(cls, Served)]
+    return sorted({given.name for cls, given in served if cls.price_for(given) is None})
+
+
+def ledger(rows: Sequence[Row], *, priced: bool = True) -> dict[str, Any]:
+    """Calls, tokens, dollars and latency by phase; each ingest is counted once.
+
+    priced : False where something has no price: dollars are None in the total, and where a phase
+    that took tokens has none.
+    """
     cases = {row.case_id for row in rows}
     phases: dict[str, Counter[str]] = defaultdict(Counter)
     latencies: dict[str, list[float]] = defaultdict(list)
@@ -249,6 +268,9 @@ def ledger(rows: Sequence[Row]) -> dict[str, Any]:
         for phase, counts in sorted(phases.items())
     }
     out["total"] = _entry(total, [s for each in latencies.values() for s in each], len(cases))
+    for phase, entry in out.items():
+        if not priced and (phase == "total" or (entry["tokens_in"] and not entry["cost_usd"])):
+            entry |= {"cost_usd": None, "paid_usd": None}
     return out
 
 

@@ -45,13 +45,15 @@ def show(overrides: Sequence[str]) -> int:
 
 
 def _figures(entry: Mapping[str, Any]) -> list[Cell]:
-    from framework.reporting.blocks import Cell
+    from framework.reporting.blocks import NOTHING, Cell
     from framework.reporting.cells import count
 
     cost, paid = entry.get("cost_usd", 0.0), entry.get("paid_usd", 0.0)
     calls = f"({entry.get('paid_calls', 0):,} calls)"
     return [
         *(count(entry.get(name, 0)) for name in ("calls", "tokens_in", "tokens_out")),
-        Cell(text=f"${cost:,.4f}", value=cost),
-        Cell(text=f"${paid:,.4f}", under=calls, value=paid),
+        *(
+            Cell(text=NOTHING if usd is None else f"${usd:,.4f}", under=under, value=usd)
+            for usd, under in ((cost, ""), (paid, calls))
+        ),
     ]

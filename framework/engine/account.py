@@ -13,6 +13,7 @@ from typing import Any, Final
 from framework.config import Plan
 from framework.contracts import Embedder, Judge, Model
 from framework.errors import UserError
+from framework.models.prices import no_price
 from framework.models.spending import Spending, Spent, spent_on
 from framework.models.transport import Served
 from framework.store.directory import SWEEP_PLAN, State
@@ -90,10 +91,10 @@ def served_of(
 def check_prices(plan: Plan, models: list[Served[Any]]) -> None:
     """Raise UserError for a model without a price where dollars are capped; else log it."""
     for name in sorted({m.settings.name for m in models if m.price is None}):
-        missing = f"{name} has no price in conf/prices.yaml"
+        missing = no_price(name)
         if plan.top.max_cost_usd is not None:
-            raise UserError(f"max_cost_usd: {missing}; add one, or cap tokens by max_tokens_total")
-        _log.warning("%s: its tokens are counted, its dollars are not", missing)
+            raise UserError(f"max_cost_usd: {missing}, or cap tokens by max_tokens_total")
+        _log.warning("%s (until then its tokens are counted, its dollars left empty)", missing)
 
 
 def _of_sweep(path: Path) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from framework.analysis.summary import ledger
+from framework.analysis.summary import ledger, unpriced
 from framework.engine.compose import composer
 from framework.engine.dry_run import dry_run_rows, plans_of
 from framework.engine.prepare import one_domain
@@ -39,13 +39,17 @@ def estimate(overrides: Sequence[str]) -> list[Estimate]:
                 arm=plan.label("arch"),
                 budget=plan.label("budget"),
                 model=plan.label("model"),
-                ledger=ledger(dry_run_rows(plan)),
+                ledger=ledger(
+                    dry_run_rows(plan),
+                    priced=not unpriced(plan, plan.parts["judge"].create()),
+                ),
             )
             for plan in plans_of(overrides)
         ]
 
 
-def total(estimates: Sequence[Estimate]) -> dict[str, float]:
-    """The sums over all runs."""
+def total(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """The sums over all runs; of dollars None where some run has something without a price."""
     names = ("calls", "paid_calls", "tokens_in", "tokens_out", "cost_usd", "paid_usd")
-    return {name: sum(e.ledger["total"].get(name, 0) for e in estimates) for name in names}
+    found = {name: [e.ledger["total"].get(name, 0) for e in estimates] for name in names}
+    return {name: None if None in each else sum(each) for name, each in found.items()}

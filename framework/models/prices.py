@@ -52,6 +52,11 @@ def price_of(name: str) -> Price | None:
     return prices().get(name)
 
 
+def no_price(name: str) -> str:
+    """What is said of a model without a price: how to give it one."""
+    return f"{name} has no price in conf/prices.yaml; add one under models there"
+
+
 @cache
 def prices_digest(path: Path = PRICES) -> str:
     """Digest of all prices, for the record of a run."""

@@ -22,7 +22,7 @@ from framework.bounds import Bounded, at_least
 from framework.errors import DoesNotFit, ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
 from framework.models.dry_run import current_dry_run
-from framework.models.prices import price_of
+from framework.models.prices import Price, no_price, price_of
 from framework.models.spending import Reservation, Spending, current
 from framework.models.throttle import Throttle
 from framework.records import Usage
@@ -124,7 +124,7 @@ class Served(ABC, Generic[S]):
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
-        self.price = price_of(settings.name)
+        self.price = self.price_for(settings)
         self._key = ""
         if settings.replay and not Path(str(settings.cache)).is_file():
             raise UserError(f"{self.group}.replay: {settings.cache} holds no stored responses")
@@ -137,6 +137,11 @@ class Served(ABC, Generic[S]):
         self._flights: dict[str, asyncio.Future[Response]] = {}
         self._told_late = False
         self._greeted: asyncio.Task[None] | None = None
+
+    @classmethod
+    def price_for(cls, settings: S) -> Price | None:
+        """What calls with these settings cost; None where no price is known."""
+        return price_of(settings.name)
 
     @abstractmethod
     def connect(self) -> None:
@@ -169,7 +174,7 @@ class Served(ABC, Generic[S]):
         return key_of(self.provider, self.settings.base_url, request, sample)
 
     def cost(self, response: Response) -> float:
-        """Dollars at list price; 0 where the price is not known."""
+        """Dollars at list price; 0 where it is not known, which summaries leave empty."""
         return self.price.cost(response) if self.price else 0.0
 
     def worst_case(self, request: Mapping[str, Any]) -> tuple[float, int]:
@@ -279,7 +284,7 @@ class Served(ABC, Generic[S]):
         usd, tokens = self.worst_case(body)
         account = current()
         if account and account.max_usd is not None and self.price is None:
-            raise StopRun(f"max_cost_usd: no price of {self.settings.name}; see conf/prices.yaml")
+            raise StopRun(f"max_cost_usd: {no_price(self.settings.name)}")
         attempt = 0
         while True:
             started = await self._throttle.enter((tokens - self.most_out) // 4)

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.evidence import Evidence, load, of_run, of_sweep, redacted
+from framework.analysis.evidence import (
+    Evidence,
+    as_printed,
+    load,
+    of_run,
+    of_sweep,
+    redacted,
+)
 from framework.reporting.blocks import Block, Heading, Note, Page, Text
 from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
@@ -40,7 +47,7 @@ def write_report(path: Path, runs: Sequence[FinishedRun] = (), *, redact: bool =
     runs : what was read of it already. redact : leave out all words that may be of a case.
     The same rows give the same bytes. Raises UserError for a directory that holds nothing finished.
     """
-    evidence = load(path, runs)
+    evidence = as_printed(load(path, runs))
     if redact:
         evidence = redacted(evidence)
     writer = FigureWriter(path / FIGURES)

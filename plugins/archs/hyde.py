@@ -14,7 +14,7 @@ from framework.operations.hypothetical_document import (
 )
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._dense import DenseIndex, embed
+from plugins.archs._dense import DenseIndex, embed, embed_query
 from plugins.archs._items import ranked_items
 
 
@@ -33,9 +33,10 @@ class Hyde(Arch[HydeSettings]):
     """Hypothetical document embeddings (Gao et al., ACL 2023): `dense`, asked with an answer.
 
     At recall a model writes one passage such as a record would hold; the mean of its vector and the
-    query's is what the store is searched with. The passage is shown to nobody. The rule-based model
-    knows no more than the query says, so with it the arm is close to `dense`. What `arch=dense`
-    says of embedders holds here.
+    query's is what the store is searched with. The passage is embedded as the store's texts are,
+    the query as what is asked, where an encoder tells them apart. The passage is shown to nobody.
+    The rule-based model knows no more than the query says, so with it the arm is close to `dense`.
+    What `arch=dense` says of embedders holds here.
     """
 
     needs_model = True
@@ -53,6 +54,7 @@ class Hyde(Arch[HydeSettings]):
             query=asked, limit_tokens=self.settings.passage_tokens
         )
         answer = await self.context.client.ask(HypotheticalDocument(), request)
-        vectors = await embed(self.context, [asked, answer.passage])
-        order, scores = self._index.rank(vectors.mean(axis=0), k)
+        query_vector = await embed_query(self.context, asked)
+        (passage,) = await embed(self.context, [answer.passage])
+        order, scores = self._index.rank((query_vector + passage) / 2, k)
         return ranked_items(self._events, order, {"dense": scores})

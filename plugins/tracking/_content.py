@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.evidence import of_run, of_sweep
+from framework.analysis.evidence import of_run, of_sweep, printed_names
 from framework.analysis.loops import LOOP, read_loop
 from framework.analysis.verdict import chief_axes, leaders
 from framework.config import plan
@@ -114,7 +114,7 @@ def run_upload(directory: Path) -> Upload:
         **_listed(artifacts_left_out=left_out),
     }
     return Upload(
-        name=f"{run['domain']} {run['arch']} {run['budget']}",
+        name=f"{run['domain']} {_printed(summary)} {run['budget']}",
         started=_milliseconds(started["time"]),
         finished=_milliseconds(finished["time"]),
         params=_run_params(started["payload"], summary),
@@ -193,6 +193,12 @@ def _data(domain: str, data: Mapping[str, Any]) -> Data:
     provenance = {key: data[key] for key in ("source", "revision", "licence", "citation")}
     short = data["digest"].removeprefix("sha256:")[:LONGEST_DATA_DIGEST]
     return Data(name=domain[:LONGEST_DATA_NAME], digest=short, source=canonical_json(provenance))
+
+
+def _printed(summary: Mapping[str, Any]) -> str:
+    """The arm as results show it."""
+    label = str(summary["run"]["arch"])
+    return printed_names([summary]).get(label, label)
 
 
 def _milliseconds(time: str) -> int:

@@ -105,11 +105,14 @@ class Local(LLM[LocalSettings]):
 
     def __init__(self, settings: LocalSettings) -> None:
         super().__init__(settings)
-        self.price = Price(input=0.0, output=0.0, cached=0.0, written=0.0)
         self.weights = settings.weights
         self.context = settings.context or self.weights.context
         if not settings.replay:
             _installed(settings.path)
+
+    @classmethod
+    def price_for(cls, settings: LocalSettings) -> Price | None:
+        return Price(input=0.0, output=0.0, cached=0.0, written=0.0)
 
     @property
     def described(self) -> str:

@@ -13,7 +13,10 @@ from framework.engine.run import execute
 FOLDER = CONF / "experiment" / "improve"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "improve.md"
-JOBS = {"paper": 5, "seeds": 20, "confirmation": 40, "controls": 40, "loan": 5, "sql": 20}
+JOBS = {
+    "paper": 5, "published": 5, "seeds": 20, "confirmation": 40, "controls": 40, "loan": 5,
+    "sql": 20,
+}  # fmt: skip
 SMALL = (
     *(f"protocol.{split}=12" for split in ("optimize", "confirm", "test")),
     *("protocol.pool=40", "protocol.max_candidates=2", "tracking=none"),
@@ -41,7 +44,26 @@ def test_the_paper_s_gate_is_the_point_rule_without_ours() -> None:
     assert (protocol.min_net_flips, protocol.patience, protocol.fresh_confirm) == (0, None, "never")
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_the_published_loops_pin_the_paper_s_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(key, "none")
+    overrides = ["+experiment=improve/published"]
+    with composer():
+        plans = [compose_plan(job) for job in grid(overrides, compose_raw(overrides))]
+    assert [plan.top.seed for plan in plans] == [7, 11, 23, 5, 101]
+    parts = {group: part.settings for group, part in plans[0].parts.items()}
+    assert parts["gate"].threshold == 0.0
+    assert parts["embedder"].name == "text-embedding-3-small"
+    assert parts["protocol"].confirm == 100
+    reader = parts["model"]
+    assert (reader.name, reader.temperature, reader.max_tokens) == ("claude-sonnet-4-6", 0.0, 1024)
+    author = plans[0].parts["author"].create().model.settings
+    assert (author.name, author.temperature, author.max_tokens) == ("claude-sonnet-4-6", 0.2, 2048)
+    judge = plans[0].parts["judge"].create().model.settings
+    assert (judge.name, judge.temperature) == ("gpt-4o-2024-08-06", 0.0)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "published"])
 def test_its_first_job_runs_through_to_test(name: str, tmp_path: Path) -> None:
     overrides = [f"+experiment=improve/{name}"]
     with composer():

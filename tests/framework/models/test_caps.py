@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from framework.engine.estimate import estimate, total
+from framework.models.prices import price_of
+from framework.reporting.page import write_report
 from framework.testing.server import Faults
 from tests.framework.models.serving import (
     BASE,
@@ -251,3 +253,31 @@ def test_a_model_without_a_price_is_counted_in_tokens(capsys: pytest.CaptureFixt
     found = totals(Path("r"))
     assert found["cost_usd"] == 0
     assert found["tokens_in"] > 0
+
+
+def test_dollars_of_a_model_without_a_price_are_empty_and_a_line_says_how_to_give_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ("arch=bm25", "n_cases=1", "model.name=llama-of-mine")
+    with server("arch=bm25", "n_cases=1") as running:
+        done = run(capsys, *BASE, *given, *of(running, "openai"), "hydra.run.dir=r")
+    assert done.status == 0
+    (summary,) = summaries(Path("r"))
+    total = summary["ledger"]["total"]
+    assert total["cost_usd"] is None
+    assert total["paid_usd"] is None
+    assert total["tokens_in"] > 0
+    assert any("llama-of-mine has no price" in warning for warning in summary["warnings"])
+    assert not [name for name in summary["axes"] if name.endswith("_usd")]
+    write_report(Path("r"))
+    written = Path("r", "report.md").read_text(encoding="utf-8")
+    (row,) = [line for line in written.splitlines() if "| total |" in line]
+    assert "0.0000" not in row
+    assert "conf/prices.yaml" in written
+
+
+def test_the_papers_models_have_prices() -> None:
+    for name in (
+        "claude-sonnet-4-6", "gpt-4o-2024-08-06", "gpt-5.1", "text-embedding-3-small",
+    ):  # fmt: skip
+        assert price_of(name) is not None, name

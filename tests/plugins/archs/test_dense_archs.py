@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from plugins.archs.dense import Dense
 from plugins.archs.hybrid_rrf import HybridRRF, HybridSettings
 from plugins.archs.hyde import Hyde, HydeSettings
 from plugins.archs.mmr import MMR, MMRSettings
+from plugins.embedders.hashing import Hashing, HashingSettings
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
 NOTES = [
@@ -106,6 +108,30 @@ def test_hyde_searches_with_what_the_model_writes() -> None:
     assert ids(told)[0] == "office"
     assert told[0].signals["dense"] > blind[0].signals["dense"]
     assert not any("ten" in item.text for item in told), "the passage is shown to nobody"
+
+
+def test_hyde_embeds_the_query_as_asked_and_the_passage_as_the_store_s_texts() -> None:
+    kinds: list[tuple[str, str]] = []
+
+    class Telling(Hashing):
+        def embed(self, texts: Sequence[str]) -> Any:
+            kinds.extend(("passage", text) for text in texts)
+            return super().embed(texts)
+
+        def embed_queries(self, texts: Sequence[str]) -> Any:
+            kinds.extend(("query", text) for text in texts)
+            return super().embed(texts)
+
+    context = ArchContext(
+        budget_tokens=None,
+        client=Writing("the office opens at ten"),
+        embedder=Telling(HashingSettings()),
+    )
+    arm = Hyde(HydeSettings(), context)
+    settle(arm.ingest(NOTES))
+    kinds.clear()
+    recall(arm, "when can I come in?")
+    assert kinds == [("query", "when can I come in?"), ("passage", "the office opens at ten")]
 
 
 @pytest.mark.parametrize(

@@ -272,3 +272,24 @@ def test_what_the_model_does_not_hold_is_counted_by_its_own_tokens(
     assert row.state.startswith("does not fit: ")
     assert row.state.endswith(" of 8,192 tokens")
     assert row.view_tokens > 5000
+
+
+@pytest.mark.local
+@pytest.mark.timeout(900)
+def test_a_small_loop_is_drafted_and_judged_by_the_model(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """No gain is expected of so small a model: the loop must go through to its end."""
+    needs_local()
+    given = (
+        *("protocol=improve", "target=longmemeval", "author=local", "judge=local"),
+        "judge.prompts=longmemeval",
+        *("tracking=none", "report=false", "protocol.pool=16", "domain.sessions=6"),
+        *(f"protocol.{split}=4" for split in ("optimize", "confirm", "test")),
+        *("protocol.max_candidates=1", "protocol.max_attempts=1", "author.model.max_tokens=160"),
+        *("judge.model.max_tokens=120", "max_errors=1.0"),
+    )
+    assert run(capsys, *given, "hydra.run.dir=loop").status == 0
+    found = json.loads(Path("loop/improve.json").read_text())
+    assert found["stopped"]["reason"]
+    assert found["test"]["n"] == 4
