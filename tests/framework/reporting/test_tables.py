@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.analysis.evidence import of_run
+from framework.analysis.evidence import load, of_run, of_sweep
 from framework.analysis.summary import SETTING
 from framework.engine.run import execute
 from framework.reporting.format import (
@@ -17,7 +17,7 @@ from framework.reporting.format import (
     short_limits,
     warned,
 )
-from framework.reporting.page import print_run
+from framework.reporting.page import print_run, write_report
 from framework.reporting.sections.comparisons import in_order
 from framework.reporting.sections.overview import axes_table
 from framework.reporting.terminal import print_blocks
@@ -116,3 +116,39 @@ def test_comparisons_stand_in_the_order_of_the_arms() -> None:
         for axis in ("x", "y")
         for a, b in (("none", "oracle"), ("bm25", "oracle"), ("bm25", "none"))
     ]
+
+
+def test_an_arm_whose_embedder_is_lexical_is_printed_as_such_and_keeps_its_label() -> None:
+    run = dict.fromkeys((*SETTING, "budget", "model_kind"), "x")
+
+    def job(arm: str, embedder: str | None) -> dict[str, object]:
+        told = {} if embedder is None else {"embedder": embedder}
+        return {"directory": arm, "run": {**run, "arch": arm}, "budget_use": told}
+
+    sweep = {
+        "jobs": [
+            job("bm25", None),
+            job("dense", "hashing"),
+            job("mmr(relevance=0.7)", "hashing(dimension=64)"),
+            job("dense(embedder=e5)", "e5"),
+            job("theirs", "an_embedder_that_is_not_installed"),
+        ],
+        "comparisons": [{**run, "arm_a": "bm25", "arm_b": "dense"}],
+        "baseline": "dense",
+    }
+    evidence = of_sweep(sweep)
+    (group,) = evidence.groups
+    shown = ["bm25", "dense(lexical)", "mmr(relevance=0.7,lexical)", "dense(embedder=e5)", "theirs"]
+    assert group.arms == shown
+    assert group.comparisons[0]["arm_b"] == group.baseline == "dense(lexical)"
+    assert sweep["baseline"] == "dense", "what is stored stays"
+
+
+def test_a_run_of_dense_is_printed_as_lexical(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = execute(trivial_plan(arch={"plugin": "dense"}), tmp_path / "r")
+    write_report(tmp_path / "r")
+    assert "dense(lexical)" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    assert outcome.summary["run"]["arch"] == "dense"
+    assert {row.arm for row in load(tmp_path / "r").jobs[0].rows} == {"dense"}
