@@ -225,6 +225,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--revision", default="", help="of its repository, for the record")
     add.set_defaults(command="importing:import_corpus")
 
+    add = commands.add_parser("probe", help="whether an arm does what it is said to do")
+    add.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
+    add.add_argument("--slow", action="store_true", help="the slow checks too")
+    add.set_defaults(command="probing:probe")
+
     add = commands.add_parser("rescore", help="judge a run's stored answers again, into a new run")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such")

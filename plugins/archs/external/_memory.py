@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -49,12 +50,10 @@ class ExternalMemory(Arch[S]):
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
+        # What sets this history apart in a store that others write to as well, earlier runs too: so
+        # by chance, not by the seed. No measured value may depend on it.
+        self.tenant = secrets.token_hex(8)
         self.require()
-
-    @property
-    def tenant(self) -> str:
-        """What sets this history and trial apart in a store that others write to as well."""
-        return f"{self.context.seed:x}-{self.context.trial}"
 
     @abstractmethod
     def require(self) -> None:

@@ -1,0 +1,353 @@
+"""Canaries: known facts in, known facts out, before any number of a system is printed.
+
+Each is a small history whose right answer is known. One that fails says what the mapping, or the
+system, does wrong; a system may be what it is (one that rewrites its texts fails `verbatim`), but
+nobody has to guess it from a score.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from framework.contracts import Arch, ArchContext
+from framework.contracts.probe import Finding, Probe
+from framework.records import Event
+from framework.registry import register
+from plugins.archs.external._mapping import Found, SystemFailed
+from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._trace import Tracer
+
+FIRST: Final = ("Marta", "Jonas", "Aiko", "Pedro", "Lena", "Omar", "Ruth", "Ivan")
+LAST: Final = ("Ilves", "Brandt", "Mori", "Salgado", "Novak", "Haddad")
+THINGS: Final = ("locker", "badge", "parking place", "telephone", "printer", "archive box")
+RESULTS: Final = 5
+"""Results that a canary asks for, where the number is not what it is about."""
+_MANY: Final = 10_000
+
+
+class _Wrong(Exception):
+    """What a canary found wrong."""
+
+
+class _Skipped(Exception):
+    """Why a canary does not apply."""
+
+
+class Stand:
+    """Opens fresh systems for a canary, and closes them after it."""
+
+    def __init__(self, arch: type[ExternalMemory[Any]], settings: Any) -> None:
+        self._arch, self._settings = arch, settings
+        self._opened: list[System] = []
+
+    def open(self, events: Sequence[Event] = ()) -> System:
+        """A fresh system with a history of its own taken in."""
+        nothing: Any = None  # asks no model of ours
+        context = ArchContext(budget_tokens=None, client=nothing)
+        system = self._arch(self._settings, context).open()
+        self._opened.append(system)
+        for event in events:
+            system.write(event)
+        return system
+
+    def close(self) -> None:
+        """Close them all."""
+        for system in self._opened:
+            system.close()
+
+
+Canary = Callable[[Stand], str]
+_CANARIES: dict[str, Canary] = {}
+_SLOW: Final = ("many",)
+
+
+def canary(check: Canary) -> Canary:
+    """Register a canary by its name: it returns what it saw, or raises `_Wrong`."""
+    _CANARIES[check.__name__] = check
+    return check
+
+
+def fact(number: int, text: str, day: int = 1) -> Event:
+    """An event of a canary's history."""
+    date = f"2026-03-{day:02d}"
+    return Event(id=f"c{number}", text=f"{date}: {text}", time=date, kind="note")
+
+
+def code(number: int) -> str:
+    """A code that nothing else in a canary holds; two of them share no digit pattern by chance."""
+    return f"QX-{7919 * (number + 11) % 100_000:05d}"
+
+
+def facts() -> list[tuple[str, Event]]:
+    """What to ask for, and the fact: one for each thing and last name."""
+    found = list[tuple[str, Event]]()
+    for i, thing in enumerate(THINGS):
+        for j, last in enumerate(LAST[:4]):
+            n = len(found)
+            what = f"{thing} of {FIRST[(i + j) % len(FIRST)]} {last}"
+            found.append((what, fact(n, f"The {what} is {code(n)}.", day=1 + n)))
+    return found
+
+
+def texts(found: Sequence[Found]) -> str:
+    """All that was found, as one text."""
+    return "\n".join(result.text for result in found)
+
+
+def expect(found: Sequence[Found], wanted: str, what: str) -> None:
+    """Raise `_Wrong` where a text is not among the results."""
+    if wanted not in texts(found):
+        raise _Wrong(f"{what}: {wanted!r} is not among {len(found)} results")
+
+
+@canary
+def answers(stand: Stand) -> str:
+    """It starts, takes an event in and answers a search."""
+    begun = time.perf_counter()
+    stand.open([fact(0, f"The locker is {code(0)}.")]).search("locker", RESULTS)
+    return f"started, one write and one search in {time.perf_counter() - begun:.2f} s"
+
+
+@canary
+def empty(stand: Stand) -> str:
+    """An empty memory finds nothing, and says so without an error."""
+    found = stand.open().search("the locker", RESULTS)
+    if found:
+        raise _Wrong(f"an empty memory gave {found[0].text[:60]!r}")
+    return "an empty memory finds nothing"
+
+
+@canary
+def recalls(stand: Stand) -> str:
+    """Each of 24 facts comes back, asked for in its own words."""
+    known = facts()
+    system = stand.open([event for _, event in known])
+    lost = [
+        what
+        for n, (what, _) in enumerate(known)
+        if code(n) not in texts(system.search(what, RESULTS))
+    ]
+    if lost:
+        raise _Wrong(f"{len(lost)} of {len(known)} facts did not come back: {lost[0]!r} first")
+    return f"{len(known)} of {len(known)} facts came back"
+
+
+@canary
+def question(stand: Stand) -> str:
+    """A fact comes back for a question in other words than its own."""
+    system = stand.open([event for _, event in facts()])
+    what, event = facts()[0]
+    found = system.search(f"Which one is the {what}, please?", RESULTS)
+    expect(found, code(0), f"asked with a question for {event.text!r}")
+    return "a question in other words finds its fact"
+
+
+@canary
+def distractors(stand: Stand) -> str:
+    """One fact is told from 47 that differ by a name."""
+    people = [f"{first} {last}" for first in FIRST for last in LAST]
+    system = stand.open([fact(n, f"The locker of {p} is {code(n)}.") for n, p in enumerate(people)])
+    for n in (0, 20, 47):
+        found = system.search(f"locker of {people[n]}", RESULTS)
+        expect(found, code(n), f"asked for {people[n]!r} among {len(people)} people")
+    return f"a fact is told from {len(people) - 1} that differ by a name"
+
+
+@canary
+def order(stand: Stand) -> str:
+    """The best result comes first."""
+    near = [fact(n, f"The {thing} is new.") for n, thing in enumerate(THINGS[1:], start=1)]
+    system = stand.open([near[0], fact(0, f"The locker of Marta Ilves is {code(0)}."), *near[1:]])
+    found = system.search("The locker of Marta Ilves is", RESULTS)
+    expect(found[:1], code(0), "the first result of a search in the fact's own words")
+    return "the best result comes first"
+
+
+@canary
+def duplicates(stand: Stand) -> str:
+    """No result comes twice."""
+    found = stand.open([event for _, event in facts()]).search("locker of", RESULTS)
+    if len({result.text for result in found}) < len(found):
+        raise _Wrong(f"of {len(found)} results some are the same")
+    return f"{len(found)} results, all different"
+
+
+@canary
+def repeats(stand: Stand) -> str:
+    """The same search gives the same results: recall changes nothing."""
+    system = stand.open([event for _, event in facts()])
+    seen = [[r.text for r in system.search("locker of Marta", RESULTS)] for _ in range(4)]
+    if any(one != seen[0] for one in seen):
+        raise _Wrong("the same search gave other results when asked again")
+    return "the same search gives the same results"
+
+
+@canary
+def limit(stand: Stand) -> str:
+    """It gives no more results than it is asked for."""
+    found = stand.open([event for _, event in facts()]).search("The is of", 3)
+    if len(found) > 3:
+        raise _Wrong(f"3 results were asked for, {len(found)} came")
+    return f"3 results were asked for, {len(found)} came"
+
+
+@canary
+def dates(stand: Stand) -> str:
+    """A result still says when."""
+    events = [fact(n, f"The rent of the hall became {code(n)}.", 3 * n + 2) for n in range(4)]
+    found = stand.open(events).search("rent of the hall became", RESULTS)
+    for n, event in enumerate(events):
+        told = [result.text for result in found if code(n) in result.text]
+        if not told:
+            raise _Wrong(f"of {len(events)} values in time {code(n)} of {event.time} is missing")
+        if not any(event.time in text for text in told):
+            raise _Wrong(f"the date {event.time} is lost: {told[0][:60]!r}")
+    return "every value comes with its date"
+
+
+@canary
+def late(stand: Stand) -> str:
+    """What is written after a search is found by the next one."""
+    system = stand.open([fact(0, f"The locker of Marta Ilves is {code(0)}.")])
+    system.search("locker of Marta Ilves", RESULTS)
+    system.write(fact(1, f"The badge of Aiko Mori is {code(1)}."))
+    expect(system.search("badge of Aiko Mori", RESULTS), code(1), "written after a search")
+    return "what is written after a search is found"
+
+
+@canary
+def tenants(stand: Stand) -> str:
+    """Two histories open at once know nothing of each other."""
+    one, two = stand.open(), stand.open()
+    one.write(fact(1, f"The locker of Marta Ilves is {code(1)}."))
+    two.write(fact(2, f"The locker of Marta Ilves is {code(2)}."))
+    for system, own, other in ((one, code(1), code(2)), (two, code(2), code(1))):
+        found = system.search("locker of Marta Ilves", RESULTS)
+        if other in texts(found):
+            raise _Wrong("a history was told what another holds")
+        expect(found, own, "with two histories open at once")
+    return "two histories know nothing of each other"
+
+
+@canary
+def fresh(stand: Stand) -> str:
+    """A history after another finds nothing of it."""
+    stand.open([fact(0, f"The locker of Marta Ilves is {code(0)}.")]).close()
+    if code(0) in texts(stand.open().search("locker of Marta Ilves", RESULTS)):
+        raise _Wrong("a new history was told what an earlier one held")
+    return "a new history finds nothing of an earlier one"
+
+
+@canary
+def reset(stand: Stand) -> str:
+    """After a reset nothing is left, and writing goes on."""
+    system = stand.open([fact(0, f"The locker of Marta Ilves is {code(0)}.")])
+    try:
+        system.reset()
+    except NotImplementedError:
+        raise _Skipped("none is declared: every history gets a fresh system") from None
+    if code(0) in texts(system.search("locker of Marta Ilves", RESULTS)):
+        raise _Wrong("after a reset the memory still knows what it held")
+    system.write(fact(1, f"The badge of Aiko Mori is {code(1)}."))
+    expect(system.search("badge of Aiko Mori", RESULTS), code(1), "written after a reset")
+    return "nothing is left after a reset, and writing goes on"
+
+
+@canary
+def unicode(stand: Stand) -> str:
+    """Letters of any script survive."""
+    told = "Der Schlüssel von Zoë Łukasiewicz liegt bei 鍵屋 «مفتاح» 🗝."
+    expect(stand.open([fact(0, told)]).search("Zoë Łukasiewicz", RESULTS), told[4:], "any script")
+    return "letters of any script survive"
+
+
+@canary
+def verbatim(stand: Stand) -> str:
+    """A text comes back as it was written, with its line breaks."""
+    told = "Locker of Marta Ilves:\n  width: 40 cm\n  MARK: Qx-zB"
+    found = stand.open([fact(0, told)]).search("Locker of Marta Ilves", RESULTS)
+    expect(found, told, "a text of three lines")
+    return "texts come back as they were written"
+
+
+@canary
+def whole(stand: Stand) -> str:
+    """The end of a long text comes back."""
+    filler = " ".join(f"Shelf {n} of the locker of Marta Ilves is empty." for n in range(60))
+    system = stand.open([fact(0, f"Begin {code(1)}. {filler} The end is {code(2)}.")])
+    for n, query in ((1, "Begin"), (2, "The end is")):
+        expect(system.search(query, RESULTS), code(n), f"of a text of {len(filler):,} characters")
+    return f"both ends of a text of {len(filler):,} characters came back"
+
+
+@canary
+def ids(stand: Stand) -> str:
+    """The ids that results bear are of the events that their texts come from."""
+    events = [event for _, event in facts()]
+    system = stand.open()
+    named = {given: event.id for event in events if (given := system.write(event)) is not None}
+    tracer, by_id, by_words = Tracer(events), 0, 0
+    found = [result for what, _ in facts() for result in system.search(what, RESULTS)]
+    for result in found:
+        sources, traced = tracer.trace(result, named)
+        aligned, share = tracer.trace(Found(text=result.text), {})
+        by_id, by_words = by_id + (traced == 1 and bool(result.ids)), by_words + (share > 0)
+        if share == 1 and not set(sources) & set(aligned):
+            raise _Wrong(f"{result.text[:60]!r} bears the id of {sources[0]}, not of {aligned[0]}")
+    return f"of {len(found)} results {by_id} have an id, {by_words} can be traced by their words"
+
+
+@canary
+def many(stand: Stand) -> str:
+    """One fact is found among 10,000 events (slow)."""
+    begun = time.perf_counter()
+    events = (fact(n, f"Visitor {n} came at noon and left at six.") for n in range(_MANY))
+    system = stand.open([*events, fact(_MANY, f"The locker of Marta Ilves is {code(0)}.")])
+    written = time.perf_counter() - begun
+    expect(system.search("locker of Marta Ilves", RESULTS), code(0), f"among {_MANY:,} events")
+    return f"found among {_MANY:,} events; written in {written:.1f} s"
+
+
+@register("probe", "canaries")
+class Canaries(Probe):
+    """Known facts in, known facts out: whether a system of others does what its mapping says."""
+
+    def fits(self, arch: type[Arch[Any]]) -> bool:
+        return issubclass(arch, ExternalMemory)
+
+    def run(self, arch: type[Arch[Any]], settings: Any, slow: bool) -> Iterator[Finding]:
+        assert issubclass(arch, ExternalMemory)
+        for name in _CANARIES:
+            if name in _SLOW and not slow:
+                continue
+            finding = check(name, arch, settings)
+            yield finding
+            if name == "answers":
+                if not finding.passed:  # the others would say the same
+                    return
+                with _stand(arch, settings) as stand:
+                    offered = ", ".join(stand.open().tools())
+                yield Finding(name="tools", passed=None, text=offered)
+
+
+def check(name: str, arch: type[ExternalMemory[Any]], settings: Any) -> Finding:
+    """What one canary finds."""
+    try:
+        with _stand(arch, settings) as stand:
+            return Finding(name=name, passed=True, text=_CANARIES[name](stand))
+    except _Skipped as why:
+        return Finding(name=name, passed=None, text=str(why))
+    except (_Wrong, SystemFailed) as wrong:
+        return Finding(name=name, passed=False, text=str(wrong))
+
+
+@contextmanager
+def _stand(arch: type[ExternalMemory[Any]], settings: Any) -> Iterator[Stand]:
+    stand = Stand(arch, settings)
+    try:
+        yield stand
+    finally:
+        stand.close()

@@ -1,0 +1,111 @@
+"""Every seeded fault of an adapter is caught by name, and a sound system passes all canaries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.contracts.probe import Finding
+from plugins.archs.bm25 import BM25
+from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external.canaries import Canaries, check
+from plugins.archs.external.process import ProcessMemory
+from tests.launching import framework
+from tests.plugins.archs.external.systems import SHELL, TOY, toy
+from tests.plugins.archs.external.toy import FAULTS
+
+CAUGHT = {
+    "empty_recall": "recalls",
+    "lost_writes": "recalls",
+    "only_newest": "recalls",
+    "same_answer": "recalls",
+    "digits_lost": "recalls",
+    "no_case": "verbatim",
+    "one_line": "verbatim",
+    "one_stretch": "question",
+    "no_distinction": "distractors",
+    "dropped_dates": "dates",
+    "leaked_tenant": "tenants",
+    "ignored_limit": "limit",
+    "stale_store": "fresh",
+    "deaf_reset": "reset",
+    "truncated_text": "whole",
+    "ascii_only": "unicode",
+    "wrong_order": "order",
+    "twice": "duplicates",
+    "forgets_found": "repeats",
+    "shuffled": "repeats",
+    "frozen_index": "late",
+    "swapped_ids": "ids",
+    "invents": "empty",
+    "crash": "answers",
+    "hang": "answers",
+    "flood": "answers",
+    "talks": "answers",
+}
+
+
+def findings(settings: SystemSettings, slow: bool = False) -> list[Finding]:
+    return list(Canaries().run(ProcessMemory, settings, slow))
+
+
+def failed(found: list[Finding]) -> dict[str, str]:
+    return {one.name: one.text for one in found if one.passed is False}
+
+
+@pytest.mark.parametrize("settings", [SystemSettings(command=SHELL), toy()], ids=["sh", "python"])
+def test_a_sound_system_passes_all(settings: SystemSettings) -> None:
+    found = findings(settings)
+    assert failed(found) == {}
+    assert len(found) == 19
+    assert [one.text for one in found if one.name == "tools"] == ["write, retrieve, reset, close"]
+
+
+def test_every_fault_has_a_canary() -> None:
+    assert CAUGHT.keys() == FAULTS.keys()
+    assert len(FAULTS) >= 20
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_caught_by_name(fault: str, tmp_path: Path) -> None:
+    seconds = 1.0 if fault in ("hang", "talks") else 30.0
+    store = str(tmp_path / "store")
+    settings = toy("--fault", fault, "--store", store, timeout_seconds=seconds)
+    finding = check(CAUGHT[fault], ProcessMemory, settings)
+    assert finding.passed is False, finding.text
+    assert check(CAUGHT[fault], ProcessMemory, toy()).passed
+
+
+@pytest.mark.slow
+def test_a_sound_system_finds_one_fact_among_ten_thousand() -> None:
+    found = findings(toy(), slow=True)
+    assert failed(found) == {}
+    assert found[-1].name == "many"
+
+
+def test_the_command_prints_each_finding_and_fails_with_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def mapping(name: str, *words: str) -> None:
+        held: dict[str, Any] = {"defaults": ["process", "_self_"], "command": [*TOY, *words]}
+        (tmp_path / f"arch/{name}.yaml").write_text(json.dumps(held))
+
+    (tmp_path / "arch").mkdir()
+    mapping("sound")
+    mapping("broken", "--fault", "ignored_limit")
+    done = framework(capsys, "probe", "sound", "--config-dir", str(tmp_path))
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[-1] == "sound: all passed"
+    done = framework(capsys, "probe", "broken", "--config-dir", str(tmp_path))
+    assert done.status == 1
+    assert "FAIL  limit" in done.out
+    assert "3 results were asked for, 24 came" in done.out
+
+
+def test_only_systems_of_others_are_probed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not Canaries().fits(BM25)
+    assert framework(capsys, "probe", "bm25").mistake == "arch=bm25: there is nothing to probe"
+    assert "did you mean 'bm25'" in framework(capsys, "probe", "bm52").mistake
