@@ -70,6 +70,11 @@ def is_reference(job: Job) -> bool:
     return bool(used.get("sees_gold") or used.get("unbudgeted"))
 
 
+def is_empty(job: Job) -> bool:
+    """Whether an arm showed nothing of the history in any case: the floor, no memory."""
+    return job.summary["budget_use"].get("max_view_tokens") == 0
+
+
 def chief_axes(group: Group) -> list[str]:
     """The axes that a verdict is about: what memory kept, and whether the answer was right.
 

@@ -14,6 +14,7 @@ from framework.analysis.verdict import (
     asked,
     chief_axes,
     costs,
+    is_empty,
     is_reference,
     leaders,
     spent,
@@ -21,31 +22,24 @@ from framework.analysis.verdict import (
 from framework.reporting.blocks import Block, Heading, Listing
 from framework.reporting.format import DAGGER, short_limits
 
-_MOST_SETTINGS: Final = 4
-"""Settings that get a verdict of their own; a sweep over seeds would have hundreds."""
+_MOST: Final = 5
+"""Sentences of a verdict; settings that do not fit are in the tables."""
 _MOST_BUDGETS: Final = 3
 _MOST_NAMES: Final = 3
 
 
 def verdict(evidence: Evidence) -> Iterator[Block]:
-    """What came out, before any table; nothing of runs without a mean."""
+    """What came out, before any table, in at most five sentences; nothing where nothing did."""
     groups = [group for group in evidence.groups if chief_axes(group)]
     failed = _all_failed(evidence.jobs)
     if not groups and not failed:
         return
     yield Heading("Verdict", "verdict")
     items = [failed] if failed else []
-    if not groups:
-        yield Listing(items)
-        return
-    shared = [_models(evidence), *_open(evidence)]
-    if len(groups) == 1:
-        yield Listing([*items, *_found(groups[0]), *shared])
-        return
-    items += [" ".join([f"{g.differs}:", *_found(g)]) for g in groups[:_MOST_SETTINGS]]
-    left = len(groups) - _MOST_SETTINGS
-    items += [f"{left} more settings are in the tables."] if left > 0 else []
-    yield Listing([*items, *shared])
+    if groups:
+        shared = [_models(evidence), _open(evidence)]
+        items += [*_settings(groups, _MOST - len(items) - len(shared)), *shared]
+    yield Listing(items)
 
 
 def _all_failed(jobs: Sequence[Job]) -> str:
@@ -58,32 +52,44 @@ def _all_failed(jobs: Sequence[Job]) -> str:
     return f"Every row failed, {n} of {n}; most often: {said}"
 
 
+def _settings(groups: Sequence[Group], room: int) -> list[str]:
+    """The clauses of the one setting, a sentence each; of several settings a sentence a setting."""
+    if len(groups) == 1:
+        return [f"{clause}." for clause in _found(groups[0])[:room]]
+    shown = groups if len(groups) <= room else groups[: room - 1]
+    left = len(groups) - len(shown)
+    said = [f"{group.differs}: {'; '.join(_found(group))}." for group in shown]
+    return [*said, f"In the tables: {_more(left, 'setting')}."] if left else said
+
+
 def _found(group: Group) -> list[str]:
-    """A sentence for each chief axis, and one for the cost."""
+    """A clause for each chief axis, and one for the cost."""
     of = {axis: leaders(group, axis) for axis in chief_axes(group)}
-    said = [text for axis, found in of.items() for text in _of_axis(group, axis, found)]
+    said = [_axis(group, axis, found) for axis, found in of.items()]
     return [*said, _cost(group, [leader for found in of.values() for leader in found])]
 
 
-def _of_axis(group: Group, axis: str, found: Sequence[Leader]) -> Iterator[str]:
-    """Who leads; where rules made that mean, who leads of two or more arms without a model."""
-    yield _axis(group, axis, found)
-    ruled = {leader.budget for leader in found if leader.kind == "rule-based"}
-    free = [leader for leader in leaders(group, axis, "model-free")
-            if leader.budget in ruled and leader.n_others + len(leader.arms) > 1]  # fmt: skip
-    if free:
-        yield _axis(group, axis, free, f", of arms without {DAGGER}")
-
-
-def _axis(group: Group, axis: str, found: Sequence[Leader], only: str = "") -> str:
+def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
+    """Who leads; where rules made that mean, who leads of two or more arms without a model too."""
     best = "Highest" if higher_is_better(axis) else "Lowest"
     alone = len({job.arm for job in group.jobs}) == 1
-    said = "; ".join(f"at {_budget(group, f.budget)} {_lead(group, f)}" for f in _ends(found))
+    free = {leader.budget: leader for leader in leaders(group, axis, "model-free")
+            if leader.n_others + len(leader.arms) > 1}  # fmt: skip
+    said = []
+    for leader in _ends(found):
+        told = f"at {_budget(group, leader.budget)} {_lead(group, leader)}"
+        if leader.kind == "rule-based" and leader.budget in free:
+            told += f", and of arms without {DAGGER} {_lead(group, free[leader.budget])}"
+        said.append(told)
     between = len(found) - _MOST_BUDGETS
-    more = f"; {between} more budgets in the table" if between > 0 else ""
+    said += [f"{_more(between, 'budget')} in the table"] if between > 0 else []
     right = axis == group.jobs[0].summary.get("success_axis")
     named = f"{axis} (right answers)" if right else axis
-    return f"{named}: {said}{more}." if alone else f"{best} {named}{only}: {said}{more}."
+    return f"{named if alone else f'{best} {named}'}: {'; '.join(said)}"
+
+
+def _more(n: int, word: str) -> str:
+    return f"{n} more {word}{'s' * (n > 1)}"
 
 
 def _ends(found: Sequence[Leader]) -> Sequence[Leader]:
@@ -155,45 +161,48 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _cost(group: Group, found: Sequence[Leader]) -> str:
-    """What a success takes of those that lead, of the cheapest and of the baseline."""
+    """What a success takes of those that lead, of the cheapest memory and of the baseline."""
     of = costs(group)
     if not of:
         return _spent(group.jobs)
     said = []
     for budget in dict.fromkeys(leader.budget for leader in found):
         here = {cost.arm: cost for cost in of if cost.budget == budget}
-        choices = [c for arm, c in here.items() if not _refers(group, arm, budget)]
+        choices = [c for arm, c in here.items() if _remembers(group, arm, budget)]
         ahead = [leader.arms[0] for leader in found if leader.budget == budget]
         cheapest = [c.arm for c in sorted(choices, key=lambda c: c.whole)[:1]]
         arms = dict.fromkeys([*ahead, *cheapest, group.baseline])
         chosen = sorted((here[a] for a in arms if a in here), key=lambda cost: cost.whole)
         if chosen:
-            said.append(f"at {budget} " + ", ".join(map(_amount, chosen)))
+            said.append(f"at {budget} " + ", ".join(_amount(group, cost) for cost in chosen))
     if len(said) > _MOST_BUDGETS:
         said = [*said[: _MOST_BUDGETS - 1], said[-1]]
     unit = "dollars" if any(cost.unit == "usd" for cost in of) else "tokens of models"
-    return f"A right answer costs, in {unit}, building the memory included: {'; '.join(said)}."
+    return f"A right answer costs, in {unit}, building the memory included: {'; '.join(said)}"
 
 
-def _refers(group: Group, arm: str, budget: str) -> bool:
+def _remembers(group: Group, arm: str, budget: str) -> bool:
+    """Whether an arm is a choice of memory: no reference, and it showed the reader something."""
     job = group.job(arm, budget)
-    return job is not None and is_reference(job)
+    return job is not None and not is_reference(job) and not is_empty(job)
 
 
-def _amount(cost: Cost) -> str:
+def _amount(group: Group, cost: Cost) -> str:
     def amount(value: float) -> str:
         return f"${value:,.4f}" if cost.unit == "usd" else f"{value:,.0f}"
 
+    job = group.job(cost.arm, cost.budget)
+    empty = " (with an empty view)" if job is not None and is_empty(job) else ""
     built = f" ({amount(cost.built)} to build)" if cost.built else ""
-    return f"{cost.arm} {amount(cost.whole)}{built}"
+    return f"{cost.arm} {amount(cost.whole)}{built}{empty}"
 
 
 def _spent(jobs: Sequence[Job]) -> str:
     tokens = [(job, spent(job)) for job in jobs]
     if not any(amount for _, amount in tokens):
-        return "No arm asked a model, so none cost a token."
+        return "No arm asked a model, so none cost a token"
     found = ", ".join(f"{job.arm} {amount:,.0f}" for job, amount in tokens if amount)
-    return f"Tokens of models a case, building the memory included: {found}."
+    return f"Tokens of models a case, building the memory included: {found}"
 
 
 def _models(evidence: Evidence) -> str:
@@ -214,24 +223,22 @@ def _models(evidence: Evidence) -> str:
     return f"No language model took part: what is marked {DAGGER} went through rules."
 
 
-def _open(evidence: Evidence) -> Iterator[str]:
+def _open(evidence: Evidence) -> str:
     """What can't be concluded."""
     rows = evidence.sweep["comparisons"]
     if not rows:
-        yield (
+        return (
             "One arm alone is neither good nor bad: compare it with others (-m arch=A,B)."
             if len({job.arm for job in evidence.jobs}) == 1
             else "No two runs share their cases and setting, so no arms are compared."
         )
-        return
     undecided = sum(row["conclusion"] not in DECIDED for row in rows)
     if not undecided:
-        yield f"All {len(rows)} comparisons were decided."
-        return
+        return f"All {len(rows)} comparisons were decided."
     helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
     few = f", {helpless} of them because of too few cases" if helpless else ""
     baselines = {row["arm_b"] for row in rows}
     only = f"; arms were compared with {min(baselines)}, not with each other" if (
         len(baselines) == 1 and len({row["arm_a"] for row in rows}) > 1
     ) else ""  # fmt: skip
-    yield f"Not decided, which is not equal: {undecided} of {len(rows)} comparisons{few}{only}."
+    return f"Not decided, which is not equal: {undecided} of {len(rows)} comparisons{few}{only}."

@@ -55,9 +55,9 @@ def test_where_rules_made_the_best_memory_the_best_without_a_model_is_named_too(
     arms = [job("ruled", {"eda": ALL}), job("x", {"eda": HALF}), job("y", {"eda": NONE}),
             job("gold", {"eda": ALL}, sees_gold=True)]  # fmt: skip
     arms[0][0]["axes"]["eda"]["kind"] = "rule-based"
-    ruled, free, *_ = sentences(combine(*arms, baseline="y"))
-    assert ruled.startswith("Highest eda: at tight (1,000 tokens) ruled, 1.00†, better than y")
-    assert free.startswith("Highest eda, of arms without †: at tight (1,000 tokens) x, 0.50, ")
+    first, *_ = sentences(combine(*arms, baseline="y"))
+    assert first.startswith("Highest eda: at tight (1,000 tokens) ruled, 1.00†, better than y")
+    assert ", and of arms without † x, 0.50, " in first
     assert "of arms without" not in said(combine(arms[0], arms[1], arms[3]))
     assert "of arms without" not in said(combine(*arms[1:]))
 
@@ -89,6 +89,57 @@ def test_the_cost_is_the_whole_with_what_building_the_memory_takes() -> None:
         summary["axes"]["ingest_to_correct"] = {**COST, "mean": built}
         summary["axes"]["cost_to_correct"] = {**COST, "mean": 1000.0}
     assert "at tight y 1,000, x 10,000 (9,000 to build)" in said(combine(*arms))
+
+
+def test_an_arm_that_shows_nothing_is_not_the_cheapest_memory() -> None:
+    given = (("x", ALL, 900), ("y", HALF, 900), ("empty", NONE, 0))
+    arms = [job(arm, {"eda": mean}, max_view_tokens=size) for arm, mean, size in given]
+    for (summary, _), whole in zip(arms, (3000.0, 2000.0, 1000.0), strict=True):
+        summary["axes"]["ingest_to_correct"] = {**COST, "mean": 0.0}
+        summary["axes"]["cost_to_correct"] = {**COST, "mean": whole}
+    assert "at tight y 2,000, x 3,000." in said(combine(*arms))
+    marked = said({**combine(*arms, baseline="empty"), "baseline": "empty"})
+    assert "at tight empty 1,000 (with an empty view), y 2,000, x 3,000." in marked
+
+
+def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:
+    """An arm with two chief axes, a cost and, where all its rows failed, an error for each."""
+    mean = ALL if arm == "a" else HALF
+    summary, rows = job(arm, {"surface_ceiling": mean, "eda": mean}, **changed)
+    summary["success_axis"] = "eda"
+    for axis in ("surface_ceiling", "eda"):
+        summary["axes"][axis]["kind"] = kind if axis == "surface_ceiling" else "rule-based"
+    for axis in ("ingest_to_correct", "cost_to_correct"):
+        summary["axes"][axis] = {**COST, "mean": 10.0}
+    if failed:
+        n = len(rows)
+        summary["errors"] = {"n": n, "of": n, "kinds": {}, "commonest": "no answer"}
+    return summary, rows
+
+
+@pytest.mark.parametrize("failed", [False, True])
+@pytest.mark.parametrize("n_settings", range(1, 8))
+def test_a_verdict_has_three_to_five_sentences(n_settings: int, failed: bool) -> None:
+    jobs = [
+        _rich(arm, "rule-based" if arm == "a" else "model-free",
+              failed=failed, seed=seed, budget=budget, digest=f"{arm}{seed}{budget}")
+        for seed in range(n_settings)
+        for budget in ("tight", "moderate", "loose", "whole")
+        for arm in "abcd"
+    ]  # fmt: skip
+    found = sentences({**combine(*jobs, baseline="b"), "baseline": "b"})
+    assert 3 <= len(found) <= 5, found
+    assert any("of arms without † " in text for text in found)
+    assert not [text for text in found if ". " in text], "each is one sentence"
+    told = len([text for text in found if "Highest" in text])
+    settings = told if n_settings > 1 else 1
+    if n_settings > settings:
+        left = n_settings - settings
+        assert f"In the tables: {left} more setting{'s' * (left > 1)}." in found
+    assert found[-1].startswith("Not decided") or found[-1].startswith("All ")
+    assert "model" in found[-2]
+    if not failed:
+        assert any("building the memory included" in text for text in found)
 
 
 def test_whether_a_language_model_took_part() -> None:
