@@ -72,7 +72,7 @@ def is_reference(job: Job) -> bool:
 
 def is_empty(job: Job) -> bool:
     """Whether an arm showed nothing of the history in any case: the floor, no memory."""
-    return job.summary["budget_use"].get("max_view_tokens") == 0
+    return bool(job.summary["budget_use"].get("max_view_tokens") == 0)
 
 
 def chief_axes(group: Group) -> list[str]:

@@ -17,13 +17,12 @@ from typing import Any, Final
 
 from framework.analysis.evidence import of_run, of_sweep, printed_names
 from framework.analysis.loops import LOOP, read_loop
-from framework.analysis.verdict import chief_axes, leaders
 from framework.config import plan
 from framework.errors import UserError
 from framework.records import FIRST_VERSION
 from framework.registry import Plugin, identity_of, settings_of
 from framework.reporting.blocks import Block, Note, Text
-from framework.reporting.format import DAGGER, declared_inputs
+from framework.reporting.format import declared_inputs
 from framework.reporting.markdown import blocks_markdown
 from framework.reporting.sections.conditions import budget_flags, gate_lines
 from framework.reporting.sections.overview import axes_table, main_tables, notes
@@ -44,6 +43,7 @@ from framework.store.directory import (
 )
 from framework.store.former import read_json
 from framework.text.canonical import canonical_json, digest_bytes
+from plugins.tracking._glance import sweep_name
 from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word
 
 LONGEST_PARAM: Final = 6_000
@@ -52,9 +52,6 @@ LONGEST_DATA_DIGEST: Final = 36
 LONGEST_DATA_NAME: Final = 500
 LARGEST_ARTIFACT: Final = 100 * 2**20
 """Bytes of a file that is still uploaded."""
-LONGEST_NAME: Final = 200
-"""Characters of a sweep's name; a database keeps 250."""
-_MOST_ARMS: Final = 3
 NOTE: Final = "mlflow.note.content"
 """The tag that the page of a run shows as its description, in Markdown."""
 LONGEST_NOTE: Final = 7_000
@@ -149,7 +146,7 @@ def sweep_upload(directory: Path) -> Upload:
         tags["prereg"] = f"{judged['plan']['name']}: {', '.join(outcomes) or 'not judged'}"
         tags["prereg_flags"] = str(len(judged["flags"]))
     return Upload(
-        name=_sweep_name(sweep),
+        name=sweep_name(sweep),
         started=min(_milliseconds(first["time"]) for first, _ in ends),
         finished=max(_milliseconds(last["time"]) for _, last in ends),
         params=_common_params(jobs),
@@ -157,6 +154,7 @@ def sweep_upload(directory: Path) -> Upload:
         tags=tags,
         files=files,
         pictures=_pictures(directory),
+        data=_shared_data(jobs, ends[0][0]["payload"]["data"]),
         whole=not sweep["unfinished"],
     )
 
@@ -201,6 +199,12 @@ def _printed(summary: Mapping[str, Any]) -> str:
     return printed_names([summary]).get(label, label)
 
 
+def _shared_data(jobs: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> Data | None:
+    """The data of a sweep over one domain: the list of runs shows it beside the name."""
+    names = {job["run"]["domain"] for job in jobs}
+    return _data(names.pop(), data) if len(names) == 1 else None
+
+
 def _milliseconds(time: str) -> int:
     return int(datetime.fromisoformat(time).timestamp() * 1000)
 
@@ -235,36 +239,6 @@ def _defaults(plugin: Plugin) -> Mapping[str, Any]:
         return identity_of(plugin, settings_of(plugin, {}))
     except UserError:  # one of them has to be given
         return {}
-
-
-def _sweep_name(sweep: Mapping[str, Any]) -> str:
-    """Domains, who leads, budgets: `loan: dpm† leads 9 arms; moderate, loose`.
-
-    The list of runs shows nothing else of a sweep. Without one setting in which arms lead, the
-    first arms are named: `loan: none, bm25, dpm and 6 more; moderate, loose`.
-    """
-    domains, arms, budgets = (
-        list(dict.fromkeys(job["run"][key] for job in sweep["jobs"]))
-        for key in ("domain", "arch", "budget")
-    )
-    more = f" and {len(arms) - _MOST_ARMS} more" if len(arms) > _MOST_ARMS else ""
-    named = f"{', '.join(arms[:_MOST_ARMS])}{more}"
-    if found := _leading(sweep):
-        named = f"{', '.join(found)} lead{'s' * (len(found) == 1)} {len(arms)} arms"
-    return f"{', '.join(domains)}: {named}; {', '.join(budgets)}"[:LONGEST_NAME]
-
-
-def _leading(sweep: Mapping[str, Any]) -> list[str]:
-    """The arms of the best mean of the verdict's last axis at some budget; empty for too many."""
-    groups = of_sweep(sweep).groups
-    axes = chief_axes(groups[0]) if len(groups) == 1 and len(groups[0].arms) > 1 else []
-    found = [leader for axis in axes[-1:] for leader in leaders(groups[0], axis)]
-    arms = dict.fromkeys(
-        f"{arm}{DAGGER if leader.kind == 'rule-based' else ''}"
-        for leader in found
-        for arm in leader.arms
-    )
-    return list(arms) if len(arms) <= _MOST_ARMS else []
 
 
 def _common_params(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from framework.analysis.cost import MEASURES
 from framework.analysis.verdict import DECIDED
 from framework.text.canonical import canonical_json, digest_bytes
+from plugins.tracking._glance import glance
 
 _UNSAFE: Final = re.compile(r"[^\w\-. ]", re.ASCII)
 
@@ -72,12 +73,16 @@ def run_metrics(summary: Mapping[str, Any]) -> Metrics:
 
 
 def sweep_metrics(sweep: Mapping[str, Any]) -> Metrics:
-    """The metrics of a sweep's own run: how its comparisons came out, and rows that failed.
+    """The metrics of a sweep's own run: its answer at a glance, what was decided, what failed.
 
-    The means of its arms are metrics of the runs below it, under one name for all of them, which is
-    what MLflow's charts compare; a name for each arm would be a chart of one bar.
+    `at_a_glance` comes before `axes`, which is empty until the sweep is unfolded. The means of the
+    arms are metrics of the runs below it, under one name for all of them, which is what MLflow's
+    charts compare; a name for each arm would be a chart of one bar.
     """
     metrics = Metrics()
+    if (found := glance(sweep)) is not None:
+        for name, value in found.numbers().items():
+            metrics.add(("at_a_glance", f"{found.axis}_{name}"), value)
     conclusions = Counter(
         "decided" if row["conclusion"] in DECIDED else row["conclusion"]
         for row in sweep["comparisons"]

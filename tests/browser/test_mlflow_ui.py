@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +29,9 @@ pytestmark = [
 PARTS = {"axes/right": "mean", "interval/right_low": "ci_low", "interval/right_high": "ci_high"}
 """Metrics of an axis, by what they are in a summary."""
 T = TypeVar("T")
-NAME = "trivial: trivial† leads 2 arms; tight, loose"
+NAME = (
+    "trivial† undecided +.50 (.14–.75) or more vs hostile in right; trivial, 2 arms, tight, loose"
+)
 SECONDS = 40.0
 """The longest that a page may take on a busy machine."""
 
@@ -194,6 +197,20 @@ def test_the_run_list_shows_names_and_values(browser: Chrome, site: Site) -> Non
     for name, summary in site.summaries.items():
         mean = summary["axes"]["right"]["mean"]
         assert _shown(mean, values[site.ids[name]]), (name, mean, values)
+
+
+def test_the_charts_begin_with_the_answer_while_the_sweep_is_folded(
+    browser: Chrome, site: Site
+) -> None:
+    where = f"{site.url}/#/experiments/{site.experiment}/runs?workflowType=machine_learning"
+    _open(browser, f"{where}&compareRunsMode=CHART")
+    sections = re.compile(r"^([a-z_]+)\s*\((\d+)\)$", re.MULTILINE)
+
+    def shown() -> list[tuple[str, str]]:
+        return sections.findall(browser.find_element("tag name", "body").text)
+
+    found = _wait(browser, shown)
+    assert found[0] == ("at_a_glance", "5"), found
 
 
 def test_a_run_page_shows_parameters_intervals_and_artifacts(browser: Chrome, site: Site) -> None:

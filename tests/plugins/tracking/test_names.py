@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.tracking._content import _sweep_name
-from plugins.tracking._metrics import Metrics, run_metrics, word
+from plugins.tracking._glance import sweep_name
+from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word
 from tests.framework.analysis.test_sweep_summary import ALL, HALF, NONE, combine, job
 
 
@@ -81,12 +81,57 @@ def test_depths_make_a_curve() -> None:
     assert run_metrics(_summary((1, 3))).curves == {"depth/frp": {1: 0.5, 3: 0.5}}
 
 
-def test_a_sweep_is_named_by_who_leads() -> None:
-    lone = [job(arm, {"eda": mean}) for arm, mean in (("x", ALL), ("y", HALF), ("z", NONE))]
-    assert _sweep_name(combine(*lone)) == "domain: x leads 3 arms; tight"
+def test_a_sweep_is_named_by_who_leads_by_how_much_and_how_sure_that_is() -> None:
+    arms = [job(arm, {"eda": mean}) for arm, mean in (("x", ALL), ("y", HALF), ("z", NONE))]
+    against = {**combine(*arms, baseline="z"), "baseline": "z"}
+    assert sweep_name(against) == "x +1.0 (.35–1.0) vs z in eda; domain, 3 arms, tight"
+    closest = "x undecided +.50 (.00–.78) vs y in eda; domain, 3 arms, tight"
+    assert sweep_name(combine(*arms)) == closest
     tied = [job(arm, {"eda": HALF}) for arm in "wxyz"]
-    assert _sweep_name(combine(*tied)) == "domain: w, x, y and 1 more; tight"
-    assert len(_sweep_name(combine(*(job(f"{n}" * 90, {"eda": HALF}) for n in "abc")))) == 200
+    assert sweep_name(combine(*tied)) == "domain: w, x, y and 1 more; tight"
+    assert sweep_name(combine(*tied[:2])) == "w, x tied in eda; domain, 2 arms, tight"
+    assert len(sweep_name(combine(*(job(f"{n}" * 90, {"eda": HALF}) for n in "abc")))) == 200
+
+
+def test_of_several_budgets_the_narrowest_lead_is_named() -> None:
+    jobs = [
+        job(arm, {"eda": mean}, budget=budget, digest=arm + budget)
+        for budget, means in (("tight", (ALL, NONE)), ("loose", (ALL, HALF)))
+        for arm, mean in zip("xy", means, strict=True)
+    ]
+    found = combine(*jobs)
+    said = "x undecided +.50 (.00–.78) or more vs y in eda; domain, 2 arms, tight, loose"
+    assert sweep_name(found) == said
+    jobs[2], jobs[3] = (job(arm, {"eda": mean}, budget="loose", digest=arm + "loose")
+                        for arm, mean in (("x", NONE), ("y", ALL)))  # fmt: skip
+    assert sweep_name(combine(*jobs)).startswith("x at tight, y at loose +1.0 (.35–1.0) or more")
+
+
+def test_where_lower_is_better_the_lead_counts_downwards() -> None:
+    axis = "wrongful_adverse"
+    found = combine(job("x", {axis: ALL}), job("y", {axis: NONE}), baseline="x")
+    said = f"y -1.0 (-1.0 to -.35) vs x in {axis}; domain, 2 arms, tight"
+    assert sweep_name({**found, "baseline": "x"}) == said
+    metrics = sweep_metrics(found).values
+    assert metrics[f"at_a_glance/{axis}_lead"] == 1
+    low, high = (metrics[f"at_a_glance/{axis}_lead_at_{end}"] for end in ("least", "most"))
+    assert 0.3 < low < high <= 1
+
+
+def test_a_sweep_shows_its_answer_before_its_runs_are_unfolded() -> None:
+    arms = [job(arm, {"eda": mean}) for arm, mean in (("x", ALL), ("y", HALF))]
+    (row,) = combine(*arms)["comparisons"]
+    assert list(sweep_metrics(combine(*arms)).values.items())[:5] == [
+        ("at_a_glance/eda_best", 1.0),
+        ("at_a_glance/eda_lead", 0.5),
+        ("at_a_glance/eda_lead_at_least", row["ci_low"]),
+        ("at_a_glance/eda_lead_at_most", row["ci_high"]),
+        ("at_a_glance/eda_other", 0.5),
+    ]
+    first = min(sweep_metrics(combine(*arms)).values)
+    assert first < "axes/", "MLflow sorts its sections by name"
+    tied = sweep_metrics(combine(*(job(arm, {"eda": HALF}) for arm in "xy"))).values
+    assert [name for name in tied if name.startswith("at_a_glance")] == ["at_a_glance/eda_best"]
 
 
 def test_a_gate_that_judged_is_told_in_numbers() -> None:

@@ -206,7 +206,9 @@ def test_a_sweep_folds_its_runs_under_one(
         "trivial hostile tight", "trivial hostile loose",
     }  # fmt: skip
     assert {r.info.status for r in found} == {"FINISHED"}
-    assert parent.info.run_name == "trivial: trivial† leads 2 arms; tight, loose"
+    name = "trivial† undecided +.50 (.14–.75) or more vs hostile in right; trivial, 2 arms, "
+    assert parent.info.run_name == f"{name}tight, loose"
+    assert [data.dataset.name for data in parent.inputs.dataset_inputs] == ["trivial"]
     assert parent.info.start_time == min(r.info.start_time for r in children)
     assert parent.info.end_time == max(r.info.end_time for r in children)
     assert parent.data.params["arch"] == "trivial, hostile"
@@ -214,9 +216,11 @@ def test_a_sweep_folds_its_runs_under_one(
     assert len({r.data.metrics["axes/right"] for r in children}) > 1
     sweep = json.loads((tmp_path / "sweep" / SWEEP).read_text())
     assert {row["conclusion"] for row in sweep["comparisons"]} == {"undecided"}
-    assert parent.data.metrics == {
+    assert {k: v for k, v in parent.data.metrics.items() if not k.startswith("at_a_glance/")} == {
         "comparisons/n": 2, "comparisons/decided": 0, "comparisons/undecided": 2, "errors/n": 0,
     }  # fmt: skip
+    best = parent.data.metrics["at_a_glance/right_best"]
+    assert best in {r.data.metrics["axes/right"] for r in children}
     assert {r.data.tags["sweep"] for r in children} == {"sweep"}
     assert {item.path for item in client.list_artifacts(parent.info.run_id)} == {
         SWEEP, COMPARISON, SWEEP_PLAN,
