@@ -46,6 +46,11 @@ def balanced() -> dict[str, str]:
     return {name: axis for plugin in plugins("axis") for name, axis in plugin.cls.balanced.items()}
 
 
+def corrected() -> dict[str, str]:
+    """By name, the axis whose mean is corrected for the judge's error."""
+    return {n: axis for plugin in plugins("axis") for n, axis in plugin.cls.corrected.items()}
+
+
 def kind_of(
     axis: str,
     meta: Mapping[str, Mapping[str, Any]],

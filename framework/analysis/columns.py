@@ -37,7 +37,7 @@ def columns_of(plugin: Plugin) -> dict[str, str]:
     """By column of an axis, its definition; empty for one that has none."""
     said = defined_in(plugin.cls.__doc__)
     many = {name.removesuffix(_ANY): text for name, text in said.items() if name.endswith(_ANY)}
-    names = [*plugin.cls.names, *plugin.cls.ratios, *plugin.cls.balanced]
+    names = [*plugin.cls.names, *plugin.cls.ratios, *plugin.cls.balanced, *plugin.cls.corrected]
     of_many = {
         name: text for name in names for start, text in many.items() if name.startswith(start)
     }

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from framework.analysis.axes import corrected
+from framework.analysis.forms import poolable
 from framework.contracts import Client, Judge, maybe_await
-from framework.contracts.calibration import KnownAnswer
-from framework.errors import ModelError, UserError
+from framework.contracts.calibration import ErrorRates, KnownAnswer
+from framework.errors import DoesNotFit, ModelError, UnreadableError, UserError
+from framework.records import ABSTAIN, Row
 from framework.statistics.intervals import clopper_pearson, wilson
-from framework.statistics.misclassification import corrected_share
+from framework.statistics.misclassification import corrected_mean
 from framework.statistics.seeding import generator
 
 _AT_ONCE: Final = 8
@@ -64,6 +67,16 @@ class Calibration:
             return True
         return False if (right.high or 0) < (wrong.low or 0) else None
 
+    @property
+    def rates(self) -> ErrorRates:
+        """What a run's shares are corrected by. Raises UserError without verdicts of both kinds."""
+        right, wrong = self.right, self.wrong
+        if not right.n or not wrong.n:
+            raise UserError("a correction needs the judge's verdicts on right and on wrong answers")
+        return ErrorRates(
+            set=self.set, right=(right.passed, right.n), wrong=(wrong.passed, wrong.n)
+        )
+
     def plain(self) -> dict[str, Any]:
         """As JSON values."""
         return {**asdict(self), "tells": self.tells}
@@ -83,7 +96,7 @@ async def verdicts(
                         known.question, known.expected, known.given, known.kind, client
                     )
                 )
-            except ModelError:
+            except (ModelError, UnreadableError, DoesNotFit):
                 return None
             return found.met
 
@@ -110,22 +123,72 @@ def calibration(
     )
 
 
-def corrected(values: Iterable[float], found: Calibration, seed: int) -> dict[str, Any]:
-    """A judged share of a run, as counted and corrected for the judge's error.
+def corrected_axes(rows: Sequence[Row], rates: ErrorRates, seed: int) -> dict[str, dict[str, Any]]:
+    """The judged shares of a run, corrected for the judge's error: entries as of other axes.
 
-    values : of the cases, each 0 or 1. Without repeats: the mean of several is no count.
+    Of columns that are one verdict a row (`Axis.corrected`); an answer that abstains where one was
+    expected is wrong without a verdict. Rows of one case or cluster are not independent.
     """
-    if not found.right.n or not found.wrong.n:
-        raise UserError("a correction needs the judge's verdicts on right and on wrong answers")
-    cases = list(values)
-    passed = int(sum(cases))
-    result = corrected_share(
-        (passed, len(cases)),
-        (found.right.passed, found.right.n),
-        (found.wrong.passed, found.wrong.n),
-        generator(seed, "calibration", found.judge, found.set),
-    )
-    return {"n": len(cases), "counted": passed / len(cases), **asdict(result)}
+    good = sorted(poolable([row for row in rows if not row.error]), key=lambda row: row.key)
+    entries: dict[str, dict[str, Any]] = {}
+    for name, axis in corrected().items():
+        given = [row for row in good if row.axes.get(axis) is not None]
+        if not any(_is_judged(row) for row in given):
+            continue
+        labels = [row.cluster or row.case_id for row in given]
+        found = corrected_mean(
+            [row.axes[axis] if _is_judged(row) else None for row in given],
+            labels,
+            rates.right,
+            rates.wrong,
+            generator(seed, "calibration", rates.set, axis),
+        )
+        entries[name] = {
+            "mean": found.share,
+            "ci_low": found.low,
+            "ci_high": found.high,
+            "n": len({row.case_id for row in given}) if found.share is not None else 0,
+            "n_clusters": len(set(labels)),
+            "method": found.method,
+            "noise_sd": None,
+        }
+    return entries
+
+
+def of_error(
+    rates: ErrorRates | None, kind: str, judged: Sequence[str], judge: str
+) -> Iterator[str]:
+    """What a reader must know of a judge's error, for the axes of a run that rest on its verdicts.
+
+    Of a rule-based judge without a calibration nothing is said: there the rule is the measure.
+    """
+    names = {axis: name for name, axis in corrected().items() if axis in judged}
+    if rates is not None and names:
+        found = f"the judge {rates.told} of the set {rates.set}"
+        if rates.discrimination <= 0:
+            yield f"{found}: its verdicts say nothing ({', '.join(names)})"
+        else:
+            yield (
+                f"{found}, for which {', '.join(names.values())} allows; differences between arms "
+                "and gates are of the verdicts as they are: such a judge shows "
+                f"{rates.discrimination:.2f} of a difference"
+            )
+    elif names and kind == "llm":
+        yield (
+            f"the judge's error on {', '.join(names)} is not known: `decisionbench calibrate "
+            f"{judge} --set questions --out FILE` measures it, and judge.calibration=FILE carries "
+            "it into the interval"
+        )
+    others = ", ".join(axis for axis in judged if axis not in names)
+    if others and (rates is not None or kind == "llm"):
+        yield (
+            f"the judge's error on {others} is not known, and nothing is corrected for it: "
+            "`decisionbench label RUN` compares its verdicts with people's"
+        )
+
+
+def _is_judged(row: Row) -> bool:
+    return row.decision != ABSTAIN or row.expected == ABSTAIN
 
 
 def _rate(said: Iterable[bool | None]) -> Rate:

@@ -8,10 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from framework.analysis.axes import axes_of_rows, axis_meta, kind_of
+from framework.analysis.axes import axes_of_rows, axis_meta, corrected, kind_of
 from framework.analysis.cost import sharing
 from framework.analysis.counterfactual import compare_pairs
 from framework.analysis.forms import of_read_forms
+from framework.analysis.known_answers import corrected_axes, of_error
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
@@ -58,6 +59,14 @@ def summarize(
     for name in _of_hashed_words(plan):
         if name in axes:
             axes[name]["kind"] = "lexical embedder"
+    rates = judge.error_rates
+    for name, entry in (
+        {} if rates is None else corrected_axes(rows, rates, plan.top.seed)
+    ).items():
+        axes[name] = {**entry, "kind": axes[corrected()[name]]["kind"]}
+    judged = [
+        name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
+    ]
     strata = _strata(rows, plan.top.seed)
     domain = plan.parts["domain"].plugin.cls
     return {
@@ -77,9 +86,11 @@ def summarize(
             *warnings(plan.parts["model"], judge),
             *_of_verdicts(unsupported),
             *(f"{no_price(name)}: dollars are left empty" for name in without),
+            *of_error(rates, judge_kind, judged, plan.option("judge")),
             *_of_embedder(plan),
         ],
         "unsupported_verdicts": {"n": unsupported[0], "of": unsupported[1]},
+        **({} if rates is None else {"judge_error": dataclasses.asdict(rates)}),
         "headline": list(domain.headline),
         "axes": axes,
         "success_axis": domain.success_axis,

@@ -253,6 +253,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge.KEY, calibration.KEY")
     add.add_argument("--set", required=True, metavar="NAME", help="`list calibration` shows them")
     add.add_argument("--runs", nargs="+", metavar="RUN", help="correct their judged shares")
+    add.add_argument("--out", metavar="FILE", help="keep the rates, for judge.calibration=FILE")
     add.add_argument("--json", action="store_true", help="as JSON")
     add.set_defaults(command="calibrate:calibrate")
 

@@ -14,6 +14,7 @@ from framework.errors import UserError
 from framework.reporting.blocks import Cell, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count
 from framework.reporting.terminal import print_blocks
+from framework.store.atomic import write_json
 
 if TYPE_CHECKING:
     from framework.analysis.known_answers import Calibration, Rate
@@ -32,6 +33,8 @@ def calibrate(args: argparse.Namespace) -> int:
     from framework.analysis.known_answers import calibration
 
     chosen, of_judge = _set(args.set, args.overrides)
+    out = None if args.out is None else _free(Path(args.out), args.judge)
+    of: dict[str, Any] = {}
     answers = list(chosen.answers())
     if args.judge == RECORDED:
         answers = [known for known in answers if known.recorded is not None]
@@ -39,14 +42,30 @@ def calibrate(args: argparse.Namespace) -> int:
         if not answers:
             raise UserError(f"--set {args.set}: no verdicts were recorded with it")
     else:
-        said = _judged(args.judge, of_judge, chosen.prompts, answers)
+        said, of = _judged(args.judge, of_judge, answers)
     found = calibration(args.judge, args.set, answers, said)
     shares = [_corrected(Path(run), found) for run in args.runs or ()]
+    if out is not None:
+        write_json(out, {**found.plain(), "discrimination": found.rates.discrimination, **of})
     if args.json:
         print(json.dumps({**found.plain(), "runs": shares}, indent=2))
     else:
         print_blocks([_rates(found), Text(_verdict(found)), *_shares(shares)])
+        if out is not None:
+            taken = " ".join([*of["overrides"], f"judge.calibration={out}"])
+            print(f"kept: {out}; a run takes it with {taken}")
     return 1 if found.tells is False else 0
+
+
+def _free(path: Path, judge: str) -> Path:
+    """A file to be written. Raises UserError for one that is there, or verdicts of no judge."""
+    if judge == RECORDED:
+        raise UserError("--out: recorded verdicts are of no judge that a run could have")
+    if path.exists():
+        raise UserError(f"--out: {path} is there already: runs may name it; choose another file")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"--out: {path.parent} is no directory")
+    return path
 
 
 def _set(name: str, words: Sequence[str]) -> tuple[CalibrationSet[Any], list[str]]:
@@ -67,49 +86,78 @@ def _set(name: str, words: Sequence[str]) -> tuple[CalibrationSet[Any], list[str
 
 
 def _judged(
-    name: str, overrides: Sequence[str], prompts: str, answers: Sequence[KnownAnswer]
-) -> list[bool | None]:
+    name: str, overrides: Sequence[str], answers: Sequence[KnownAnswer]
+) -> tuple[list[bool | None], dict[str, Any]]:
+    """The verdicts, and which judge gave them: its digest and the overrides that make it."""
     from framework.analysis.known_answers import verdicts
+    from framework.contracts.calibration import judge_digest
     from framework.engine.compose import compose_plan, composer
-    from framework.models.client import ModelClient
+    from framework.models.client import Ledger, ModelClient, track_usage
+    from framework.registry import identity_of
 
     given = [f"judge={name}", *overrides]
     with composer():
         plan = compose_plan(given)
         takes = {f.name for f in dataclasses.fields(plan.parts["judge"].settings)}
-        if prompts and "prompts" in takes and not any("judge.prompts=" in w for w in overrides):
-            plan = compose_plan([*given, f"judge.prompts={prompts}"])
+        if "prompts" in takes and (prompts := _rules_for(plan.parts["judge"].settings, answers)):
+            given.append(f"judge.prompts={prompts}")
+            plan = compose_plan(given)
 
     async def ask() -> list[bool | None]:
         made = plan.parts["judge"].create()
         model = plan.parts["model"].create()
         try:
-            return await verdicts(made, answers, ModelClient(model))
+            with track_usage(Ledger(), "judge", 0):
+                return await verdicts(made, answers, ModelClient(model))
         finally:
             await made.close()
             await model.close()
 
-    return asyncio.run(ask())
+    chosen = plan.parts["judge"]
+    of = judge_digest(chosen.plugin.name, identity_of(chosen.plugin, chosen.settings))
+    return asyncio.run(ask()), {"identity": of, "overrides": given}
+
+
+def _rules_for(settings: Any, answers: Sequence[KnownAnswer]) -> str:
+    """The shipped prompt set with a rule for each kind of answer; empty where there is one already.
+
+    Raises UserError for prompts that were chosen and lack a rule, or where no set has them all.
+    """
+    from framework.operations.equivalent import Equivalent
+    from framework.operations.prompted import SETS, PromptedOperation, PromptSet
+
+    def lacking(prompts: str) -> list[str]:
+        bound = PromptSet(prompts).bind(Equivalent())
+        assert isinstance(bound, PromptedOperation)
+        return sorted({known.kind for known in answers} - bound.files.rules.keys())
+
+    chosen = settings.prompts or ""
+    if not (missing := lacking(chosen)):
+        return ""
+    fitting = [name for path in sorted(SETS.iterdir()) if not lacking(name := path.name)]
+    if chosen or not fitting:
+        raise UserError(f"judge.prompts: no rule for answers of the kind {', '.join(missing)}")
+    return fitting[0]
 
 
 def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
-    """The judged axes of a run that are 0 or 1 for every case."""
-    from framework.analysis.known_answers import corrected
+    """The judged axes of a run that are one verdict on an answer."""
+    from framework.analysis.axes import corrected
+    from framework.analysis.known_answers import corrected_axes
     from framework.cli.runs import finished_runs
-    from framework.registry import plugins
 
-    judged = {axis for plugin in plugins("axis") for axis in plugin.cls.judged}
     shares = []
     for one in finished_runs([run]):
-        axes = judged & one.summary["axes"].keys()
-        for axis in sorted(axes):
-            values = [v for row in one.rows if (v := row.axes.get(axis)) is not None]
-            if values and set(values) <= {0.0, 1.0}:
-                labels = {k: one.summary["run"][k] for k in ("arch", "budget", "judge")}
-                seed = int(one.summary["run"]["seed"])
-                shares.append({**labels, "axis": axis, **corrected(values, found, seed)})
+        labels = {k: one.summary["run"][k] for k in ("arch", "budget", "judge")}
+        entries = corrected_axes(one.rows, found.rates, int(one.summary["run"]["seed"]))
+        for name, entry in entries.items():
+            axis = corrected()[name]
+            counted = one.summary["axes"][axis]["mean"]
+            limits = {"share": entry["mean"], "low": entry["ci_low"], "high": entry["ci_high"]}
+            of = {"axis": axis, "counted": counted, "n": entry["n"], "method": entry["method"]}
+            shares.append({**labels, **of, **limits})
     if not shares:
-        raise UserError(f"{run}: no judged axis is 0 or 1 for every case")
+        raise UserError(f"{run}: no axis is one verdict on an answer to a question")
     return {"run": str(run), "shares": shares}
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import Any
 
 from framework.contracts.configured import Configured, S
+from framework.errors import UserError
+from framework.text.canonical import digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +32,67 @@ class KnownAnswer:
 
 
 class CalibrationSet(Configured[S]):
-    """Answers that a judge is tried with; `calibrate JUDGE --set NAME` does.
-
-    prompts : the shipped prompt set whose rules its kinds are of; empty for the default one.
-    """
-
-    prompts: ClassVar[str] = ""
+    """Answers that a judge is tried with; `calibrate JUDGE --set NAME` does."""
 
     @abstractmethod
     def answers(self) -> Iterator[KnownAnswer]:
         """Each answer once, in a settled order. Raises UserError where there is no data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRates:
+    """What a judge passed of answers to questions whose truth is known, of how many.
+
+    set : the calibration set. right, wrong : of the answers that are right, and that are wrong.
+    """
+
+    set: str
+    right: tuple[int, int]
+    wrong: tuple[int, int]
+
+    @property
+    def discrimination(self) -> float:
+        """Sensitivity + specificity - 1 (Youden's J): 1 without error, 0 or less by chance."""
+        return self.right[0] / self.right[1] - self.wrong[0] / self.wrong[1]
+
+    @property
+    def told(self) -> str:
+        """The rates in words."""
+        (right, of_right), (wrong, of_wrong) = self.right, self.wrong
+        return f"passed {right} of {of_right} right answers and {wrong} of {of_wrong} wrong ones"
+
+    @classmethod
+    def read(cls, path: str, judge: str) -> ErrorRates:
+        """What `calibrate --out PATH` wrote of the judge that `judge` is the digest of.
+
+        Raises UserError for a file that is no such thing or of another judge.
+        """
+        where = f"judge.calibration: {path}"
+        try:
+            content: Any = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+            rates = cls(
+                set=str(content["set"]),
+                **{
+                    name: (int(content[name]["passed"]), int(content[name]["n"]))
+                    for name in ("right", "wrong")
+                },
+            )
+            of = content["identity"]
+        except OSError as error:
+            raise UserError(f"{where}: can't be read: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{where} was not written by `calibrate JUDGE --out`") from None
+        if of != judge:
+            made = " ".join(content.get("overrides", ()))
+            raise UserError(
+                f"{where} is of another judge, {made}: model, prompts and settings must be those "
+                "that it was measured with"
+            )
+        if not rates.right[1] or not rates.wrong[1]:
+            raise UserError(f"{where} has no verdict on right answers, or none on wrong ones")
+        return rates
+
+
+def judge_digest(name: str, identity: Mapping[str, Any]) -> str:
+    """What a calibration is of: a judge's plugin and all of its identity but the calibration."""
+    return digest({**identity, "calibration": None, "plugin": name})

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from framework.contracts.calibration import ErrorRates
 from framework.contracts.configured import Configured, S
 from framework.contracts.model import Client, Model
 from framework.errors import UserError
@@ -53,6 +54,14 @@ class Judge(Configured[S]):
         to questions need not have it: it raises UserError then.
         """
         raise UserError(f"judge={self.name} does not judge answers to questions")
+
+    @property
+    def error_rates(self) -> ErrorRates | None:
+        """How often it errs on answers to questions, where that was measured (`calibrate`).
+
+        Raises UserError where the measurement can't be read or is of another judge.
+        """
+        return None
 
     @property
     def model(self) -> Model[Any] | None:

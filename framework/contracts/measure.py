@@ -52,6 +52,9 @@ class Axis(Configured[S]):
     model_free : names measured without a model; the others are, with a rule-based reader or judge,
         no evidence about language models (validity.md section 1). `findings` is its former name.
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
+    corrected : by name, a column whose value is one verdict of the judge on an answer to a
+        question, and 0 where an answer abstains that should not. Its mean, corrected for the
+        judge's error, bears the name where that error was measured (`Judge.error_rates`).
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
     precision : by column that copied text may raise, the column of the axis that shows what copying
         costs, as precision does beside recall.
@@ -74,6 +77,7 @@ class Axis(Configured[S]):
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     model_free: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
+    corrected: ClassVar[Mapping[str, str]] = {}
     precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}

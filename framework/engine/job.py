@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.axes import axis_meta
 from framework.analysis.prereg import check_locked
 from framework.config import ARM_GROUPS, PREREG, Plan, stored_plan
 from framework.contracts import Gate
@@ -84,7 +85,26 @@ def check_job(plan: Plan) -> Job:
     """Everything that can be found wrong before anything is written. Call inside `composer`."""
     check_locked(plan.config.get(PREREG))
     prepared = check(plan)
+    _check_judge(plan, prepared)
     return Job(plan=plan, baselines=_baselines(plan, prepared.gate), prepared=prepared)
+
+
+def _check_judge(plan: Plan, prepared: Prepared) -> None:
+    """Raise UserError where a gate rests on a judge that is known to be no better than chance."""
+    gate, judge = prepared.gate, prepared.pipeline.judge
+    rates = judge.error_rates if judge is not None else None
+    if rates is None or rates.discrimination > 0:
+        return
+    # A protocol with groups of its own asks the gate in its loop, by success.
+    in_loop = plan.parts["protocol"].plugin.cls.groups and prepared.pipeline.domain.success_axis
+    gated = [in_loop] if in_loop else gate.axes if gate.baseline is not None else ()
+    meta = axis_meta()
+    rested = [axis for axis in gated if axis in meta and meta[axis]["judged"]]
+    if rested:
+        raise UserError(
+            f"gate={gate.name}: judge={plan.label('judge')} is no better than chance, so no gate "
+            f"can rest on its {', '.join(rested)}: of the set {rates.set} it {rates.told}"
+        )
 
 
 def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from framework.statistics.bootstrap import RESAMPLES
+from framework.statistics.clusters import Units, cluster_robust, units_of
+from framework.statistics.intervals import as_values, is_binary
+
+METHOD: Final = "Rogan-Gladen, Jeffreys draws of the three rates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrected:
-    """A corrected share with its limits; all None for a judge that is no better than chance."""
+    """A corrected share with its limits; all None for a judge that is no better than chance.
+
+    method : of the limits, or why there are none.
+    """
 
     share: float | None
     low: float | None
     high: float | None
+    method: str = METHOD
 
 
 def corrected_share(
-    passed: tuple[int, int],
-    right: tuple[int, int],
-    wrong: tuple[int, int],
+    passed: tuple[float, float],
+    right: tuple[float, float],
+    wrong: tuple[float, float],
     rng: np.random.Generator,
     *,
+    judged: float = 1.0,
     draws: int = RESAMPLES,
     level: float = 0.95,
 ) -> Corrected:
@@ -35,29 +47,94 @@ def corrected_share(
     is in them, and a judge that never erred on few answers is not taken for infallible. A draw in
     which the judge is no better than chance says nothing, so it counts as 0 below and 1 above.
 
+    Answers that are wrong without a verdict can't be passed by error: of the share `judged` it is
+    (passed - judged false) / (true - false), at most `judged`, which is held as it is: passed and
+    judged vary together, so the limits are rather too wide than too narrow for it.
+
     Args:
         passed: answers that the judge passed, of how many.
         right: right answers that it passed, of how many.
         wrong: wrong answers that it passed, of how many.
         rng: the generator.
-        draws: of the three rates.
+        judged: the share of the answers that it gave a verdict on, above 0.
+        draws: of the rates.
         level: coverage.
 
     Raises:
         ValueError: counts that are no share.
     """
-    for k, n in (passed, right, wrong):
-        if not 0 <= k <= n or n < 1:
+    for k, n in (passed, right, wrong, (judged, 1)):
+        if not 0 <= k <= n or n <= 0:
             raise ValueError(f"{k} of {n}")
     seen, true, false = (k / n for k, n in (passed, right, wrong))
     if true <= false:
-        return Corrected(share=None, low=None, high=None)
+        reason = "undefined: the judge passes wrong answers as often as right ones"
+        return Corrected(share=None, low=None, high=None, method=reason)
     q, t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (passed, right, wrong))
     told = t > f
-    shares = np.clip((q - f) / np.where(told, t - f, 1.0), 0.0, 1.0)
+    shares = np.clip((q - judged * f) / np.where(told, t - f, 1.0), 0.0, judged)
     tail = (1 - level) / 2
     return Corrected(
-        share=float(np.clip((seen - false) / (true - false), 0.0, 1.0)),
+        share=float(np.clip((seen - judged * false) / (true - false), 0.0, judged)),
         low=float(np.quantile(np.where(told, shares, 0.0), tail)),
-        high=float(np.quantile(np.where(told, shares, 1.0), 1 - tail)),
+        high=float(np.quantile(np.where(told, shares, judged), 1 - tail)),
     )
+
+
+def corrected_mean(
+    verdicts: npt.ArrayLike | Sequence[float | None],
+    clusters: Sequence[str | None],
+    right: tuple[float, float],
+    wrong: tuple[float, float],
+    rng: np.random.Generator,
+    *,
+    draws: int = RESAMPLES,
+    level: float = 0.95,
+) -> Corrected:
+    """Return the same for answers that need not be independent, as those to one case are not.
+
+    Where answers of one cluster are alike, the counts of `corrected_share` are those of an
+    effective sample: as many independent answers as would give the cluster-robust variance of the
+    share (`cluster_robust`), fewer by the square of Student's t over the normal quantile for its
+    degrees of freedom. Source: Korn and Graubard, Survey Methodology 24 (1998), 193-201; with
+    Jeffreys' interval, Franco et al., Journal of Survey Statistics and Methodology 7 (2019),
+    334-364. Below 10 clusters, or clusters that count as 10, no limits are claimed.
+
+    Args:
+        verdicts: n values, 1 where the judge passed an answer, else 0; NaN or ``None`` for an
+            answer that is wrong without a verdict.
+        clusters: n labels; ``None`` for an answer that stands alone.
+        right: as `corrected_share`.
+        wrong: as `corrected_share`.
+        rng: the generator.
+        draws: of the rates.
+        level: coverage.
+
+    Raises:
+        ValueError: no verdict, one that is not 0 or 1, or not one label an answer.
+    """
+    said = as_values(verdicts)
+    passed = np.nan_to_num(said)
+    judged = float(np.mean(~np.isnan(said))) if len(said) else 0.0
+    if not judged or not is_binary(passed):
+        raise ValueError("a verdict is 0 or 1, and there is at least one")
+    share, n = float(passed.mean()), float(len(said))
+    units = units_of(passed, clusters)
+    if units.clustered and not units.too_few:
+        n = _effective(share, units, level)
+    counts = share * n, n
+    found = corrected_share(counts, right, wrong, rng, judged=judged, draws=draws, level=level)
+    if found.share is not None and units.too_few:
+        return replace(found, low=None, high=None, method=units.too_few)
+    return replace(found, method=f"{found.method}, over clusters") if units.clustered else found
+
+
+def _effective(share: float, units: Units, level: float) -> float:
+    """Independent answers that would tell as much of a share, at most as many as there are."""
+    from scipy.special import ndtri, stdtrit
+
+    variance, freedom = cluster_robust(units)
+    if share in (0.0, 1.0) or variance <= 0:
+        return units.effective
+    wider = float(stdtrit(freedom, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
+    return float(min(share * (1 - share) / variance / wider, units.sizes.sum()))

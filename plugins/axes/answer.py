@@ -25,6 +25,10 @@ class AnswerAxis(Axis[NoSettings]):
     answer_correct : 1 when the judge finds that the answer says what is expected, by the rule for
         its kind (`Gold.answer_kind`), be it that there is none. To abstain from a question that has
         an answer is 0.
+    answer_correct_corrected : the share of answers that are right behind answer_correct, the share
+        that the judge passed, by its error on answers of known truth: (passed - wrong passed) /
+        (right passed - wrong passed), its interval over the cases and over both of these samples
+        (Rogan and Gladen 1978). None where the judge has no calibration.
     abstained_right : 1 when the answer's decision is to abstain exactly if it should be.
     answer_f1 : overlap of words as a harmonic mean of precision and recall, in lower case without
         articles (SQuAD, Rajpurkar et al., EMNLP 2016, 6.1); None where an abstention is expected.
@@ -42,6 +46,7 @@ class AnswerAxis(Axis[NoSettings]):
     precision: ClassVar[Mapping[str, str]] = {"answer_f1": "answer_precision"}
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     judged: ClassVar[frozenset[str]] = frozenset({"answer_correct"})
+    corrected: ClassVar[Mapping[str, str]] = {"answer_correct_corrected": "answer_correct"}
 
     async def score(self, scored: Scored) -> AxisScore:
         gold, answer = scored.case.gold, scored.answer

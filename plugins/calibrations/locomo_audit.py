@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from framework.contracts.calibration import CalibrationSet, KnownAnswer
 from framework.errors import DataError, UserError
@@ -37,8 +37,6 @@ class LocomoAudit(CalibrationSet[LocomoAuditSettings]):
     answers are those of the key, but for questions whose key the audit found in error. Source:
     github.com/dial481/locomo-audit, CC BY-NC 4.0.
     """
-
-    prompts: ClassVar[str] = "locomo"
 
     def answers(self) -> Iterator[KnownAnswer]:
         doubted = {entry["question_id"] for entry in self._read("errors")}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from framework.contracts import Client, Judge, Model, Operation, Req, Res, Verdict
+from framework.contracts.calibration import ErrorRates, judge_digest
 from framework.errors import UserError
 from framework.models.client import ModelClient
 from framework.operations.audit import Audit, AuditRequest
@@ -36,6 +37,8 @@ class LLMJudgeSettings:
     order : how demands are listed: `shuffled` again for each answer by `seed`, as `listed` in the
         gold, or `reversed`.
     per_call : at most so many demands in one question; 0 for all of an answer's.
+    calibration : a file that `calibrate JUDGE --out FILE` wrote of this judge: its error on answers
+        of known truth, which then is in the intervals of what it says of answers to questions.
     """
 
     model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "rule_based"})
@@ -43,6 +46,7 @@ class LLMJudgeSettings:
     order: Literal["shuffled", "listed", "reversed"] = "shuffled"
     seed: int = 0
     per_call: int = 0
+    calibration: str | None = None
 
     def __post_init__(self) -> None:
         if self.per_call < 0:
@@ -62,7 +66,21 @@ class LLMJudgeSettings:
             raise UserError(f"judge.{error}") from None
 
     def identity(self) -> dict[str, Any]:
-        """What may change a verdict: no operational setting of the model, prompts by their text."""
+        """What may change a verdict, or what is concluded of it.
+
+        No operational setting of the model, prompts by their text, the calibration by its rates.
+        """
+        rates = self.error_rates
+        return self._asking() if rates is None else {**self._asking(), "calibration": asdict(rates)}
+
+    @property
+    def error_rates(self) -> ErrorRates | None:
+        """What the calibration says. Raises UserError as `ErrorRates.read`."""
+        if self.calibration is None:
+            return None
+        return ErrorRates.read(self.calibration, judge_digest("llm", self._asking()))
+
+    def _asking(self) -> dict[str, Any]:
         plugin, settings = self.judging()
         return {
             "model": {"plugin": plugin.name, **identity_of(plugin, settings)},
@@ -102,6 +120,10 @@ class LLMJudge(Judge[LLMJudgeSettings]):
     @property
     def model(self) -> Model[Any]:
         return self._model
+
+    @property
+    def error_rates(self) -> ErrorRates | None:
+        return self.settings.error_rates
 
     async def entail(
         self, rationale: str, points: Sequence[ReasoningPoint], client: Client

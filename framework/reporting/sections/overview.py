@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.analysis.axes import balanced
+from framework.analysis.axes import balanced, corrected
 from framework.analysis.columns import definitions
 from framework.analysis.evidence import Evidence, Group, Job
 from framework.analysis.summary import SETTING
@@ -143,7 +143,7 @@ def telling_cases(evidence: Evidence) -> Iterator[Block]:
 def _main_table(group: Group, budget: str, anchor: str) -> Table:
     """The headline axes by arm, how much it was shown, and what it was told."""
     jobs = [job for arm in group.arms if (job := group.job(arm, budget)) is not None]
-    companions = {axis: name for name, axis in balanced().items()}
+    companions = {axis: name for name, axis in (*balanced().items(), *corrected().items())}
     axes = [
         name
         for axis in group.headline

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.analysis.known_answers import calibration
-from framework.contracts.calibration import KnownAnswer
+from framework.analysis.known_answers import calibration, of_error
+from framework.contracts.calibration import ErrorRates, KnownAnswer
 from framework.registry import find, settings_of
 from tests.launching import QUESTIONS, framework, run
 
@@ -90,6 +90,168 @@ def test_the_shares_of_a_run_are_corrected(
     (share,) = of_run["shares"]
     assert share["axis"] == "answer_correct"
     assert 0 <= share["low"] <= share["share"] <= share["high"] <= 1
+
+
+JUDGED = (
+    "domain=hotpotqa", f"domain.path={QUESTIONS}", "arch=oracle", "tracking=none", "report=false",
+    "n_cases=6",
+)  # fmt: skip
+"""Six questions whose answers a judge judges."""
+
+
+SET = (
+    *("--set", "questions", "calibration.n_cases=6", "calibration.domain.plugin=hotpotqa"),
+    f"calibration.domain.path={QUESTIONS}",
+)
+
+
+def calibrated(capsys: pytest.CaptureFixture[str], *words: str) -> Path:
+    """The file of a calibration of `judge=llm` with the rule-based model."""
+    done = framework(capsys, "calibrate", "llm", *(words or SET), "--out", "rates.json")
+    assert done.status == 0, done.err
+    assert "a run takes it with judge=llm" in done.out
+    assert "judge.calibration=rates.json" in done.out
+    return Path("rates.json")
+
+
+def with_rates(file: Path, right: int, wrong: int) -> None:
+    """Change what the judge of a calibration passed of 40 right answers and of 40 wrong ones."""
+    content = json.loads(file.read_text())
+    content |= {"right": {"passed": right, "n": 40}, "wrong": {"passed": wrong, "n": 40}}
+    file.write_text(json.dumps(content))
+
+
+def test_a_run_finds_its_judges_calibration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with_rates(calibrated(capsys), 36, 4)
+    done = run(capsys, *JUDGED, "judge=llm", "judge.calibration=rates.json", "hydra.run.dir=r")
+    assert done.status == 0, done.err
+    summary = json.loads(Path("r/summary.json").read_text())
+    raw, corrected = (summary["axes"][f"answer_correct{of}"] for of in ("", "_corrected"))
+    assert corrected["mean"] == pytest.approx(min(1, max(0, (raw["mean"] - 0.1) / 0.8)))
+    assert corrected["ci_low"] < corrected["ci_high"]
+    assert corrected["method"].startswith("Rogan-Gladen")
+    assert (corrected["n"], corrected["kind"]) == (raw["n"], raw["kind"])
+    assert summary["judge_error"] == {"set": "questions", "right": [36, 40], "wrong": [4, 40]}
+    said = " ".join(done.out.split())
+    assert "the judge passed 36 of 40 right answers and 4 of 40 wrong ones" in said
+    assert "shows 0.80 of a difference" in said
+    assert "answer_correct_corrected" in said
+    # A run stands by itself: without the file it is verified and reported all the same.
+    Path("rates.json").unlink()
+    assert framework(capsys, "verify", "r").status == 0
+    assert framework(capsys, "report", "r").status == 0
+    page = " ".join(Path("r/report.md").read_text().split())
+    assert "the judge passed 36 of 40" in page
+    assert "answer_correct_corrected" in page
+
+
+def test_without_a_calibration_nothing_is_corrected_and_a_rule_based_judge_is_not_told_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, *JUDGED, "hydra.run.dir=r")
+    summary = json.loads(Path("r/summary.json").read_text())
+    assert "answer_correct" in summary["axes"]
+    assert "answer_correct_corrected" not in summary["axes"]
+    assert "judge_error" not in summary
+    assert "calibrate" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("rates", "kind", "judged", "said"),
+    [
+        (
+            None,
+            "llm",
+            ["answer_correct"],
+            ["answer_correct is not known: `decisionbench calibrate"],
+        ),
+        (None, "rule-based", ["answer_correct", "rcs"], []),
+        (None, "llm", ["rcs", "crr"], ["rcs, crr is not known, and nothing is corrected"]),
+        ((9, 1), "llm", ["answer_correct"], ["for which answer_correct_corrected allows"]),
+        (
+            (9, 1),
+            "llm",
+            ["answer_correct", "rcs"],
+            ["0.80 of a difference", "error on rcs is not known"],
+        ),
+        ((1, 9), "llm", ["answer_correct"], ["its verdicts say nothing"]),
+        ((9, 1), "rule-based", [], []),
+    ],
+)
+def test_what_is_said_of_a_judges_error(
+    rates: tuple[int, int] | None, kind: str, judged: list[str], said: list[str]
+) -> None:
+    known = rates and ErrorRates(set="s", right=(rates[0], 10), wrong=(rates[1], 10))
+    found = list(of_error(known, kind, judged, "llm"))
+    assert len(found) == len(said)
+    assert all(words in line for words, line in zip(said, found, strict=True))
+
+
+def test_a_calibration_is_of_one_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    calibrated(capsys)
+    again = framework(capsys, "calibrate", "llm", *SET, "--out", "rates.json")
+    assert "is there already" in again.mistake
+    Path("other.json").write_text("{}")
+    for words, said in (
+        (("judge.order=listed", "judge.calibration=rates.json"), "is of another judge, judge=llm:"),
+        (("judge.calibration=nowhere.json",), "can't be read"),
+        (("judge.calibration=other.json",), "was not written by `calibrate JUDGE --out`"),
+    ):
+        assert said in run(capsys, *JUDGED, "judge=llm", *words, "hydra.run.dir=r").mistake
+    assert not Path("r").exists()
+
+
+def test_a_judge_no_better_than_chance_is_no_gates_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = calibrated(capsys)
+    judge = ("judge=llm", "judge.calibration=rates.json", "hydra.run.dir=r")
+    gate = ("gate.baseline=full_context", "gate.axes=[answer_correct]")
+    for right, wrong in ((20, 20), (10, 30)):
+        with_rates(file, right, wrong)
+        refused = run(capsys, *JUDGED, *judge, *gate).mistake
+        assert "no better than chance" in refused
+        assert "no gate can rest on its answer_correct" in refused
+        assert not Path("r").exists()
+    # Without a gate the run is made, and says that the verdicts say nothing.
+    done = run(capsys, *JUDGED, *judge)
+    assert done.status == 0
+    assert "its verdicts say nothing" in " ".join(done.out.split())
+    axes = json.loads(Path("r/summary.json").read_text())["axes"]
+    assert axes["answer_correct_corrected"]["mean"] is None
+    # A gate on what no judge says is judged.
+    others = ("gate.baseline=full_context", "gate.axes=[answer_f1]", "hydra.run.dir=g")
+    assert run(capsys, *JUDGED, *judge[:2], *others).status in (0, 3)
+    # As is one with a judge that is better.
+    with_rates(file, 36, 4)
+    assert run(capsys, *JUDGED, *judge[:2], *gate, "hydra.run.dir=b").status in (0, 3)
+
+
+def test_a_loop_is_not_judged_by_a_judge_no_better_than_chance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # The rules of the questions' own benchmark are chosen where the default ones have none.
+    with_rates(calibrated(capsys, "--set", "questions", "calibration.n_cases=20"), 10, 30)
+    done = run(
+        capsys, "domain=longmemeval_synthetic", "arch=bm25", "protocol=improve", "gate=heldout",
+        "judge=llm", "judge.prompts=longmemeval", "judge.calibration=rates.json", "tracking=none",
+        "hydra.run.dir=r",
+    )  # fmt: skip
+    assert done.mistake.startswith("gate=heldout: judge=llm(calibration=rates.json,prompts=")
+    assert "is no better than chance, so no gate can rest on its answer_correct" in done.mistake
+    lacking = ("--set", "questions", "judge.prompts=locomo")
+    assert (
+        "no rule for answers of the kind" in framework(capsys, "calibrate", "llm", *lacking).mistake
+    )
 
 
 def test_a_judge_shown_to_be_worse_than_chance_ends_in_status_1() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.statistics.misclassification import corrected_share
+from framework.statistics.misclassification import corrected_mean, corrected_share
 
 
 def test_rogan_and_gladen() -> None:
@@ -75,3 +75,109 @@ def test_the_limits_hold_the_truth_in_93_to_97_of_100_samples(
             found.low is not None and found.high is not None and found.low <= truth <= found.high
         )
     assert 0.93 <= held / samples <= 0.97
+
+
+def test_independent_answers_that_were_all_judged_are_corrected_by_their_counts() -> None:
+    verdicts = [1.0] * 34 + [0.0] * 66
+    alone = corrected_mean(
+        verdicts, [None] * 100, (180, 200), (40, 200), np.random.default_rng(1), draws=500
+    )
+    by_counts = corrected_share(
+        (34, 100), (180, 200), (40, 200), np.random.default_rng(1), draws=500
+    )
+    assert alone == by_counts
+
+
+def test_an_answer_that_is_wrong_without_a_verdict_is_not_passed_by_error() -> None:
+    # 50 judged of 100, 30 passed: (.3 - .5 * .2) / .7 of all, where (.3 - .2) / .7 takes it that
+    # all were judged.
+    verdicts = [1.0] * 30 + [0.0] * 20 + [None] * 50
+    found = corrected_mean(verdicts, [None] * 100, (180, 200), (40, 200), np.random.default_rng(1))
+    assert found.share == pytest.approx(0.2 / 0.7)
+    assert found.high is not None
+    assert found.high <= 0.5
+
+
+def test_answers_that_are_alike_in_their_cluster_widen_the_interval() -> None:
+    verdicts = [1.0] * 60 + [0.0] * 60
+    width = {}
+    for size in (1, 5):
+        clusters = [str(i // size) for i in range(120)]
+        found = corrected_mean(verdicts, clusters, (190, 200), (10, 200), np.random.default_rng(1))
+        width[size] = (found.high or 0) - (found.low or 0)
+    assert width[5] > 1.8 * width[1]
+    few = corrected_mean(
+        verdicts,
+        [str(i // 20) for i in range(120)],
+        (190, 200),
+        (10, 200),
+        np.random.default_rng(1),
+    )
+    assert few.share == pytest.approx(0.5)
+    assert (few.low, few.high) == (None, None)
+    assert few.method == "no interval: 6 clusters, fewer than 10"
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, None]), min_size=1, max_size=60).filter(
+        lambda verdicts: any(v is not None for v in verdicts)
+    ),
+    st.integers(1, 6),
+    st.integers(0, 20),
+    st.integers(0, 20),
+)
+def test_a_corrected_mean_is_a_share_within_its_limits_whatever_the_order(
+    verdicts: list[float | None], size: int, right: int, wrong: int
+) -> None:
+    clusters = [str(i // size) for i in range(len(verdicts))]
+    found, turned = (
+        corrected_mean(v, c, (right, 20), (wrong, 20), np.random.default_rng(1), draws=200)
+        for v, c in ((verdicts, clusters), (verdicts[::-1], clusters[::-1]))
+    )
+    assert found.share == pytest.approx(turned.share)
+    if found.share is None:
+        assert right <= wrong
+    else:
+        most = sum(v is not None for v in verdicts) / len(verdicts)
+        assert 0 <= found.share <= most
+        if found.low is not None and found.high is not None:
+            assert 0 <= found.low <= found.high <= most
+            assert (found.low, found.high) == pytest.approx((turned.low, turned.high))
+
+
+@pytest.mark.parametrize("verdicts", [[], [None], [0.5], [2.0, 1.0]])
+def test_verdicts_are_0_or_1(verdicts: list[float | None]) -> None:
+    with pytest.raises(ValueError, match="a verdict is 0 or 1"):
+        corrected_mean(verdicts, [None] * len(verdicts), (1, 2), (0, 2), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    ("clusters", "size", "alike", "abstains"),
+    [(40, 5, 0.2, 0.0), (20, 5, 0.3, 0.0), (40, 5, 0.2, 0.3), (20, 10, 0.1, 0.3)],
+)
+def test_the_limits_hold_the_truth_where_answers_of_a_cluster_are_alike(
+    clusters: int, size: int, alike: float, abstains: float
+) -> None:
+    """Beta-binomial clusters; of the wrong answers a share abstains. 92 to 98 of 100 samples."""
+    rng = np.random.default_rng(17)
+    truth, right, false, known = 0.5, 0.9, 0.1, 200
+    held, samples = 0, 1_000
+    spread = (1 - alike) / alike
+    labels = [str(i // size) for i in range(clusters * size)]
+    for _ in range(samples):
+        own = rng.beta(truth * spread, (1 - truth) * spread, clusters).repeat(size)
+        is_right = rng.random(len(own)) < own
+        passed = rng.random(len(own)) < np.where(is_right, right, false)
+        silent = ~is_right & (rng.random(len(own)) < abstains)
+        found = corrected_mean(
+            np.where(silent, np.nan, passed),
+            labels,
+            (int(rng.binomial(known, right)), known),
+            (int(rng.binomial(known, false)), known),
+            rng,
+            draws=400,
+        )
+        held += (
+            found.low is not None and found.high is not None and found.low <= truth <= found.high
+        )
+    assert 0.92 <= held / samples <= 0.98
