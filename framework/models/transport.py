@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import random
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -80,7 +81,7 @@ class ServedSettings(Bounded):
         if not self.name:
             raise ValueError("name: the id of a model expected")
         url = urlsplit(self.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
+        if not re.fullmatch("https?", url.scheme) or not url.hostname:
             raise ValueError(f"base_url: {self.base_url!r} given, http(s)://host expected")
         if url.username or url.password or url.query:
             raise ValueError("base_url: give a key in the environment, never in the address")

@@ -12,7 +12,7 @@ from typing import Final
 
 from framework.sandbox import call_filter
 from plugins.archs.external._mapping import SystemFailed, fill
-from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._settings import CommandSettings
 
 _KEEPER: Final = Path(__file__).with_name("_keeper.py")
 _UNIX_ONLY: Final = (1,)  # AF_UNIX: no network beyond the machine, nor its own
@@ -28,7 +28,7 @@ class Home:
 
     __slots__ = ("_errors", "command", "environment", "path")
 
-    def __init__(self, settings: SystemSettings) -> None:
+    def __init__(self, settings: CommandSettings) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="memory-"))
         self._errors = self.path.with_name(f"{self.path.name}.stderr")
         values = {"home": str(self.path), "here": str(Path.cwd())}

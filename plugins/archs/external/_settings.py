@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.records import EMPTY
-from plugins.archs.external._mapping import START, check_template, fill
+from plugins.archs.external._mapping import START, check_template, fill, uses
 
 OPERATIONAL: Final = {"operational": True}
 
@@ -20,22 +20,30 @@ OPERATIONAL: Final = {"operational": True}
 class SystemSettings(Bounded):
     """What a mapping declares of any system.
 
-    command : what starts it, for every history again; `{here}` is where decisionbench was started,
-        `{home}` the fresh home. environment : its variables beside PATH, HOME, TMPDIR and LANG;
-        `{env.NAME}` hands on one of the caller's. network : whether it may open network sockets.
     limit : at most so many results are asked for; null: as many as a view could hold.
-    timeout_seconds : of one call, its start included.
+    timeout_seconds : of one call, the system's start included.
     version, licence, homepage : of the system, for the record.
     """
 
-    command: tuple[str, ...] = ()
-    environment: Mapping[str, str] = EMPTY
-    network: bool = False
     limit: Annotated[int | None, at_least(1)] = 100
     timeout_seconds: Annotated[float, above(0)] = field(default=60.0, metadata=OPERATIONAL)
     version: str = ""
     licence: str = field(default="", metadata=OPERATIONAL)
     homepage: str = field(default="", metadata=OPERATIONAL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandSettings(SystemSettings):
+    """Of a system that is started for every history.
+
+    command : what starts it; `{here}` is where decisionbench was started, `{home}` the fresh home.
+    environment : its variables beside PATH, HOME, TMPDIR and LANG; `{env.NAME}` hands on one of the
+        caller's. network : whether it may open network sockets.
+    """
+
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = EMPTY
+    network: bool = False
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
@@ -49,3 +57,12 @@ class SystemSettings(Bounded):
         program = fill(self.command[0], {"here": str(Path.cwd()), "home": ""})
         if shutil.which(program) is None:
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
+
+
+def check_apart(write: Any, search: Any, reset: object) -> None:
+    """Raise ValueError where histories would meet in the one store of a running server."""
+    if reset is None and not (uses(write, "tenant") and uses(search, "tenant")):
+        raise ValueError(
+            "reset: a server keeps what it was told: declare how it forgets, or use {tenant} in "
+            "both write and search"
+        )

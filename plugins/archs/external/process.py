@@ -17,7 +17,7 @@ from framework.registry import register
 from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import EVENT, Found, SystemFailed, found_of, values_of
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._settings import CommandSettings
 
 _GOODBYE_S: Final = 1.0
 """For a system that is told to close."""
@@ -26,7 +26,7 @@ _PATIENCE_S: Final = 5.0
 
 
 @register("arch", "process")
-class ProcessMemory(ExternalMemory[SystemSettings]):
+class ProcessMemory(ExternalMemory[CommandSettings]):
     """A memory of others, of any language: JSON lines on its stdin and stdout (any-memory.md)."""
 
     def require(self) -> None:
@@ -50,7 +50,7 @@ class LineSystem:
         "_tenant",
     )
 
-    def __init__(self, settings: SystemSettings, tenant: str) -> None:
+    def __init__(self, settings: CommandSettings, tenant: str) -> None:
         self._tenant, self._seconds = tenant, settings.timeout_seconds
         self._lock, self._owner = threading.Lock(), os.getpid()
         self._closed, self._failure = False, ""

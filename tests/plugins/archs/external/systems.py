@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._settings import CommandSettings
 
 HERE = Path(__file__).resolve().parent
 SHELL = ("sh", str(HERE / "memory.sh"))
 TOY = (sys.executable, "-S", "-E", str(HERE / "toy.py"))
 
 
-def toy(*words: str, **settings: Any) -> SystemSettings:
+def toy(*words: str, **settings: Any) -> CommandSettings:
     """Settings of the toy memory, started with these words."""
-    return SystemSettings(command=(*TOY, *words), **settings)
+    return CommandSettings(command=(*TOY, *words), **settings)

@@ -10,7 +10,7 @@ import pytest
 
 from framework.contracts.probe import Finding
 from plugins.archs.bm25 import BM25
-from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._settings import CommandSettings
 from plugins.archs.external.canaries import Canaries, check
 from plugins.archs.external.process import ProcessMemory
 from tests.launching import framework
@@ -48,7 +48,7 @@ CAUGHT = {
 }
 
 
-def findings(settings: SystemSettings, slow: bool = False) -> list[Finding]:
+def findings(settings: CommandSettings, slow: bool = False) -> list[Finding]:
     return list(Canaries().run(ProcessMemory, settings, slow))
 
 
@@ -56,8 +56,8 @@ def failed(found: list[Finding]) -> dict[str, str]:
     return {one.name: one.text for one in found if one.passed is False}
 
 
-@pytest.mark.parametrize("settings", [SystemSettings(command=SHELL), toy()], ids=["sh", "python"])
-def test_a_sound_system_passes_all(settings: SystemSettings) -> None:
+@pytest.mark.parametrize("settings", [CommandSettings(command=SHELL), toy()], ids=["sh", "python"])
+def test_a_sound_system_passes_all(settings: CommandSettings) -> None:
     found = findings(settings)
     assert failed(found) == {}
     assert len(found) == 19

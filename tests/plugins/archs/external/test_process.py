@@ -17,20 +17,20 @@ from framework.errors import UserError
 from framework.testing.arch_conformance import ask, check_arch, history, open_arch
 from plugins.archs.external._mapping import SystemFailed
 from plugins.archs.external._memory import ExternalMemory
-from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._settings import CommandSettings
 from plugins.archs.external.process import ProcessMemory
 from tests.plugins.archs.external.systems import SHELL, toy
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def opened(settings: SystemSettings) -> ExternalMemory[SystemSettings]:
+def opened(settings: CommandSettings) -> ExternalMemory[CommandSettings]:
     instance = open_arch(ProcessMemory, settings, history())
     assert isinstance(instance, ProcessMemory)
     return instance
 
 
-def told(settings: SystemSettings) -> str:
+def told(settings: CommandSettings) -> str:
     return ask(opened(settings), history())[0].text
 
 
@@ -47,13 +47,13 @@ def gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("settings", [SystemSettings(command=SHELL), toy()], ids=["sh", "python"])
-def test_any_language_keeps_the_laws_of_an_arm(settings: SystemSettings) -> None:
+@pytest.mark.parametrize("settings", [CommandSettings(command=SHELL), toy()], ids=["sh", "python"])
+def test_any_language_keeps_the_laws_of_an_arm(settings: CommandSettings) -> None:
     check_arch(ProcessMemory, settings)
 
 
 def test_results_are_events_by_id() -> None:
-    for item in ask(opened(SystemSettings(command=SHELL)), history()):
+    for item in ask(opened(CommandSettings(command=SHELL)), history()):
         assert (item.id,) == item.source_ids
         assert item.signals["traced"] == 1.0
 
@@ -127,13 +127,13 @@ def test_after_a_failure_nothing_more_is_asked() -> None:
 )
 def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
     with pytest.raises(SystemFailed, match=said):
-        opened(SystemSettings(command=("sh", "-c", f"read -r line; {script}")))
+        opened(CommandSettings(command=("sh", "-c", f"read -r line; {script}")))
 
 
 def test_a_command_that_is_not_there_is_the_users_mistake() -> None:
     for command, said in (((), "is required"), (("no-such-program",), "is not installed")):
         with pytest.raises(UserError, match=said):
-            opened(SystemSettings(command=command))
+            opened(CommandSettings(command=command))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -1,0 +1,169 @@
+"""A memory behind a JSON API: what is declared is sent, and what comes back is read as declared."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from framework.errors import UserError
+from framework.registry import find, settings_of
+from framework.testing.arch_conformance import ask, check_arch, history, open_arch
+from plugins.archs.external._mapping import SystemFailed
+from plugins.archs.external.canaries import Canaries, check
+from plugins.archs.external.http import HttpMemory, HttpSettings
+from tests.plugins.archs.external.toy import Toy
+
+APART: dict[str, Any] = {
+    "add": {
+        "path": "/v1/{tenant}/memories",
+        "fields": {"content": "{text}", "meta": {"key": "{id}", "when": "{time}"}},
+        "id": "memory.uid",
+    },
+    "search": {
+        "path": "/v1/{tenant}/memories",
+        "method": "GET",
+        "fields": {"q": "{query}", "top": "{limit}"},
+    },
+    "answer": {"items": "results", "text": "memory.content", "id": "memory.uid", "score": "score"},
+}
+
+
+class Service:
+    """A memory service: a store for each tenant, and ids of its own."""
+
+    def __init__(self) -> None:
+        self.stores: dict[str, Toy] = {}
+        self.seen: list[Request] = []
+
+    def __call__(self, request: Request) -> Response:
+        self.seen.append(request)
+        store = self.stores.setdefault(request.path, Toy())
+        if request.method == "DELETE":
+            self.stores.clear()
+            return Response(status=204)
+        if request.method == "POST":
+            told = json.loads(request.data)
+            uid = f"uid-{len(store.events)}"
+            store.write({"id": uid, "text": told["content"]})
+            return _json({"memory": {"uid": uid}})
+        found = store.search(request.args["q"], int(request.args["top"]))
+        results = [{"memory": {"uid": e["id"], "content": e["text"]}, "score": 0.5} for e in found]
+        return _json({"results": results})
+
+
+def _json(answer: Any) -> Response:
+    return Response(json.dumps(answer), content_type="application/json")
+
+
+@pytest.fixture
+def service(httpserver: HTTPServer) -> Service:
+    found = Service()
+    httpserver.expect_request(_Any()).respond_with_handler(found)
+    return found
+
+
+class _Any(str):
+    """Every path."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def settings(server: HTTPServer, **given: Any) -> HttpSettings:
+    values = {**APART, "address": server.url_for("").rstrip("/"), **given}
+    made = settings_of(find("arch", "http"), values)
+    assert isinstance(made, HttpSettings)
+    return made
+
+
+def test_it_keeps_the_laws_of_an_arm(httpserver: HTTPServer, service: Service) -> None:
+    check_arch(HttpMemory, settings(httpserver))
+
+
+def test_it_passes_the_canaries(httpserver: HTTPServer, service: Service) -> None:
+    found = {f.name: f for f in Canaries().run(HttpMemory, settings(httpserver), False)}
+    assert [name for name, f in found.items() if f.passed is False] == []
+    assert found["reset"].passed is None
+    assert found["tools"].text == "POST /v1/{tenant}/memories, GET /v1/{tenant}/memories"
+
+
+def test_requests_are_as_declared(
+    httpserver: HTTPServer, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVICE_KEY", "secret")
+    instance = open_arch(
+        HttpMemory, settings(httpserver, headers={"X-Key": "{env.SERVICE_KEY}"}), history()
+    )
+    items = ask(instance, history(), 3, "credit score")
+    assert all(r.headers["X-Key"] == "secret" for r in service.seen)
+    assert len({r.path for r in service.seen}) == 1
+    first = json.loads(service.seen[0].data)
+    assert first["meta"] == {"key": "e1", "when": "2026-03-01"}
+    assert dict(service.seen[-1].args) == {"q": "credit score", "top": "3"}
+    # The ids are the service's own; those of its answers to the writes lead back to events.
+    assert [item.signals["traced"] for item in items] == [1.0, 1.0, 1.0]
+    assert {item.source_ids for item in items} == {("e1",), ("e3",), ("e6",)}
+
+
+SHARED: dict[str, Any] = {
+    "add": {**APART["add"], "path": "/memories"},
+    "search": {**APART["search"], "path": "/memories"},
+    "reset": {"path": "/memories", "method": "DELETE"},
+}
+
+
+def test_a_shared_store_is_reset_for_each_history_and_never_read_by_an_older(
+    httpserver: HTTPServer, service: Service
+) -> None:
+    shared = settings(httpserver, **SHARED)
+    for name in ("fresh", "reset", "recalls"):
+        assert check(name, HttpMemory, shared).passed, name
+    tenants = check("tenants", HttpMemory, shared)
+    assert tenants.passed is False
+    assert "another history was written to the same store since" in tenants.text
+
+
+@pytest.mark.parametrize(
+    ("respond", "said"),
+    [
+        (lambda _: Response("no such user", status=404), "add: status 404: no such user"),
+        (lambda _: Response("<html>"), "add: the answer is no JSON: b'<html>'"),
+        (lambda _: _json({"id": 1}), r"no 'memory.uid': 'memory' is not in \['id'\]"),
+        (lambda _: time.sleep(2), r"add: no answer within 0\.5 s"),
+        (lambda _: Response(b" " * (17 << 20)), "it answered more than 16,777,216 bytes"),
+    ],
+)
+def test_what_goes_wrong_is_told(
+    respond: Callable[[Request], Response], said: str, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request(_Any()).respond_with_handler(respond)
+    with pytest.raises(SystemFailed, match=said):
+        open_arch(HttpMemory, settings(httpserver, timeout_seconds=0.5), history())
+    httpserver.clear()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"address": "localhost:80"}, r"arch\.address: 'localhost:80' given, http\(s\)://host"),
+        ({"search": None}, r"arch\.search: it has to be declared"),
+        ({"headers": {"K": "{env.NO_SUCH_KEY}"}}, "NO_SUCH_KEY is not set"),
+        ({"add": {"path": "/add"}}, r"reset: a server keeps what it was told"),
+        ({"add": {"path": "/{tenent}"}}, r"add: no placeholder \{tenent\}; did you mean 'tenant'"),
+        ({"answer": {"itms": "x"}}, r"arch\.answer .*itms: no such key; did you mean 'items'"),
+    ],
+)
+def test_a_mistake_in_a_mapping_is_one_line(
+    given: dict[str, Any], said: str, httpserver: HTTPServer
+) -> None:
+    with pytest.raises(UserError, match=said):
+        open_arch(HttpMemory, settings(httpserver, **given), ())
