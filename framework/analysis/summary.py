@@ -91,7 +91,7 @@ def summarize(
         ],
         "unsupported_verdicts": {"n": unsupported[0], "of": unsupported[1]},
         **({} if rates is None else {"judge_error": dataclasses.asdict(rates)}),
-        "headline": list(domain.headline),
+        "headline": [*domain.headline, *plan.parts["protocol"].plugin.cls.headline],
         "axes": axes,
         "success_axis": domain.success_axis,
         "constants": constants(of_read_forms(good)),

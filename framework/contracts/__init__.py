@@ -41,6 +41,7 @@ from framework.contracts.run import (
     RowKey,
     RunProtocol,
     Tracker,
+    Views,
 )
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "Taxonomy",
     "Tracker",
     "Verdict",
+    "Views",
     "answer_by_rule",
     "maybe_await",
 ]

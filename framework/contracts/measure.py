@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from framework.contracts.configured import Configured, S
@@ -22,7 +22,8 @@ class Scored:
 
     `retained` maps every gold item's id to whether it was in the view, closure applied. `clean` is
     the answer to the case without its injection, None where there is none. `embedder` is the run's,
-    None unless the axis declares `uses_embedder`.
+    None unless the axis declares `uses_embedder`. `others` holds the same case as it was answered
+    from other views, by the names that the protocol gave these (`Pipeline.with_views`).
     """
 
     case: Case
@@ -34,6 +35,7 @@ class Scored:
     client: Client
     clean: Answer | None = None
     embedder: Embedder[Any] | None = None
+    others: Mapping[str, Scored] = field(default_factory=dict)
 
     @property
     def sufficient(self) -> bool | None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
-from framework.records import Case, Row
+from framework.records import Case, Event, MemoryView, Row
 
 RowKey = tuple[str, str, int, int, int]
 """(case_id, arm, trial, repeat, turn): see `framework.records.Row.key`."""
@@ -71,8 +71,20 @@ class Gate(Configured[S]):
         """
 
 
+Views = Callable[[Domain[Any], Case, MemoryView, Iterable[Event]], Mapping[str, MemoryView]]
+"""Further views that a case is answered from, by name; given the one that its memory showed, and
+the events of its history."""
+
+
 class Pipeline(Protocol):
     """The one path, composed: what a protocol drives. See `framework.pipeline.path.Pipeline`."""
+
+    def with_views(self, views: Views) -> Pipeline:
+        """The same path, whose reader answers each case from further views too.
+
+        Axes find these answers in `Scored.others`; what they take is booked on `control`.
+        """
+        ...
 
     def rows(
         self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None
@@ -118,6 +130,9 @@ class RunProtocol(Configured[S]):
     """Drives the one path. It has no path of its own.
 
     answers : whether a reader answers. groups : config groups that only this protocol has.
+    axes : names of axes that are measured under it beside the domain's. headline : their columns
+        that tables show beside the domain's headline. like : the protocol that a domain must allow
+        where it need not name this one; empty where it must.
     seal : the type of its event after which nothing may be chosen any more, so that no other run
     may begin with it. None for a protocol that writes no events. A journal may hold any types but
     those of the run's own (`framework.store`).
@@ -125,6 +140,9 @@ class RunProtocol(Configured[S]):
 
     answers: ClassVar[bool] = True
     groups: ClassVar[tuple[str, ...]] = ()
+    axes: ClassVar[tuple[str, ...]] = ()
+    headline: ClassVar[tuple[str, ...]] = ()
+    like: ClassVar[str] = ""
     seal: ClassVar[str | None] = None
 
     def __init__(self, settings: S, context: ProtocolContext | None = None) -> None:

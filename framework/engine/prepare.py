@@ -124,7 +124,7 @@ def build_pipeline(plan: Plan, domain: Domain[Any], model: Model[Any] | None = N
     where code of answers would be run and can't be isolated.
     """
     protocol = plan.parts["protocol"].plugin
-    if protocol.name not in domain.protocols:
+    if not {protocol.name, protocol.cls.like} & set(domain.protocols):
         allowed = ", ".join(domain.protocols)
         raise UserError(f"protocol={protocol.name}: domain {plan.label('domain')} allows {allowed}")
     if domain.runs_code and protocol.cls.answers:

@@ -35,6 +35,7 @@ from framework.contracts import (
     Reader,
     RowKey,
     Scored,
+    Views,
     maybe_await,
 )
 from framework.errors import DoesNotFit, StopRun
@@ -44,7 +45,7 @@ from framework.pipeline.failures import told
 from framework.pipeline.histories import events_of
 from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.recall import Found, search
-from framework.pipeline.score import Measured, score_axes
+from framework.pipeline.score import score_axes
 from framework.pipeline.seams import Seams
 from framework.records import (
     Answer,
@@ -74,6 +75,7 @@ class Pipeline:
     client : what the model is asked through; a question beside the path too, inside `track_usage`.
     traces_sources : whether items reach a seam with `source_*` signals, of where and when their
         events arrived; a path with them has memories of its own. cancel : its graceful stop.
+    views : which further views each case is answered from; None for no others.
     """
 
     domain: Domain[Any]
@@ -93,6 +95,7 @@ class Pipeline:
     extractor: Extractor[Any] | None = None
     seams: Seams = field(default_factory=Seams)
     traces_sources: bool = False
+    views: Views | None = None
     memories: Memories = field(default_factory=Memories)
     cancel: CancelToken = field(default_factory=CancelToken)
 
@@ -135,6 +138,10 @@ class Pipeline:
             trial=trial,
         )
         return self.arch(self.arch_settings, context)
+
+    def with_views(self, views: Views) -> Pipeline:
+        """The same path, whose reader answers each case from further views too."""
+        return replace(self, views=views)
 
     async def rows(
         self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None
@@ -224,6 +231,7 @@ class Pipeline:
         recalled = time.perf_counter()
         kept = retained(case.gold, view, partial(self.domain.states, case))
         response = clean = None
+        scored = self.scored(case, view, kept)
         answered = recalled
         error = state = ""
         try:
@@ -231,8 +239,11 @@ class Pipeline:
                 response = await self._read(case, view, ledger, "answer", job.repeat)
             answered = time.perf_counter()
             clean = await self._control(case, job, ledger, k) if answer else None
+            scored = replace(scored, answer=response, clean=clean)
+            if answer and self.views is not None:
+                scored = replace(scored, others=await self._others(scored, job, ledger))
             with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
-                measured = await self.score(case, view, response, kept, clean)
+                measured = await score_axes(self.axes, scored)
         except StopRun:
             raise
         except Exception as failed:
@@ -243,8 +254,9 @@ class Pipeline:
             else:
                 error = told(failed, self.parts)
             # What memory kept stands, whatever became of the answer: no answer is asked for it.
+            scored = replace(scored, answer=None, clean=None, others={})
             with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
-                measured = await self.score(case, view, None, kept, None)
+                measured = await score_axes(self.axes, scored)
             measured.outcome.update(success=None, determined=None)
         row = replace(
             row,
@@ -272,6 +284,7 @@ class Pipeline:
             "retained": kept,
             "answer": response,
             "clean": clean,
+            **({"others": _kept(scored.others)} if scored.others else {}),
             "prompts": ledger.prompts,
             "evidence": measured.evidence,
             "verdicts": measured.verdicts,
@@ -282,27 +295,31 @@ class Pipeline:
         }
         return row, record
 
-    async def score(
-        self,
-        case: Case,
-        view: MemoryView,
-        answer: Answer | None,
-        kept: Mapping[str, bool],
-        clean: Answer | None,
-    ) -> Measured:
-        """The axes of one case, without an answer those that need none; inside `track_usage`."""
-        scored = Scored(
+    def scored(self, case: Case, view: MemoryView, kept: Mapping[str, bool]) -> Scored:
+        """What axes may look at of a case that nobody has answered yet."""
+        return Scored(
             case=case,
             domain=self.domain,
             view=view,
-            answer=answer,
+            answer=None,
             retained=kept,
             judge=self.judge,
             client=self.client,
-            clean=clean,
             embedder=self.embedder,
         )
-        return await score_axes(self.axes, scored)
+
+    async def _others(self, scored: Scored, job: _Job, ledger: Ledger) -> dict[str, Scored]:
+        """The answers to the same case from further views; one that reads the same is not asked."""
+        assert self.views is not None
+        case, found = scored.case, {}
+        events = events_of(self.domain, case.history_id)
+        for name, view in self.views(self.domain, case, scored.view, events).items():
+            answer = scored.answer
+            if view.text != scored.view.text:
+                answer = await self._read(case, view, ledger, "control", job.repeat)
+            kept = retained(case.gold, view, partial(self.domain.states, case))
+            found[name] = replace(scored, view=view, answer=answer, retained=kept)
+        return found
 
     async def _control(self, case: Case, job: _Job, ledger: Ledger, k: int | None) -> Answer | None:
         """The answer to the same case without what was injected, booked on its own phase."""
@@ -390,3 +407,11 @@ class Pipeline:
             extractor=self.extractor,
             traces_sources=self.traces_sources,
         )
+
+
+def _kept(others: Mapping[str, Scored]) -> dict[str, Record]:
+    """What a record keeps of the answers from further views, by name."""
+    return {
+        name: {"view": other.view.items, "retained": other.retained, "answer": other.answer}
+        for name, other in others.items()
+    }

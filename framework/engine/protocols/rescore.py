@@ -18,12 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol
+from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol, Scored
 from framework.contracts import Pipeline as Driven
 from framework.errors import DataError, StopRun, UserError
 from framework.models.client import Ledger, track_usage
 from framework.pipeline.failures import told
 from framework.pipeline.path import Pipeline
+from framework.pipeline.score import score_axes
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
 from framework.store.directory import ANSWERS, State, load_state
@@ -141,13 +142,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         ledger = Ledger()
         try:
             with track_usage(ledger, "judge", row.repeat, keep_prompts=True):
-                measured = await pipeline.score(
-                    case,
-                    _view(row, record),
-                    _answer(record["answer"]),
-                    record["retained"],
-                    _answer(record["clean"]),
-                )
+                measured = await score_axes(pipeline.axes, _scored(pipeline, case, row, record))
         except StopRun as stop:
             raise StopRun(f"{stop} (case {case.id})") from None
         except Exception as error:  # whatever a judge raises, the case is a row and the run goes on
@@ -209,6 +204,22 @@ def _places(file: Path) -> dict[RowKey, int]:
 def _unpaid(row: Row) -> dict[str, Any]:
     """What the row took, paid for by the run that it comes from."""
     return {phase: replace(usage, paid_usd=0.0) for phase, usage in row.usage.items()}
+
+
+def _scored(pipeline: Pipeline, case: Case, row: Row, record: Mapping[str, Any]) -> Scored:
+    """What axes may look at of a case, as a record has it."""
+    bare = pipeline.scored(case, _view(row, record), record["retained"])
+    scored = replace(bare, answer=_answer(record["answer"]), clean=_answer(record["clean"]))
+    others = {}
+    for name, other in record.get("others", {}).items():
+        items = tuple(_sourced(Item, item) for item in other["view"])
+        others[name] = replace(
+            scored,
+            view=replace(scored.view, items=items, trace=(), ranks={}),
+            answer=_answer(other["answer"]),
+            retained=other["retained"],
+        )
+    return replace(scored, others=others)
 
 
 def _view(row: Row, record: Mapping[str, Any]) -> MemoryView:

@@ -1,0 +1,1 @@
+"""Use as a cause: the same view answered with the gold put in and with it taken out."""

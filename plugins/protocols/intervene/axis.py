@@ -1,0 +1,64 @@
+"""What the reader makes of a view with the gold put in, and with it taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from framework.contracts import Axis, Scored
+from framework.records import ABSTAIN, AxisScore
+from framework.registry import NoSettings, register
+from plugins.protocols.intervene.views import INSERTED, REMOVED
+
+
+@register("axis", "intervention")
+class Intervention(Axis[NoSettings]):
+    """Use of the gold as a cause (validity.md 6.1; Depth's kappa and lambda under intervention).
+
+    kappa and leak are over the cases that a memory retained and over the others, which the memory
+    itself chose. These columns are over all cases that have a decision to make. A case is *used*
+    as for kappa: right, and not by the declared default or a forced choice.
+
+    kappa_inserted : used (0 or 1) from the view with all required gold put in. Higher is better.
+    leak_removed : used from the view with it taken out. It has no better direction.
+    use_effect : the first minus the second, in [-1, 1]: what the gold in view is worth to this
+        reader amid what this memory shows. Higher is better.
+    intervened : 1 where both views could be made, 0 where not: no room for the gold in the budget,
+        or no text that states an item. The columns above are None there. It has no better
+        direction.
+    """
+
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {
+        "kappa_inserted": True,
+        "leak_removed": None,
+        "use_effect": True,
+        "intervened": None,
+    }
+
+    def score(self, scored: Scored) -> AxisScore:
+        gold = scored.case.gold
+        if scored.answer is None or not gold.required or gold.decision == ABSTAIN:
+            return self.undefined()
+        if not scored.others:
+            return AxisScore(values={**dict.fromkeys(self.names), "intervened": 0.0})
+        put_in, taken_out = (_used(scored.others[name]) for name in (INSERTED, REMOVED))
+        return AxisScore(
+            values={
+                "kappa_inserted": put_in,
+                "leak_removed": taken_out,
+                "use_effect": put_in - taken_out,
+                "intervened": 1.0,
+            },
+            evidence=tuple(
+                f"gold {name}: {other.answer.decision or 'no decision'}"
+                for name, other in scored.others.items()
+                if other.answer is not None
+            ),
+        )
+
+
+def _used(scored: Scored) -> float:
+    answer = scored.answer
+    assert answer is not None  # a case whose answer can't be read has no axes of answers
+    right = scored.domain.success(answer, scored.case.gold)
+    return float(right and not answer.defaulted)
