@@ -127,7 +127,7 @@ class LLM(Served[S], Model[S]):
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             cost_usd=cost,
-            paid_usd=cost if paid else 0.0,
+            paid_usd=cost * self.paid_share if paid else 0.0,
             paid_calls=int(paid),
         )
         return Reply(response=response, text=text, usage=usage)

@@ -63,6 +63,10 @@ class ThroughSDK(Served[S]):
                 return unfit
             sdk = importlib.import_module(self.sdk)
             raise failure(error, sdk, self.settings.base_url, self._key) from None
+        return self.read(answer, request)
+
+    def read(self, answer: Any, request: Mapping[str, Any]) -> Response:
+        """The response in a decoded body. Raises CallFailed for one that is not of the protocol."""
         try:
             return self.response(answer, request)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):

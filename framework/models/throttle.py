@@ -27,14 +27,19 @@ class Throttle:
     """The one bounded pool of a model's calls.
 
     most : calls that may be under way at once. per_minute, tokens_per_minute : starts and tokens
-    are spread evenly so as not to exceed them; None for no limit. See `share_among`.
+    are spread evenly so as not to exceed them; None for no limit. first : calls under way to begin
+    with. See `share_among`.
     """
 
     def __init__(
-        self, most: int, per_minute: int | None = None, tokens_per_minute: int | None = None
+        self,
+        most: int,
+        per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+        first: int = _FIRST,
     ) -> None:
         most = max(1, most // _sharing)
-        self.limit = float(min(most, _FIRST))
+        self.limit = float(min(most, first))
         self.under_way = 0
         self._most = most
         self._per_call = 60.0 * _sharing / per_minute if per_minute else 0.0

@@ -122,6 +122,8 @@ class Served(ABC, Generic[S]):
     group: ClassVar[str] = "model"
     name: ClassVar[str]
     provider: ClassVar[str]
+    paid_share: float = 1.0
+    """Of the list price, what is paid."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
@@ -151,6 +153,10 @@ class Served(ABC, Generic[S]):
     @abstractmethod
     async def send(self, request: Mapping[str, Any]) -> Response:
         """One call, with no retry of the SDK's own. Raises CallFailed."""
+
+    async def send_as(self, key: str, request: Mapping[str, Any]) -> Response:
+        """`send`, knowing the key under which the response will be stored."""
+        return await self.send(request)
 
     async def greet(self) -> None:
         """Ask the server what it can take, before the first call; by default nothing."""
@@ -186,7 +192,7 @@ class Served(ABC, Generic[S]):
         most_in = len(canonical_bytes(request)) + _OVERHEAD_BYTES
         most_out = self.most_out
         usd = self.price.worst(most_in, most_out) if self.price else 0.0
-        return usd, most_in + most_out
+        return usd * self.paid_share, most_in + most_out
 
     async def close(self) -> None:
         """Let go of the cache."""
@@ -213,7 +219,7 @@ class Served(ABC, Generic[S]):
                 tokens_out=response.tokens_out,
                 tokens_cached=response.tokens_cached,
                 cost_usd=cost,
-                paid_usd=cost if paid else 0.0,
+                paid_usd=cost * self.paid_share if paid else 0.0,
                 seconds=response.seconds,
                 paid_calls=int(paid),
                 call_seconds=(response.seconds,),
@@ -291,7 +297,7 @@ class Served(ABC, Generic[S]):
             started = await self._throttle.enter((tokens - self.most_out) // 4)
             try:
                 reserved = await account.reserve(usd, tokens) if account else None
-                response = await self._sent(body, account, reserved)
+                response = await self._sent(key, body, account, reserved)
             except CallFailed as error:
                 wait_s = self._wait(error, attempt)
                 pushed_back = error.status in _PUSHED_BACK
@@ -321,18 +327,24 @@ class Served(ABC, Generic[S]):
                 account.release(reserved)
             elif account and reserved:
                 account.commit(
-                    reserved, self.cost(response), response.tokens_in + response.tokens_out
+                    reserved,
+                    self.cost(response) * self.paid_share,
+                    response.tokens_in + response.tokens_out,
                 )
             self._throttle.leave(started)
             return response
 
     async def _sent(
-        self, body: dict[str, Any], account: Spending | None, reserved: Reservation | None
+        self,
+        key: str,
+        body: dict[str, Any],
+        account: Spending | None,
+        reserved: Reservation | None,
     ) -> Response:
         """One attempt; what it held is let go, or counted as lost, unless it was answered."""
         start = time.perf_counter()
         try:
-            response = await self.send(body)
+            response = await self.send_as(key, body)
         except BaseException as error:
             if account and reserved:
                 if isinstance(error, CallFailed) and not error.maybe_billed:

@@ -1,9 +1,10 @@
 """A local model server for tests: both providers' wire protocols, rule-based answers, told faults.
 
 It answers `POST /v1/messages` (Anthropic), `/v1/chat/completions` and `/v1/embeddings` (OpenAI) by
-real HTTP on this machine, and counts what it served. What it says it learns beforehand, from a
-dry run of the run (`framework.models.dry_run`), so its answers are those of the rule-based
-model; vectors are hashed words, as they are in the dry run::
+real HTTP on this machine, batches of these too (`framework.testing.batches`), and counts what it
+served. What it says it learns beforehand, from a dry run of the run (`framework.models.dry_run`),
+so its answers are those of the rule-based model; vectors are hashed words, as they are in the dry
+run::
 
     with ModelServer(dry_run.answers, faults=Faults(rates={"429": 0.1, "cut": 0.1})) as server:
         ...  # model=openai model.base_url={server.url}/v1
@@ -26,7 +27,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from framework.models.dry_run import likely_tokens, prompt_key
-from framework.testing.wire import READ, answered, error, vectors
+from framework.testing.batches import BatchDesk
+from framework.testing.wire import READ, Asked, answered, error, vectors
 
 Answer = Callable[[str, str, str], str | None]
 """(operation, system, user) to the text of an answer; None where there is none."""
@@ -125,6 +127,7 @@ class ModelServer:
         self.delay_s = delay_s
         self.dimension = dimension
         self.counts = Counts()
+        self.batches = BatchDesk(self._serve_one)
         self.url = ""
 
     def __enter__(self) -> ModelServer:
@@ -180,8 +183,13 @@ class ModelServer:
             headers = {k.lower(): v.strip() for k, _, v in (h.partition(":") for h in rest)}
             body = await reader.readexactly(int(headers.get("content-length", "0")))
             self.counts.keys.add(headers.get("x-api-key") or headers.get("authorization", ""))
-            status, reply, fault = await self._reply(line.split(" ")[1], body)
-            data = json.dumps(reply).encode()
+            path = line.split(" ")[1]
+            fault = ""
+            if (known := self.batches.reply(self.url, path, body)) is not None:
+                status, reply = known
+            else:
+                status, reply, fault = await self._reply(path, body)
+            data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
             if fault == "close":
                 return
             retry = f"retry-after: {self.faults.retry_after_s:g}\r\n" if status == 429 else ""
@@ -211,6 +219,18 @@ class ModelServer:
         self.counts.most_at_once = max(self.counts.most_at_once, self.counts.under_way)
         await asyncio.sleep(self.delay_s + (self.faults.late_s if fault == "late" else 0.0))
         self.counts.under_way -= 1
+        return self._answered(asked, request, fault)
+
+    def _serve_one(self, path: str, data: bytes) -> tuple[int, dict[str, Any]]:
+        """One request of a batch; of faults it meets only those that turn it away."""
+        request = hashlib.sha256(data).hexdigest()
+        fault = self.faults.of(request, self._attempts[request])
+        self._attempts[request] += 1
+        fault = fault if fault in _TURNED_AWAY else ""
+        asked = READ[path](json.loads(data), self._tokens)
+        return self._answered(asked, request, fault)[:2]
+
+    def _answered(self, asked: Asked, request: str, fault: str) -> tuple[int, dict[str, Any], str]:
         if fault in _TURNED_AWAY:
             self.counts.turned_away += 1
             return int(fault), error(_TURNED_AWAY[fault], "told to"), fault

@@ -5,24 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from framework.contracts import Prompt
 from framework.models.cache import Response
-from framework.models.llm import LLM, LLMSettings
-from framework.models.sdk import ThroughSDK, is_closed, unbounded
+from framework.models.sdk import is_closed, unbounded
 from framework.registry import register
+from plugins.models._batches import Batched, BatchedSettings, Outcome, Record
 
 _OF_TEXTS: Final = ("maxLength",)
 _REFUSED: Final = (*_OF_TEXTS, "maxItems", "maximum", "minimum", "multipleOf")
 """Bounds that the form of an answer may not have (a tool's input may)."""
+_BATCHES: Final = "/v1/messages/batches"
+_CLOCKS_DIFFER_S: Final = 60.0
+_STATUSES: Final = {
+    "invalid_request_error": 400, "authentication_error": 401, "permission_error": 403,
+    "not_found_error": 404, "rate_limit_error": 429,
+}  # fmt: skip
+"""The status of an error that a batch names by its type."""
 _WORTH_KEEPING = 4096
 """Characters of a shared prefix below which no Claude model keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnthropicSettings(LLMSettings):
-    """Settings of `model=anthropic`, besides those of every language model.
+class AnthropicSettings(BatchedSettings):
+    """Settings of `model=anthropic`, besides those of every language model with batches.
 
     temperature : None for models that take none (those after Claude 4.6).
     structured_output : `tool` has the model call a tool whose input is the answer; `format` asks
@@ -40,10 +48,10 @@ class AnthropicSettings(LLMSettings):
 
 
 @register("model", "anthropic")
-class Anthropic(ThroughSDK[AnthropicSettings], LLM[AnthropicSettings]):
+class Anthropic(Batched[AnthropicSettings]):
     """Claude models by Anthropic's Messages API.
 
-    Source: https://platform.claude.com/docs/en/api/messages.
+    Sources: https://platform.claude.com/docs/en/api/messages and .../api/messages/batches.
     """
 
     provider = "anthropic"
@@ -91,6 +99,38 @@ class Anthropic(ThroughSDK[AnthropicSettings], LLM[AnthropicSettings]):
             tokens_written=written,
             model=str(answer["model"]),
         )
+
+    async def submit(self, name: str, requests: Mapping[str, Mapping[str, Any]]) -> str:
+        entries = [{"custom_id": key, "params": body} for key, body in requests.items()]
+        made = await self._client.post(_BATCHES, cast_to=object, body={"requests": entries})
+        return str(made["id"])
+
+    async def find(self, record: Record) -> str | None:
+        """A batch has no name here: the one of so many requests since, which no record knows."""
+        known = {one.id for one in self._records.values()}
+        page = await self._client.get(f"{_BATCHES}?limit=100", cast_to=object)
+        for batch in page["data"]:
+            made = datetime.fromisoformat(batch["created_at"]).timestamp()
+            n = sum(batch["request_counts"].values())
+            late = made >= record.created - _CLOCKS_DIFFER_S
+            if late and n == len(record.requests) and batch["id"] not in known:
+                return str(batch["id"])
+        return None
+
+    async def collect(self, id_: str) -> dict[str, Outcome] | None:
+        batch = await self._client.get(f"{_BATCHES}/{id_}", cast_to=object)
+        if batch["processing_status"] != "ended":
+            return None
+        found = {}
+        async for entry in await self._client.messages.batches.results(id_):
+            result = entry.to_dict(mode="json")["result"]
+            if result["type"] == "succeeded":
+                found[entry.custom_id] = Outcome(status=200, body=result["message"])
+            elif result["type"] == "errored":
+                error = result["error"]["error"]
+                status = _STATUSES.get(error["type"], 500)
+                found[entry.custom_id] = Outcome(status=status, body=error)
+        return found
 
     def _content(self, prompt: Prompt) -> str | list[dict[str, Any]]:
         if not self.settings.prompt_caching or prompt.shared < _WORTH_KEEPING:

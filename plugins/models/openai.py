@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -10,9 +11,10 @@ from urllib.parse import urlsplit
 
 from framework.contracts import Prompt
 from framework.models.cache import Response
-from framework.models.llm import LLM, LLMSettings
-from framework.models.sdk import ThroughSDK, unbounded
+from framework.models.sdk import unbounded
+from framework.models.transport import CallFailed
 from framework.registry import register
+from plugins.models._batches import Batched, BatchedSettings, Outcome, Record, lines_of
 from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of
 
 _OWN: Final = "api.openai.com"
@@ -21,11 +23,13 @@ _REFUSED: Final = ("minLength", "maxLength")
 _LONGEST: Final = 2000
 """Repetitions above which llama.cpp refuses a grammar."""
 _GREETING_S: Final = 2.0
+_COMPLETIONS: Final = "/v1/chat/completions"
+_DAY_S: Final = 86400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAISettings(LLMSettings):
-    """Settings of `model=openai`, besides those of every language model.
+class OpenAISettings(BatchedSettings):
+    """Settings of `model=openai`, besides those of every language model with batches.
 
     base_url : also that of vLLM, Ollama or llama.cpp, as `http://127.0.0.1:8000/v1`.
     temperature : None for models that take none (the reasoning models).
@@ -44,12 +48,12 @@ class OpenAISettings(LLMSettings):
 
 
 @register("model", "openai")
-class OpenAI(ThroughSDK[OpenAISettings], LLM[OpenAISettings]):
+class OpenAI(Batched[OpenAISettings]):
     """OpenAI's models, and any OpenAI-compatible server, by chat completions.
 
     Of a server on this machine that tells its slots (llama.cpp, `/props`) no more calls are under
     way than it has slots.
-    Source: https://developers.openai.com/api/reference/resources/chat.
+    Sources: https://developers.openai.com/api/reference/resources/chat and .../batches.
     """
 
     provider = "openai"
@@ -84,6 +88,45 @@ class OpenAI(ThroughSDK[OpenAISettings], LLM[OpenAISettings]):
 
     def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
         return response_of(answer, request)
+
+    async def submit(self, name: str, requests: Mapping[str, Mapping[str, Any]]) -> str:
+        lines = [
+            json.dumps({"custom_id": key, "method": "POST", "url": _COMPLETIONS, "body": body})
+            for key, body in requests.items()
+        ]
+        content = "\n".join(lines).encode()
+        file = await self._client.files.create(file=(f"{name}.jsonl", content), purpose="batch")
+        made = await self._client.batches.create(
+            input_file_id=file.id,
+            endpoint=_COMPLETIONS,
+            completion_window="24h",
+            metadata={"name": name},
+        )
+        return str(made.id)
+
+    async def find(self, record: Record) -> str | None:
+        async for batch in self._client.batches.list(limit=100):
+            if (batch.metadata or {}).get("name") == record.name:
+                return str(batch.id)
+            if batch.created_at < record.created - _DAY_S:
+                break
+        return None
+
+    async def collect(self, id_: str) -> dict[str, Outcome] | None:
+        batch = await self._client.batches.retrieve(id_)
+        if batch.status == "failed":
+            told = "; ".join(e.message or "" for e in (batch.errors and batch.errors.data) or ())
+            raise CallFailed("batch", f"{id_} was refused: {told[:300]}", again=False)
+        if batch.status not in ("completed", "expired", "cancelled"):
+            return None
+        found = {}
+        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+            for entry in lines_of((await self._client.files.content(file)).text):
+                if (answered := entry.get("response")) is not None:
+                    found[entry["custom_id"]] = Outcome(
+                        status=int(answered["status_code"]), body=answered["body"]
+                    )
+        return found
 
     async def greet(self) -> None:
         url = urlsplit(self.settings.base_url)
