@@ -1,0 +1,262 @@
+"""A memory behind the Model Context Protocol, by a declared mapping of its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import logging
+import os
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from framework.errors import UserError
+from framework.records import EMPTY, Event
+from framework.registry import register
+from plugins.archs.external._home import Home
+from plugins.archs.external._mapping import (
+    EVENT,
+    RESET,
+    SEARCH,
+    AnswerPaths,
+    Found,
+    SystemFailed,
+    at,
+    check_template,
+    fill,
+    values_of,
+)
+from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._settings import CommandSettings, check_apart
+from plugins.archs.external._shared import Share
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One call: the tool's name and its arguments, with placeholders.
+
+    id : where the answer has the id that the system gave to an event; empty: nowhere.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] = EMPTY
+    id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpSettings(CommandSettings):
+    """A server of the Model Context Protocol: started by `command`, or running at `address`.
+
+    headers : of each request to an address; `{env.NAME}` keeps a key out of the mapping. write,
+        search, reset : the tools. answer : where the results stand in the answer of `search`, which
+        is an object with `structured`, `text` and, where that text is JSON, `json`.
+    """
+
+    address: str = ""
+    headers: Mapping[str, str] = EMPTY
+    write: Tool | None = None
+    search: Tool | None = None
+    reset: Tool | None = None
+    answer: AnswerPaths | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_template(self.headers, (), "headers")
+        for name, call, allowed in (
+            ("write", self.write, EVENT),
+            ("search", self.search, SEARCH),
+            ("reset", self.reset, RESET),
+        ):
+            if call is not None:
+                check_template(call.arguments, allowed, name)
+        if self.address and self.write is not None and self.search is not None:
+            check_apart(self.write.arguments, self.search.arguments, self.reset)
+
+
+@register("arch", "mcp")
+class McpMemory(ExternalMemory[McpSettings]):
+    """A memory of others behind the Model Context Protocol, by declared tools (any-memory.md)."""
+
+    def require(self) -> None:
+        if importlib.util.find_spec("mcp") is None:
+            raise UserError("arch=mcp needs the package mcp: pip install 'decisionbench[mcp]'")
+        if bool(self.settings.command) == bool(self.settings.address):
+            raise UserError("arch.command: a command or an address is required, and not both")
+        if self.settings.command:
+            self.settings.require_command()
+        for name in ("write", "search", "answer"):
+            if getattr(self.settings, name) is None:
+                raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
+        fill(self.settings.headers, {})  # a variable that is not set is told here
+
+    def open(self) -> System:
+        return McpSystem(self.settings, self.tenant)
+
+
+class McpSystem:
+    """A session of the protocol, in an event loop of its own on a thread of its own.
+
+    A session belongs to the loop that it was opened in; an arm is asked from any.
+    """
+
+    __slots__ = (
+        "_client", "_ended", "_failure", "_home", "_loop", "_owner", "_serving", "_settings",
+        "_share", "_tenant", "_thread",
+    )  # fmt: skip
+
+    def __init__(self, settings: McpSettings, tenant: str) -> None:
+        assert settings.write is not None
+        assert settings.search is not None
+        self._settings, self._tenant, self._owner = settings, tenant, os.getpid()
+        self._failure, self._ended = "", threading.Event()
+        self._home = Home(settings) if settings.command else None
+        self._share = (
+            Share(settings.address, tenant, settings.write.arguments, settings.search.arguments)
+            if settings.address
+            else None
+        )
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="mcp", daemon=True)
+        self._thread.start()
+        opened: Future[Client] = Future()
+        self._serving = asyncio.run_coroutine_threadsafe(self._serve(opened), self._loop)
+        try:
+            with self._told("start"):
+                self._client = opened.result(settings.timeout_seconds)
+            if settings.address and settings.reset is not None:
+                self.reset()
+        except BaseException:
+            self.close()
+            raise
+
+    async def _serve(self, opened: Future[Client]) -> None:
+        """Hold the session open until this is cancelled: it is left by the task that entered it."""
+        from mcp import Client
+
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what fails is told by the call
+        try:
+            async with (
+                self._server() as server,
+                Client(server, read_timeout_seconds=self._settings.timeout_seconds) as client,
+            ):
+                opened.set_result(client)
+                await asyncio.Event().wait()
+        except Exception as error:
+            if not opened.done():
+                opened.set_exception(error)
+        finally:
+            self._ended.set()
+
+    @asynccontextmanager
+    async def _server(self) -> AsyncIterator[Any]:
+        if self._home is None:
+            from httpx2 import AsyncClient
+            from mcp.client.streamable_http import streamable_http_client
+
+            headers = fill(self._settings.headers, {})
+            async with AsyncClient(headers=headers, timeout=self._settings.timeout_seconds) as http:
+                yield streamable_http_client(self._settings.address, http_client=http)
+            return
+        from mcp import StdioServerParameters, stdio_client
+
+        command, *words = self._home.command
+        with os.fdopen(self._home.errors(), "w") as errors:
+            yield stdio_client(
+                StdioServerParameters(
+                    command=command,
+                    args=words,
+                    env=self._home.environment,
+                    cwd=self._home.path,
+                ),
+                errlog=errors,
+            )
+
+    def write(self, event: Event) -> str | None:
+        assert self._settings.write is not None
+        answer = self._call("write", self._settings.write, values_of(event, self._tenant))
+        path = self._settings.write.id
+        return str(at(answer, path)) if path else None
+
+    def search(self, query: str, limit: int) -> list[Found]:
+        assert self._settings.search is not None
+        assert self._settings.answer is not None
+        values = {"query": query, "limit": limit, "tenant": self._tenant}
+        return self._settings.answer.read(self._call("search", self._settings.search, values))
+
+    def reset(self) -> None:
+        if self._settings.reset is None:
+            raise NotImplementedError
+        self._call("reset", self._settings.reset, {"tenant": self._tenant})
+
+    def tools(self) -> list[str]:
+        with self._told("tools"):
+            return sorted(tool.name for tool in self._wait(self._client.list_tools()).tools)
+
+    def close(self) -> None:
+        if self._owner != os.getpid() or self._loop.is_closed():
+            return
+        self._serving.cancel()
+        self._ended.wait(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        if not self._thread.is_alive():
+            self._loop.close()
+        if self._home is not None:
+            self._home.close()
+
+    def _call(self, what: str, call: Tool, values: Mapping[str, Any]) -> dict[str, Any]:
+        if self._share is not None:
+            self._share.check()
+        with self._told(what):
+            result = self._wait(self._client.call_tool(call.tool, fill(call.arguments, values)))
+        text = "\n".join(getattr(block, "text", "") for block in result.content)
+        if result.is_error:
+            raise SystemFailed(f"{what}: {call.tool}: {text[:200]}")
+        answer: dict[str, Any] = {"text": text}
+        if result.structured_content is not None:
+            answer["structured"] = result.structured_content
+        with suppress(ValueError):
+            answer["json"] = json.loads(text)
+        return answer
+
+    def _wait(self, asked: Coroutine[Any, Any, T]) -> T:
+        if self._ended.is_set() or self._loop.is_closed():
+            asked.close()
+            raise SystemFailed("it has ended before")
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result(
+            self._settings.timeout_seconds
+        )
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """What the protocol's errors become: SystemFailed, the first of them kept."""
+        try:
+            if self._failure:
+                raise SystemFailed(f"it has ended before: {self._failure}")
+            yield
+        except SystemFailed as failed:
+            raise SystemFailed(f"{what}: {failed}") from None
+        except Exception as error:
+            slow = isinstance(error, TimeoutError)
+            said = f"no answer within {self._settings.timeout_seconds:g} s" if slow else _why(error)
+            told = SystemFailed(f"{what}: {said}")
+            if self._home is not None:
+                told = self._home.failed(str(told))
+            self._failure = str(told)
+            raise told from None
+
+
+def _why(error: BaseException) -> str:
+    """What went wrong, by the innermost error of a group: task groups wrap what they raise."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"
