@@ -288,7 +288,7 @@ def instance_of(
         key = renamed.get(given, given)
         if key not in hints:
             raise UserError(f"{where.format(key)}: no such {what}{nearest(key, hints)}")
-        kwargs[key] = _coerce(value, hints[key], where.format(given))
+        kwargs[key] = coerce(value, hints[key], where.format(given))
     for f in known:
         needed = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
         if needed and f.name not in kwargs:
@@ -330,8 +330,11 @@ def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
     }
 
 
-def _coerce(value: Any, hint: Any, where: str, key: str = "") -> Any:
-    """`value` as `hint`: a scalar, Literal, X | None, tuple, Mapping[str, X] or dataclass."""
+def coerce(value: Any, hint: Any, where: str, key: str = "") -> Any:
+    """`value` as `hint`: a scalar, Literal, X | None, tuple, Mapping[str, X] or dataclass.
+
+    `where` names the value, `key` is what a dataclass stands under. Raises UserError.
+    """
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
         return _nested(value, hint, where, key)
@@ -340,10 +343,10 @@ def _coerce(value: Any, hint: Any, where: str, key: str = "") -> Any:
             return None
         inner = [a for a in args if a is not type(None)]
         if isinstance(value, Mapping) and (nested := [*filter(dataclasses.is_dataclass, inner)]):
-            return _coerce(value, nested[0], where)
+            return coerce(value, nested[0], where)
         for option in inner:
             try:
-                return _coerce(value, option, where)
+                return coerce(value, option, where)
             except UserError:
                 continue
         raise UserError(f"{where}: {value!r} given, {_spell(hint)} expected")
@@ -353,18 +356,24 @@ def _coerce(value: Any, hint: Any, where: str, key: str = "") -> Any:
         raise UserError(f"{where}: {value!r} given{nearest(str(value), map(str, args))}")
     if origin is tuple and isinstance(value, (list, tuple)):
         if dataclasses.is_dataclass(args[0]):
-            return tuple(_coerce(v, args[0], f"{where}.{i}") for i, v in enumerate(value))
+            return tuple(coerce(v, args[0], f"{where}.{id_of(v, i)}") for i, v in enumerate(value))
         if args[-1] is Ellipsis or len(value) == len(args):
-            return tuple(_coerce(v, args[0], where) for v in value)
+            return tuple(coerce(v, args[0], where) for v in value)
     if origin is not None and isinstance(value, Mapping) and issubclass(dict, origin):
         if dataclasses.is_dataclass(args[1]):
-            return {str(k): _coerce(v, args[1], f"{where}.{k}", str(k)) for k, v in value.items()}
-        return {str(k): _coerce(v, args[1], f"{where}: {k}") for k, v in value.items()}
+            return {str(k): coerce(v, args[1], f"{where}.{k}", str(k)) for k, v in value.items()}
+        return {str(k): coerce(v, args[1], f"{where}: {k}") for k, v in value.items()}
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if hint is Any or (isinstance(hint, type) and type(value) is hint):
         return value
     raise UserError(f"{where}: {value!r} given, {_spell(hint)} expected")
+
+
+def id_of(value: Any, index: int) -> str:
+    """How one of a list is named in messages: by its id where it has one, else by its index."""
+    own = value.get("id") if isinstance(value, Mapping) else None
+    return own if own and isinstance(own, str) else str(index)
 
 
 def _nested(values: Mapping[str, Any], cls: Any, where: str, key: str) -> Any:

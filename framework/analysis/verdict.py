@@ -96,6 +96,20 @@ def leaders(group: Group, axis: str, kind: str | None = None) -> list[Leader]:
     return [found for b in group.budgets if (found := _leader(group, axis, b, kind)) is not None]
 
 
+def leading_job(groups: Sequence[Group]) -> Job | None:
+    """The job of the arm that leads the verdict's last axis at the smallest budget.
+
+    None where nobody leads, or one that showed nothing.
+    """
+    for group in groups:
+        for leader in (each for axis in chief_axes(group)[-1:] for each in leaders(group, axis)):
+            for arm in leader.arms:
+                job = group.job(arm, leader.budget)
+                if job is not None and not is_empty(job):
+                    return job
+    return None
+
+
 def costs(group: Group) -> list[Cost]:
     """What a success takes, of every arm and budget that had one; in the order of the arms."""
     found = []

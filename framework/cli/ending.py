@@ -67,6 +67,7 @@ def show_run(outcome: Outcome) -> int:
         print(f"run: {outcome.directory}")
 
     to_reader(print_all)
+    tell_few_cases([outcome])
     tell_gate(outcome)
     return status_of(outcome)
 
@@ -76,6 +77,8 @@ def show_sweep(outcome: SweepOutcome) -> int:
 
     The one ending of every sweep, run or rescored.
     """
+    from framework.analysis.evidence import of_sweep
+    from framework.analysis.verdict import leading_job
     from framework.reporting.page import print_loops, print_sweep
 
     path, plan = outcome.directory, outcome.plan
@@ -92,12 +95,13 @@ def show_sweep(outcome: SweepOutcome) -> int:
             print_sweep(outcome.summary, paged=(path / HTML).is_file())
             if outcome.loops is not None:
                 print_loops(outcome.loops)
-            room = "max_view_tokens"
-            kept = [run for run in outcome.finished if run.summary["budget_use"].get(room)]
-            print_next(path, next((run.path for run in [*kept, *outcome.finished]), path))
+            job = leading_job(of_sweep(outcome.summary).groups)
+            first = next((run.path for run in outcome.finished), path)
+            print_next(path, first if job is None else path / job.path)
         print(f"sweep: {path}")
 
     to_reader(print_all)
+    tell_few_cases(outcome.runs)
     for run in outcome.runs:
         tell_gate(run)
     return max((status_of(run) for run in outcome.runs), key=_ORDER.index, default=OK)
@@ -118,6 +122,15 @@ def print_next(path: Path, run: Path) -> None:
         shown.insert(0, (f"report {path}", "the page, with figures"))
     for command, why in shown:
         print(f"next: decisionbench {command}  # {why}")
+
+
+def tell_few_cases(runs: Sequence[Outcome]) -> None:
+    """Tell once on stderr that there are fewer cases than the command asked for."""
+    for run in runs:
+        found = run.summary["run"]["n_cases"] if run.summary is not None else 0
+        if run.asked is not None and 0 < found < run.asked:
+            _log.info("n_cases=%d: there are %d cases, all were measured", run.asked, found)
+            return
 
 
 def tell_gate(outcome: Outcome) -> None:

@@ -39,9 +39,10 @@ def compare(args: argparse.Namespace) -> int:
         smallest_effect=effect,
         published_convention=args.published_convention,
     )
-    notes = [f"note: {note}" for note in found.notes]
     if not found.summary["comparisons"]:
-        notes.append("nothing to compare")
+        why = "; ".join(found.notes) or "no two runs that differ in the arm alone have an axis"
+        raise UserError(f"nothing to compare: {why}")
+    notes = [f"note: {note}" for note in found.notes]
     if not args.json and args.out is None:
         print_sweep(found.summary)
         print(*notes, sep="\n", end="\n" if notes else "")

@@ -42,13 +42,15 @@ _log = logging.getLogger(__name__)
 class Outcome:
     """What came of a run: its directory, summary, and whether it was stopped before its end.
 
-    ends_sweep : what stopped it would stop every other job as well.
+    ends_sweep : what stopped it would stop every other job as well. asked : the cases that the
+    command asked for; None where it did not say.
     """
 
     directory: Path
     summary: Mapping[str, Any] | None
     stopped: str = ""
     ends_sweep: bool = False
+    asked: int | None = None
 
 
 class TooManyErrors(Exception):
@@ -136,7 +138,9 @@ def execute(
         if (report := protocol.report()) is not None:
             run.write_report(protocol.name, report)
         run.finish(summary)
-        return Outcome(directory=directory, summary=summary)
+        said = any(override.startswith("n_cases=") for override in plan.overrides)
+        asked = plan.top.n_cases if said else None
+        return Outcome(directory=directory, summary=summary, asked=asked)
     finally:
         run.close()
 

@@ -258,11 +258,20 @@ class ModelServer:
         return 200, answered(asked, text, tokens_out, fault, kept), fault
 
 
+_USAGE: Final = """usage: python -m framework.testing.server [--port=PORT] [-m] [OVERRIDE ...]
+
+Dry-runs the run or sweep of these overrides (as `decisionbench` takes them), serves its answers by
+both providers' protocols until interrupted, and prints the settings that ask it."""
+
+
 def main(argv: Sequence[str]) -> int:
     """Dry-run the run or sweep of these overrides and serve its answers until interrupted."""
     from framework.engine.dry_run import dry_run_of
     from framework.errors import UserError
 
+    if {"-h", "--help"} & set(argv):
+        print(_USAGE)
+        return 0
     port = next((int(a.partition("=")[2]) for a in argv if a.startswith("--port=")), 0)
     given = [a for a in argv if not a.startswith("--port=")]
     if not any(a.startswith("model=") for a in given):

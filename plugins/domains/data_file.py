@@ -52,6 +52,12 @@ _NAMED: Final = 10
 """Faults of a file that are told at once."""
 
 
+def first_ten(faults: Sequence[str]) -> str:
+    """Faults in one line: the first ten, and how many more there are."""
+    more = len(faults) - _NAMED
+    return "; ".join(faults[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+
+
 class Faults:
     """What is wrong with the records of a file, gathered so that the first ten are told at once."""
 
@@ -73,9 +79,8 @@ class Faults:
         if not self._found:
             return
         (line, first), *others = self._found
-        told = [first, *(f"line {n}: {said}" if n else said for n, said in others[: _NAMED - 1])]
-        more = len(self._found) - len(told)
-        raise DataError(self._path, line, "; ".join(told) + (f"; and {more} more" if more else ""))
+        told = [first, *(f"line {n}: {said}" if n else said for n, said in others)]
+        raise DataError(self._path, line, first_ten(told))
 
 
 def parse_json(path: str, data: bytes) -> Any:

@@ -122,8 +122,9 @@ def test_the_example_runs(
     wrong["rules"][0]["when"][0]["fact"] = "distanc"
     (tmp_path / "wrong.yaml").write_text(yaml.safe_dump(wrong))
     told = framework(capsys, "show", "domain=regulated", "domain.spec=wrong.yaml", "case=0").mistake
+    rule = wrong["rules"][0]["id"]
     assert (
         told
-        == "wrong.yaml: rules.0.when.0.fact: no fact 'distanc'; did you mean 'distance'?"
+        == f"wrong.yaml: rules.{rule}.when.0.fact: no fact 'distanc'; did you mean 'distance'?"
         + (f" allowed: {', '.join(sorted(wrong['facts']))}")
     )

@@ -1,12 +1,10 @@
-"""What is checked of a spec across its sections. Each raises UserError: `KEY: what is wrong`."""
+"""What is checked of a spec across its sections: each check gives its faults, `KEY: the fault`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from collections.abc import Container, Iterable, Iterator
 
-from framework.errors import UserError
 from framework.records import ABSTAIN
 from framework.registry import nearest
 from framework.text.expressions import names
@@ -24,55 +22,43 @@ from plugins.domains.regulated.spec import (
 )
 
 
-def check(spec: Spec) -> None:
-    """Raise UserError for the first mistake."""
-    _check_decisions(spec)
-    _check_formulas(spec)
-    ids = [rule.id for rule in spec.rules]
-    if len(set(ids)) < len(ids):
-        _fail("rules", "two rules of one id")
-    for i, rule in enumerate(spec.rules):
-        _check_word(f"rules.{i}.decision", rule.decision, spec.outcomes)
-        for j, condition in enumerate(rule.conditions):
-            _check_condition(f"rules.{i}.when.{j}", condition, spec)
-    _check_policy(spec)
-    _check_templates(spec)
-    _check_standard(spec)
-    _check_documents(spec)
-    _check_revisions(spec)
-    _check_held_out(spec)
+def faults(spec: Spec) -> Iterator[str]:
+    """Each mistake as `KEY: what is wrong`, in the order of the sections."""
+    found = 0
+    for check in (_decisions, _formulas, _rules, _policy, _slots, _standard, _documents, _held_out):
+        for fault in check(spec):
+            found += 1
+            yield fault
+    if not found:  # it follows what rules name
+        yield from _revisions(spec)
 
 
-def _fail(key: str, problem: str) -> NoReturn:
-    raise UserError(f"{key}: {problem}")
-
-
-def _check_word(key: str, given: str, allowed: Iterable[str]) -> None:
+def _word(key: str, given: str, allowed: Iterable[str]) -> Iterator[str]:
     if given not in (known := tuple(allowed)):
-        _fail(key, f"{given!r} given{nearest(given, known)}")
+        yield f"{key}: {given!r} given{nearest(given, known)}"
 
 
-def _check_decisions(spec: Spec) -> None:
+def _decisions(spec: Spec) -> Iterator[str]:
     if ABSTAIN in spec.decisions:
-        _fail("decisions", f"{ABSTAIN} is not to be listed")
+        yield f"decisions: {ABSTAIN} is not to be listed"
     for key, given in (("verbs", spec.verbs), ("labels", spec.labels)):
         if set(given) != set(spec.outcomes):
             every = f"one entry for each of {', '.join(spec.outcomes)}"
-            _fail(key, f"{', '.join(given)} given, {every}")
+            yield f"{key}: {', '.join(given)} given, {every}"
     shares = spec.labels.values()
     if any(share <= 0 for share in shares) or abs(sum(shares) - 1) > 1e-9:
-        _fail("labels", "shares above 0 with sum 1 expected")
-    _check_word("default", spec.default, spec.outcomes)
+        yield "labels: shares above 0 with sum 1 expected"
+    yield from _word("default", spec.default, spec.outcomes)
     for decision in spec.adverse:
-        _check_word("adverse", decision, spec.decisions)
+        yield from _word("adverse", decision, spec.decisions)
     for name, value in spec.reference_groups.items():
         if name not in spec.protected:
-            key = f"reference_groups.{name}"
-            _fail(key, f"no such attribute{nearest(name, spec.protected)}")
-        _check_word(f"reference_groups.{name}", value, spec.protected[name])
+            yield f"reference_groups.{name}: no such attribute{nearest(name, spec.protected)}"
+        else:
+            yield from _word(f"reference_groups.{name}", value, spec.protected[name])
 
 
-def _check_formulas(spec: Spec) -> None:
+def _formulas(spec: Spec) -> Iterator[str]:
     """Every formula uses only facts that come before it."""
     before: set[str] = set()
     for fact in spec.facts.values():
@@ -80,89 +66,105 @@ def _check_formulas(spec: Spec) -> None:
         if fact.distribution is not None and fact.distribution.kind == "share":
             place, formula = f"facts.{fact.key}.distribution.of", fact.distribution.of
         if formula:
-            for name in _check_formula(place, formula, spec.facts):
-                if name not in before:
-                    _fail(place, f"{name} stands after it")
+            yield from _formula(place, formula, spec.facts, before)
         before.add(fact.key)
     for decision, formula in spec.amounts.items():
         if decision not in spec.decisions:
-            _fail(f"amounts.{decision}", f"no such decision{nearest(decision, spec.decisions)}")
-        _check_formula(f"amounts.{decision}", formula, spec.facts)
+            yield f"amounts.{decision}: no such decision{nearest(decision, spec.decisions)}"
+        yield from _formula(f"amounts.{decision}", formula, spec.facts, spec.facts)
 
 
-def _check_formula(place: str, formula: str, facts: Iterable[str]) -> frozenset[str]:
-    """What the formula uses. Raises UserError where it can't be read or uses what is no fact."""
+def _formula(
+    place: str, formula: str, facts: Iterable[str], before: Container[str]
+) -> Iterator[str]:
+    """A formula that can't be read, uses what is no fact, or what stands after it."""
     try:
         used = names(formula)
     except ValueError as error:
-        _fail(place, str(error))
+        yield f"{place}: {error}"
+        return
     for name in sorted(used):
-        _check_fact(place, name, facts)
-    return used
+        if name not in facts:
+            yield from _fact(place, name, facts)
+        elif name not in before:
+            yield f"{place}: {name} stands after it"
 
 
-def _check_fact(place: str, name: str, facts: Iterable[str]) -> None:
+def _fact(place: str, name: str, facts: Iterable[str]) -> Iterator[str]:
     if name not in (known := tuple(facts)):
-        _fail(place, f"no fact {name!r}{nearest(name, known)}")
+        yield f"{place}: no fact {name!r}{nearest(name, known)}"
 
 
-def _check_condition(place: str, condition: ConditionSpec, spec: Spec) -> None:
+def _rules(spec: Spec) -> Iterator[str]:
+    ids = [rule.id for rule in spec.rules]
+    if len(set(ids)) < len(ids):
+        yield "rules: two rules of one id"
+    for rule in spec.rules:
+        yield from _word(f"rules.{rule.id}.decision", rule.decision, spec.outcomes)
+        for j, condition in enumerate(rule.conditions):
+            yield from _condition(f"rules.{rule.id}.when.{j}", condition, spec)
+
+
+def _condition(place: str, condition: ConditionSpec, spec: Spec) -> Iterator[str]:
     """Its comparators and thresholds fit the fact, which has wordings for a condition."""
-    _check_fact(f"{place}.fact", condition.fact, spec.facts)
+    if condition.fact not in spec.facts:
+        yield from _fact(f"{place}.fact", condition.fact, spec.facts)
+        return
     fact = spec.facts[condition.fact]
     category = fact.type == "category"
     for comparator in condition.comparators:
         dated = comparator in ("before", "after")
         if (comparator in LISTED) != category or dated != (fact.type == "date"):
-            _fail(f"{place}.comparators", f"{comparator!r} does not fit {fact.key}, a {fact.type}")
+            yield f"{place}.comparators: {comparator!r} does not fit {fact.key}, a {fact.type}"
+    given = [key for key in ("near", "far") if getattr(condition, key) != NO_RANGE]
     for key in ("near", "far"):
-        if (getattr(condition, key) == NO_RANGE) != category:
-            given = "a category has none" if category else "a value is required"
-            _fail(f"{place}.{key}", given)
+        if (key in given) == category:
+            problem = "a category has none" if category else "a value is required"
+            yield f"{place}.{key}: {problem}"
     if category:
         if not 1 <= condition.listed[0] <= condition.listed[1] < len(fact.vocabulary):
-            _fail(f"{place}.listed", f"within 1 and {len(fact.vocabulary) - 1} expected")
-    elif fact.type in NUMERIC:
+            yield f"{place}.listed: within 1 and {len(fact.vocabulary) - 1} expected"
+    elif fact.type in NUMERIC and "far" in given:
         if 0 < condition.step < fact.step:
             finer = f"at least the fact's {fact.step:g} expected: a finer one tells its side"
-            _fail(f"{place}.step", finer)
+            yield f"{place}.step: {finer}"
         reach = condition.far[1] + condition.step
         low, high = fact.range[0] - reach, fact.range[1] + reach
         if low < fact.admissible[0] or high > fact.admissible[1]:
-            _fail(
-                f"{place}.far",
-                f"threshold out of range: {low:g} to {high:g} can be placed, "
-                f"{fact.key} is within {fact.admissible[0]:g} and {fact.admissible[1]:g}",
+            yield (
+                f"{place}.far: threshold out of range: {low:g} to {high:g} can be placed, "
+                f"{fact.key} is within {fact.admissible[0]:g} and {fact.admissible[1]:g}"
             )
     if not fact.held_out.conditions:
-        _fail(f"facts.{fact.key}.held_out.conditions", "a rule reads this fact")
+        yield f"facts.{fact.key}.held_out.conditions: a rule reads this fact"
 
 
-def _check_policy(spec: Spec) -> None:
+def _policy(spec: Spec) -> Iterator[str]:
     policy, wording = spec.policy, spec.wording
     ruled = {rule.decision for rule in spec.rules}
-    _check_word("policy.remaining", policy.remaining, spec.outcomes)
+    yield from _word("policy.remaining", policy.remaining, spec.outcomes)
     for order in policy.precedence:
-        for decision in order:
-            _check_word("policy.precedence", decision, spec.outcomes)
-        if set(order) != ruled | {order[-1]} or len(set(order)) != len(order):
+        strange = [f for decision in order
+                   for f in _word("policy.precedence", decision, spec.outcomes)]  # fmt: skip
+        yield from strange
+        if not strange and (set(order) != ruled | {order[-1]} or len(set(order)) != len(order)):
             each = "each decision of a rule once, then the remaining one, expected"
-            _fail("policy.precedence", each)
+            yield f"policy.precedence: {each}"
     if not 1 <= policy.in_force[0] <= policy.in_force[1] <= len(spec.rules):
-        _fail("policy.in_force", f"within 1 and {len(spec.rules)} rules expected")
+        yield f"policy.in_force: within 1 and {len(spec.rules)} rules expected"
     used = {c for rule in spec.rules for cond in rule.conditions for c in cond.comparators}
     for comparator in sorted(used - set(wording.bounds)):
-        _fail("wording.bounds", f"no held-out wording of {comparator!r}")
+        yield f"wording.bounds: no held-out wording of {comparator!r}"
     for decision in sorted(ruled - set(wording.verbs)):
-        _fail("wording.verbs", f"no held-out wording of {decision}")
+        yield f"wording.verbs: no held-out wording of {decision}"
 
 
-def _check_templates(spec: Spec) -> None:
+def _slots(spec: Spec) -> Iterator[str]:
     """Every placeholder of a template is a slot."""
     for key, template, more in _templates(spec):
         for name in placeholders(template):
             if name not in spec.grammar and name not in more:
-                _fail(key, f"no slot {name!r}{nearest(name, (*spec.grammar.names, *more))}")
+                yield f"{key}: no slot {name!r}{nearest(name, (*spec.grammar.names, *more))}"
 
 
 def _templates(spec: Spec) -> Iterator[tuple[str, str, Iterable[str]]]:
@@ -172,58 +174,58 @@ def _templates(spec: Spec) -> Iterator[tuple[str, str, Iterable[str]]]:
             for i, template in enumerate(getattr(document, part)):
                 yield f"documents.{key}.{part}.{i}", template, ()
         yield f"documents.{key}.title", document.title, ()
-    for i, point in enumerate(spec.points):
+    for point in spec.points:
         forms = tuple(form for group in point.requires for form in group)
         parts = {"requests": point.requests, "replies": point.replies, "text": (point.text,)}
         for part, templates in (*parts.items(), ("requires", forms)):
             for template in templates:
-                yield f"points.{i}.{part}", template, point.slots
+                yield f"points.{point.id}.{part}", template, point.slots
     for name, slots in (("slots", spec.slots), ("cast", spec.cast)):
         for slot, template in spec.grammar.templates(slots):
             yield f"{name}.{slot}", template, ()
 
 
-def _check_standard(spec: Spec) -> None:
+def _standard(spec: Spec) -> Iterator[str]:
     if not spec.standard.items:
-        _fail("standard.items", "at least one item expected")
+        yield "standard.items: at least one item expected"
     for item in spec.standard.items.values():
         forms = (*item.forbids, *(form for group in item.requires for form in group))
         named = [key for form in forms for key in re.findall(r"\{fact:(\w+)\}", form)]
-        for key in (*item.rests_on, *named):
-            _check_fact(f"standard.items.{item.id}", key, spec.facts)
+        for key in dict.fromkeys((*item.rests_on, *named)):
+            yield from _fact(f"standard.items.{item.id}", key, spec.facts)
 
 
-def _check_documents(spec: Spec) -> None:
+def _documents(spec: Spec) -> Iterator[str]:
     """Every document that is named exists, and there is one of every use."""
     records = [d.id for d in spec.used("record")]
     for fact in spec.facts.values():
         for document in fact.documents:
             if document not in records:
                 problem = f"no record {document!r}{nearest(document, records)}"
-                _fail(f"facts.{fact.key}.documents", problem)
+                yield f"facts.{fact.key}.documents: {problem}"
     for use in SINGLE_USES:
         if not spec.used(use):
-            _fail("documents", f"no document with use: {use}")
+            yield f"documents: no document with use: {use}"
     for use in ("supporting", "filler"):
         if len(spec.used(use)) < 2:
-            _fail("documents", f"at least two documents with use: {use} expected")
+            yield f"documents: at least two documents with use: {use} expected"
 
 
-def _check_revisions(spec: Spec) -> None:
+def _revisions(spec: Spec) -> Iterator[str]:
     """Two facts or more that decide the first decision can be corrected."""
     top = spec.policy.precedence[0][0]
     rules: list[RuleSpec] = [rule for rule in spec.rules if rule.decision == top]
     bases = {b for r in rules for c in r.conditions for b in spec.bases(c.fact)}
     revisable = [fact for fact in map(spec.facts.__getitem__, bases) if _is_revised(fact)]
     if len(revisable) < 2:
-        _fail("facts", f"at least two facts under {top} rules need a revision")
+        yield f"facts: at least two facts under {top} rules need a revision"
 
 
 def _is_revised(fact: Fact) -> bool:
     return fact.revision is not None and fact.type in ORDERED
 
 
-def _check_held_out(spec: Spec) -> None:
+def _held_out(spec: Spec) -> Iterator[str]:
     """A held-out form with a public label in it would not be held out."""
     labels = [(label.casefold(), fact.key) for fact in spec.facts.values() for label in fact.labels]
     wording = spec.wording
@@ -242,4 +244,4 @@ def _check_held_out(spec: Spec) -> None:
     for place, form in forms:
         for label, key in labels:
             if label in form.casefold():
-                _fail(place, f"{form!r} holds {label!r}, a public label of {key}")
+                yield f"{place}: {form!r} holds {label!r}, a public label of {key}"

@@ -1,4 +1,4 @@
-"""Reading a spec from YAML: every mistake is one line that names file and key.
+"""Reading a spec from YAML: its first ten mistakes in one line that names file and keys.
 
 Checked here is everything that can be checked without generating: keys and types, rules over known
 facts, thresholds within what a fact may be, formulas, placeholders, references to documents, and
@@ -7,17 +7,20 @@ that no held-out form uses a public label.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, Union, cast, get_args, get_origin
 
 import yaml
 
 from framework.errors import UserError
-from framework.registry import instance_of, nearest
+from framework.registry import coerce, hints_of, id_of, instance_of, nearest
 from framework.text.canonical import digest_file
-from plugins.domains.regulated.checks import check
+from plugins.domains.data_file import first_ten
+from plugins.domains.regulated.checks import faults
 from plugins.domains.regulated.spec import NO_RANGE, ConditionSpec, Spec
 
 SPECS: Final = Path(__file__).parent / "specs"
@@ -61,12 +64,44 @@ def _load(file: Path, digest: str) -> Spec:
     own = {"file": str(file), "digest": digest}
     for key in own.keys() & values.keys():
         raise UserError(f"{file}: {key}: no such key: it is told from the file")
+    values = {**_stripped(values), **own}
     try:
-        spec = _completed(instance_of(Spec, {**_stripped(values), **own}, what="key"))
-        check(spec)
+        spec = _completed(instance_of(Spec, values, what="key"))
+        found = list(faults(spec))
     except (UserError, ValueError) as error:
-        raise UserError(f"{file}: {error}") from None
+        found = list(_faults_within(values, Spec, "")) or [str(error)]
+    if found:
+        raise UserError(f"{file}: {first_ten(found)}")
     return spec
+
+
+def _faults_within(value: Any, hint: Any, where: str, key: str = "") -> Iterator[str]:
+    """What is wrong with plain values that are to be a section: in its parts, else in the whole."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        hint = next(filter(is_dataclass, args), hint)
+    parts: list[tuple[Any, ...]] = []
+    found: list[str] = []
+    if is_dataclass(hint) and isinstance(value, Mapping):
+        types: dict[str, Any] = hints_of(cast(Any, hint))
+        known = {f.metadata.get("alias", f.name): types[f.name] for f in fields(hint)}
+        start = f"{where}." if where else ""
+        for name, each in value.items():
+            if name in known:
+                parts.append((each, known[name], f"{start}{name}"))
+            else:
+                found.append(f"{start}{name}: no such key{nearest(name, known)}")
+    elif isinstance(value, list) and origin is tuple and is_dataclass(args[0]):
+        parts = [(each, args[0], f"{where}.{id_of(each, i)}") for i, each in enumerate(value)]
+    elif isinstance(value, Mapping) and origin is not None and is_dataclass(args[-1]):
+        parts = [(each, args[-1], f"{where}.{name}", name) for name, each in value.items()]
+    found += [fault for part in parts for fault in _faults_within(*part)]
+    yield from found
+    if not found and where:
+        try:
+            coerce(value, hint, where, key)
+        except UserError as error:
+            yield str(error)
 
 
 def _stripped(value: Any) -> Any:

@@ -158,10 +158,9 @@ def test_runs_that_differ_in_more_than_the_arm(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
     run(capsys, *HOTPOT, "arch=bm25", "budget=loose", "hydra.run.dir=loose")
-    done = framework(capsys, "compare", "none", "loose")
-    assert done.status == 0
-    assert "loose is compared with nothing: it differs in budget" in done.out
-    assert done.out.splitlines()[-1] == "nothing to compare"
+    told = framework(capsys, "compare", "none", "loose").mistake
+    assert told.startswith("nothing to compare: ")
+    assert "loose is compared with nothing: it differs in budget" in told
 
 
 def test_runs_of_different_sizes_are_paired_on_the_cases_they_share(
@@ -185,8 +184,8 @@ def test_runs_with_other_prompts_or_budgets_by_another_tokenizer(
         summary = read_json(run_ / "summary.json")
         summary["run"][name] = "another"
         (run_ / "summary.json").write_text(json.dumps(summary))
-        done = framework(capsys, "compare", "bm25", f"other-{name}")
-        assert f"other-{name} is compared with nothing: it differs in {name}" in done.out
+        told = framework(capsys, "compare", "bm25", f"other-{name}").mistake
+        assert f"other-{name} is compared with nothing: it differs in {name}" in told
     edit(place / "none/manifest.json", b'"tokenizer": "decisionbench', b'"tokenizer": "other')
     message = framework(capsys, "compare", "bm25", "none").mistake
     assert message.startswith("bm25 and none differ in tokenizer (decisionbench-v1, other-v1)")
@@ -461,3 +460,25 @@ def test_code_that_changed_is_told(capsys: pytest.CaptureFixture[str], place: Pa
     done = framework(capsys, "replay", "bm25")
     assert done.status == 0
     assert done.err.startswith("changed since the run: arch=bm25")
+
+
+def test_fewer_cases_than_asked_for_are_told_once(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    told = "n_cases=20: there are 6 cases, all were measured"
+    assert run(capsys, *HOTPOT, "arch=bm25", "n_cases=20").err.count(told) == 1
+    swept = run(capsys, "-m", *HOTPOT, "arch=none,bm25", "n_cases=20")
+    assert swept.status == 0
+    assert swept.err.count(told) == 1
+    assert "n_cases=" not in run(capsys, *HOTPOT, "arch=bm25", "n_cases=6").err
+    assert "n_cases=" not in run(capsys, *HOTPOT, "arch=bm25", "run_name=default").err
+
+
+def test_what_to_look_at_next_is_a_case_of_the_arm_that_leads(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    done = run(capsys, "-m", *HOTPOT, "arch=none,random_context,bm25,oracle", "budget=tight,loose")
+    (line,) = (
+        line for line in done.out.splitlines() if line.startswith("next: ") and "show" in line
+    )
+    assert "-bm25-tight-" in line

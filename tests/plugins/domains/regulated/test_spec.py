@@ -72,24 +72,24 @@ MISTAKES = {
     ),
     "rule over an unknown fact": (
         put("incom", *WHEN, "fact"),
-        "rules.0.when.0.fact: no fact 'incom'; did you mean 'income'?",
+        "rules.dti.when.0.fact: no fact 'incom'; did you mean 'income'?",
     ),
     "comparator of another type": (
         put(["one of"], *WHEN, "comparators"),
-        "rules.0.when.0.comparators: 'one of' does not fit dti, a percent",
+        "rules.dti.when.0.comparators: 'one of' does not fit dti, a percent",
     ),
     "unknown comparator": (put(["over"], *WHEN, "comparators"), "comparators: 'over' given"),
     "up and down": (put(["above", "below"], *WHEN, "comparators"), "all upward or all downward"),
     "threshold out of range": (
         put([4, 900], *WHEN, "far"),
-        "rules.0.when.0.far: threshold out of range",
+        "rules.dti.when.0.far: threshold out of range",
     ),
-    "near beyond far": (put([5, 9], *WHEN, "near"), "rules.0.when.0.far: 0 < near < far"),
+    "near beyond far": (put([5, 9], *WHEN, "near"), "rules.dti.when.0.far: 0 < near < far"),
     "two rules of one id": (put("ltv", "rules", 0, "id"), "rules: two rules of one id"),
-    "unknown decision": (put("REFUSE", "rules", 0, "decision"), "rules.0.decision: 'REFUSE'"),
-    "code without a number": (put("UP", "rules", 0, "code"), "rules.0.code: {n}"),
-    "reason with a period": (put("too. much", "rules", 0, "reason"), "rules.0.reason"),
-    "a denial without a reason": (drop("rules", 0, "reason"), "rules.0.reason"),
+    "unknown decision": (put("REFUSE", "rules", 0, "decision"), "rules.dti.decision: 'REFUSE'"),
+    "code without a number": (put("UP", "rules", 0, "code"), "rules.dti.code: {n}"),
+    "reason with a period": (put("too. much", "rules", 0, "reason"), "rules.dti.reason"),
+    "a denial without a reason": (drop("rules", 0, "reason"), "rules.dti.reason"),
     "formula over an unknown fact": (
         put("debts / income", "facts", "dti", "formula"),
         "facts.dti.formula: no fact 'debts'",
@@ -183,6 +183,48 @@ def test_a_mistake_is_one_line_with_file_and_key(tmp_path: Path, mistake: str) -
     assert told.startswith(f"{file}: ")
     assert message in told
     assert "\n" not in told
+
+
+SEVERAL = {
+    "keys and types": ({
+        "lable": ("lable",), "x": ("facts", "income", "lable"), "slow": ("facts", "income", "step"),
+        "cash": ("facts", "fico_score", "type"), "UP": ("rules", 0, "code"),
+        "over": ("rules", 1, "when", 0, "comparators"),
+    }, 6),
+    "across sections": ({
+        "{nowhere}": ("documents", "application", "sentences", 0), "incom": (*WHEN, "fact"),
+        "REFUSE": ("rules", 1, "decision"), "HOLD": ("default",),
+        "{elsewhere}": ("documents", "application", "sentences", 1),
+    }, 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_the_faults_of_a_spec_are_told_at_once(tmp_path: Path, kind: str) -> None:
+    faults, least = SEVERAL[kind]
+
+    def edit(data: Any) -> None:
+        for value, keys in faults.items():
+            put(value, *keys)(data)
+
+    with pytest.raises(UserError) as caught:
+        load_spec(written(tmp_path, edit))
+    told = str(caught.value)
+    assert "\n" not in told
+    assert len(told.split("; ")) >= least
+    for keys in faults.values():
+        parts = ["dti" if key == 0 and keys[0] == "rules" else key for key in keys[:2]]
+        assert ".".join(str(part) for part in parts if part != 1) in told, (keys, told)
+
+
+def test_of_many_faults_ten_are_told_and_the_rest_counted(tmp_path: Path) -> None:
+    def edit(data: Any) -> None:
+        data["documents"]["application"]["sentences"] += [f"{{no_{i}}}" for i in range(14)]
+
+    with pytest.raises(UserError) as caught:
+        load_spec(written(tmp_path, edit))
+    assert str(caught.value).count("no slot 'no_") == 10
+    assert str(caught.value).endswith("; and 4 more")
 
 
 def test_a_spec_of_ones_own_works_from_its_path(tmp_path: Path) -> None:
