@@ -65,9 +65,15 @@ class Job:
 
     @cached_property
     def confidences(self) -> dict[RowKey, float]:
-        """The confidence that each answer states, by row; answers.jsonl is read once."""
+        """The confidence that each answer states, by row; answers.jsonl is read once.
+
+        None where the directory has no such file: rows and summary may be kept without it.
+        """
         found: dict[RowKey, float] = {}
-        with (self.path / ANSWERS).open("rb") as lines:
+        file = self.path / ANSWERS
+        if not file.is_file():
+            return found
+        with file.open("rb") as lines:
             for line in lines:
                 # Views and prompts make lines long: those that state none need not be parsed.
                 if b'"confidence":null' in line[:2000]:

@@ -46,7 +46,7 @@ class AbstentionThreshold:
         alpha: the chance of committing to a wrong decision that is kept, on average over
             calibration sets, on cases exchangeable with the calibration cases.
         coverage: share of the calibration cases committed to.
-        n: calibration cases.
+        n: calibration cases, or clusters of them.
         method: of the threshold, or why it is infinite.
     """
 
@@ -143,7 +143,11 @@ def risk_limits(
 
 
 def abstention_threshold(
-    confidence: npt.ArrayLike | Sequence[float | None], loss: npt.ArrayLike, *, alpha: float
+    confidence: npt.ArrayLike | Sequence[float | None],
+    loss: npt.ArrayLike,
+    clusters: Sequence[str] | None = None,
+    *,
+    alpha: float,
 ) -> AbstentionThreshold:
     """Return the lowest threshold that keeps P(commit and wrong) at or below alpha.
 
@@ -152,9 +156,14 @@ def abstention_threshold(
     case exchangeable with them; not for each set, nor for the risk among the committed.
     Source: Angelopoulos et al., Conformal Risk Control (2024), theorem 1.
 
+    Cases of one cluster are not exchangeable with those of another: with clusters n is their
+    number, and the loss that of a cluster, the mean over its cases, so that the guarantee is for
+    a case drawn from a new cluster.
+
     Args:
-        confidence: n values; NaN or ``None`` never commits.
-        loss: n values in [0, 1].
+        confidence: values of the answers; NaN or ``None`` never commits.
+        loss: as many values in [0, 1].
+        clusters: as many labels; None: every answer stands alone.
         alpha: in (0, 1).
 
     Raises:
@@ -163,9 +172,14 @@ def abstention_threshold(
     if not 0 < alpha < 1:
         raise ValueError(f"alpha {alpha}: not between 0 and 1")
     stated, lost = _checked(confidence, loss)
-    n = len(stated)
+    labels = np.arange(len(stated)) if clusters is None else np.asarray(clusters)
+    if len(labels) != len(stated):
+        raise ValueError(f"{len(labels)} cluster labels for {len(stated)} answers")
+    _, member, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    n = len(sizes)
 
-    def found(threshold: float, coverage: float, method: str) -> AbstentionThreshold:
+    def found(threshold: float, method: str) -> AbstentionThreshold:
+        coverage = float(np.mean(stated >= threshold))
         return AbstentionThreshold(
             threshold=threshold, alpha=alpha, coverage=coverage, n=n, method=method
         )
@@ -173,17 +187,18 @@ def abstention_threshold(
     allowed = alpha * (n + 1) - 1
     if allowed < 0:
         need = math.ceil(1 / alpha) - 1
-        reason = f"always abstain: {n} cases, at least {need} needed for alpha {alpha:g}"
-        return found(math.inf, 0.0, reason)
-    curve = risk_coverage(stated, lost)
-    total = curve.risk * curve.coverage * n
-    kept = np.flatnonzero((total <= allowed + 1e-9) & np.isfinite(curve.threshold))
+        of = "cases" if clusters is None else "clusters of cases"
+        return found(math.inf, f"always abstain: {n} {of}, at least {need} needed for {alpha:g}")
+    order = np.argsort(-stated, kind="stable")
+    # The last of each run of equal confidence: a threshold takes all of a tie or none.
+    ordered = stated[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    total = np.cumsum((lost / sizes[member])[order])[last]
+    thresholds = ordered[last]
+    kept = np.flatnonzero((total <= allowed + 1e-9) & np.isfinite(thresholds))
     if len(kept) == 0:
-        return found(math.inf, 0.0, "always abstain: the surest answers are wrong too often")
-    last = int(kept[-1])
-    return found(
-        float(curve.threshold[last]), float(curve.coverage[last]), "conformal risk control"
-    )
+        return found(math.inf, "always abstain: the surest answers are wrong too often")
+    return found(float(thresholds[kept[-1]]), "conformal risk control")
 
 
 def _checked(

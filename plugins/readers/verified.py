@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Annotated, Any, Final
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Client, Reader
 from framework.operations.answering import UNDETERMINED, AnswerRequest, answering
 from framework.operations.check_completeness import (
@@ -19,13 +20,21 @@ _CHECK: Final = CheckCompleteness()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedSettings:
+class VerifiedSettings(Bounded):
     """Settings of `reader=verified`.
 
     strictness : what must be known before it commits (see `CheckCompleteness`).
+    threshold : the confidence, in [0, 1], below which a decision is withdrawn; one that states none
+        is below any. 0 withdraws nothing.
     """
 
     strictness: Strictness = "moderate"
+    threshold: Annotated[float, at_least(0, most=1)] = 0.0
+
+    def identity(self) -> dict[str, Any]:
+        """As of runs of before there was a threshold, where it is 0."""
+        own: dict[str, Any] = {"strictness": self.strictness}
+        return {**own, "threshold": self.threshold} if self.threshold else own
 
 
 @register("reader", "verified")
@@ -33,8 +42,9 @@ class Verified(Reader[VerifiedSettings]):
     """Commits only on a view that a completeness check passes; otherwise `ABSTAIN`.
 
     A check that can't be read abstains too, as does a decision left undetermined: the published
-    code committed on both. The check reads a task card's fields and policy: only tasks that ask for
-    a decision have one.
+    code committed on both. With a threshold so does a decision of less confidence, stated or from
+    log-probabilities: over thresholds CAR is a curve (El-Yaniv and Wiener 2010). The check reads a
+    task card's fields and policy: only tasks that ask for a decision have one.
     """
 
     async def answer(self, task: TaskCard, view: MemoryView, client: Client) -> Answer:
@@ -56,4 +66,15 @@ class Verified(Reader[VerifiedSettings]):
         answer = operation.answer_of(response, task)
         if answer.decision == UNDETERMINED:
             return replace(answer, decision=ABSTAIN, notice="", amount=None)
+        stated, threshold = answer.confidence, self.settings.threshold
+        if threshold and (stated is None or stated < threshold):
+            told = "none" if stated is None else f"{stated:.2f}"
+            why = f"Confidence in {answer.decision}: {told}, {threshold:g} needed."
+            return replace(
+                answer,
+                decision=ABSTAIN,
+                notice="",
+                amount=None,
+                rationale=" ".join(filter(None, (why, answer.rationale))),
+            )
         return answer

@@ -90,6 +90,10 @@ def commitment(group: Group) -> Drawing | None:
             panel.plot([x["mean"]] * 2, ends, color=mark.colour, lw=0.9, alpha=0.55, zorder=2)
         panel.plot(x["mean"], y["mean"], marker=mark.marker, color=mark.colour,
                    mfc="none", mew=1.5, ls="", ms=7, zorder=3)  # fmt: skip
+        if (found := curve_of(job)) is not None:
+            kept = (found.curve.coverage >= _FEWEST) & np.isfinite(found.curve.threshold)
+            panel.plot(found.curve.coverage[kept], 1 - found.curve.risk[kept], color=mark.colour,
+                       ls=mark.line, lw=1.1, zorder=1)  # fmt: skip
         panel.margins(0.08)
         return f"{x['mean']:.2f}, {y['mean']:.2f}"
 
@@ -100,7 +104,9 @@ def commitment(group: Group) -> Drawing | None:
         title="CAR plane",
         caption=(
             "Commit rate (further right: decides more often) against accuracy among the decisions "
-            "made, with 95% intervals of both. An arm at commit rate 1 never abstains. The scales "
+            "made, with 95% intervals of both. An arm at commit rate 1 never abstains. Where "
+            "answers state a confidence, the line shows what withdrawing the less sure ones gives. "
+            "The scales "
             f"need not begin at 0 ({under(group)}). {label_of(group, axes)}"
         ),
         alt=f"Points: commit rate, then accuracy when committed. {said}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.analysis.calibration import curve_of
+from framework.analysis.calibration import car_of, curve_of
 from framework.analysis.cost import MEASURES, RATE
 from framework.analysis.evidence import Group, Job
 from framework.analysis.frontier import cost_unit, frontier, points
@@ -101,7 +101,7 @@ def _kept_by_all(group: Group) -> Iterator[tuple[Job, tuple[Interval, int]]]:
 
 
 def abstention(group: Group) -> Iterator[Block]:
-    """The CAR numbers, and the area under the risk-coverage curve."""
+    """The CAR numbers, as a curve over thresholds of confidence, and the area under it."""
     named = (
         *("commit_rate", "default_rate", "conditional_accuracy", "commit_all_accuracy"),
         *("abstention_case", "abstention_view"),
@@ -127,6 +127,19 @@ def abstention(group: Group) -> Iterator[Block]:
             "answers": ("n", count),
         },
         curves,
+    )
+    yield from arms_table(
+        group,
+        "car-table",
+        "CAR over thresholds: decisions of less confidence are withdrawn, as "
+        "`reader=verified reader.threshold=` does; at 0 all stand",
+        {
+            "threshold": lambda one: f"{one.threshold:g}",
+            "decided": lambda one: interval_cell(one.committed),
+            "right among them": lambda one: interval_cell(one.accuracy),
+            "decided and right": lambda one: interval_cell(one.right),
+        },
+        ((job, one) for job in group.by_budget for one in car_of(job)),
     )
 
 

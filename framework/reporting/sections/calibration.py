@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isinf
 
-from framework.analysis.calibration import reliability_of
+from framework.analysis.calibration import conformal_of, reliability_of
 from framework.analysis.evidence import Evidence, Group
 from framework.reporting.blocks import Block, Details, Heading, Text
-from framework.reporting.cells import bounded, count, number_cell
+from framework.reporting.cells import bounded, count, interval_cell, number_cell
 from framework.reporting.tables import arms_table
 
 
@@ -23,7 +24,7 @@ def unstated() -> Iterator[Block]:
 
 
 def calibration(group: Group) -> Iterator[Block]:
-    """Expected calibration error and Brier score by arm; then the bins behind them."""
+    """Expected calibration error and Brier score by arm, with bins; then conformal thresholds."""
     found = [
         (job, one) for job in group.jobs if (one := reliability_of(job)) and one.ece is not None
     ]
@@ -56,3 +57,21 @@ def calibration(group: Group) -> Iterator[Block]:
     )
     if found:
         yield Details("The bins", list(bins))
+    yield from arms_table(
+        group,
+        "conformal-table",
+        "Below which confidence to abstain, so that at most a share alpha of all cases is decided "
+        "wrongly: chosen on half of the cases (of their clusters) by conformal risk control, and "
+        "checked on the other half. The guarantee is an average over such halves, for a case "
+        "exchangeable with them; it is none for this one threshold, nor of the share wrong among "
+        "the cases decided. `reader=verified reader.threshold=` takes it",
+        {
+            "alpha": lambda one: f"{one.alpha:g}",
+            "threshold": lambda one: one.method if isinf(one.threshold) else f"{one.threshold:.3f}",
+            "chosen on": ("n", count),
+            "decided": lambda one: interval_cell(one.committed),
+            "decided and wrong": lambda one: interval_cell(one.wrong),
+            "checked on": ("n_checked", count),
+        },
+        ((job, one) for job in group.by_budget for one in conformal_of(job)),
+    )

@@ -343,8 +343,10 @@ def test_calibration_is_that_of_the_stated_confidences(tmp_path: Path) -> None:
     group = group_of(*jobs)
     made = drawn("reliability", group)
     assert f"a at tight: ECE {found.ece:.2f}" in made.alt
-    table, bins = calibration(group)
+    table, bins, thresholds = calibration(group)
     assert isinstance(table, Table)
+    assert isinstance(thresholds, Table)
+    assert thresholds.anchor == "conformal-table-0"
     assert isinstance(bins, Details)
     (first, second) = table.rows
     assert (first[0], second[0]) == ("a", "b")

@@ -61,10 +61,75 @@ def test_the_threshold_keeps_its_promise() -> None:
     assert np.mean(wrong) > 0.04
 
 
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([None, 0.1, 0.3, 0.5, 0.9]), st.booleans(), st.integers(0, 12)),
+        min_size=1,
+        max_size=60,
+    ),
+    st.sampled_from([0.1, 0.2, 0.5]),
+)
+def test_the_threshold_is_the_lowest_that_the_rule_allows(
+    answers: list[tuple[float | None, bool, int]], alpha: float
+) -> None:
+    """Counted anew for every threshold: the mean over clusters of the mean loss committed to."""
+    stated, wrong, clusters = zip(*answers, strict=True)
+    found = abstention_threshold(stated, wrong, [str(c) for c in clusters], alpha=alpha)
+    n = len(set(clusters))
+
+    def bound(threshold: float) -> float:
+        by: dict[int, list[float]] = {}
+        for s, w, c in answers:
+            by.setdefault(c, []).append(float(w) if s is not None and s >= threshold else 0.0)
+        return (sum(sum(losses) / len(losses) for losses in by.values()) + 1) / (n + 1)
+
+    assert found.n == n
+    allowed = [t for t in {s for s in stated if s is not None} if bound(t) <= alpha + 1e-9]
+    assert found.threshold == min(allowed, default=math.inf)
+    assert found.coverage == sum(s is not None and s >= found.threshold for s in stated) / len(
+        stated
+    )
+
+
+def test_copies_of_a_case_are_no_more_evidence_than_the_case() -> None:
+    rng = np.random.default_rng(2)
+    stated = rng.random(30)
+    lost = (rng.random(30) > stated).astype(float)
+    once = abstention_threshold(stated, lost, alpha=0.2)
+    names = [str(i // 7) for i in range(210)]
+    copied = abstention_threshold(stated.repeat(7), lost.repeat(7), names, alpha=0.2)
+    assert (copied.threshold, copied.coverage, copied.n) == (
+        once.threshold, pytest.approx(once.coverage), 30,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="2 cluster labels for 30"):
+        abstention_threshold(stated, lost, ["a", "b"], alpha=0.2)
+
+
+def test_the_threshold_keeps_its_promise_for_a_case_of_a_new_cluster() -> None:
+    """Cases of one cluster are alike: as single cases they would promise too much."""
+    rng = np.random.default_rng(4)
+    wrong: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(600):
+        # A cluster's answers are all surer than they should be, or all less sure.
+        shift = rng.uniform(-0.4, 0.4, 25)
+        stated = rng.random((25, 8))
+        lost = (rng.random((25, 8)) > stated + shift[:, None]).astype(float)
+        names = [str(i) for i in range(24) for _ in range(8)]
+        for clustered in (True, False):
+            found = abstention_threshold(
+                stated[:24].ravel(), lost[:24].ravel(), names if clustered else None, alpha=0.1
+            )
+            wrong[clustered].append(
+                float(np.mean(np.where(stated[24] >= found.threshold, lost[24], 0.0)))
+            )
+    assert np.mean(wrong[True]) <= 0.1
+    assert np.mean(wrong[True]) < np.mean(wrong[False])
+
+
 def test_refusals() -> None:
     few = abstention_threshold([0.9] * 5, [0] * 5, alpha=0.1)
     assert (few.threshold, few.coverage) == (math.inf, 0.0)
-    assert few.method == "always abstain: 5 cases, at least 9 needed for alpha 0.1"
+    assert few.method == "always abstain: 5 cases, at least 9 needed for 0.1"
     bad = abstention_threshold([0.9] * 20, [1] * 20, alpha=0.1)
     assert bad.method == "always abstain: the surest answers are wrong too often"
     with pytest.raises(ValueError, match="alpha"):

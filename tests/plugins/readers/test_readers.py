@@ -210,6 +210,47 @@ def test_a_decision_left_undetermined_abstains() -> None:
     assert answer.rationale == "why"
 
 
+@pytest.mark.parametrize(
+    ("threshold", "confidence", "decision"),
+    [
+        (0.0, None, "DENY"),
+        (0.0, 0.0, "DENY"),
+        (0.8, 0.8, "DENY"),
+        (0.8, 0.79, ABSTAIN),
+        (0.8, None, ABSTAIN),
+        (1.0, 1.0, "DENY"),
+    ],
+)
+def test_a_decision_below_the_threshold_is_withdrawn(
+    threshold: float, confidence: float | None, decision: str
+) -> None:
+    client = Scripted(
+        {
+            "check_completeness": CompletenessResponse(complete=True),
+            "decide": DecideResponse(
+                decision="DENY", amount=1.0, notice="x", rationale="why", confidence=confidence
+            ),
+        }
+    )
+    reader = Verified(VerifiedSettings(threshold=threshold))
+    answer = asyncio.run(reader.answer(TASK, view(""), client))
+    assert (answer.decision, answer.confidence) == (decision, confidence)
+    if decision == ABSTAIN:
+        told = "none" if confidence is None else "0.79"
+        assert answer.rationale == f"Confidence in DENY: {told}, 0.8 needed. why"
+        assert (answer.amount, answer.notice) == (None, "")
+
+
+def test_a_threshold_is_a_share_and_0_is_the_reader_of_before() -> None:
+    with pytest.raises(ValueError, match=r"threshold: 1.5 given, 0 to 1 expected"):
+        VerifiedSettings(threshold=1.5)
+    assert VerifiedSettings().identity() == {"strictness": "moderate"}
+    assert VerifiedSettings(threshold=0.8).identity() == {
+        "strictness": "moderate",
+        "threshold": 0.8,
+    }
+
+
 def test_a_decision_that_can_not_be_read_is_an_error() -> None:
     client = Scripted(
         {
