@@ -33,8 +33,8 @@ def checkout(tmp_path: Path) -> Path:
 def test_there_is_a_page_for_each_kind_of_plugin() -> None:
     found = [page.stem for page in PAGES]
     assert found == [
-        *("adding-a-domain", "adding-a-judge", "adding-an-arch", "adding-an-axis"),
-        "adding-an-embedder",
+        *("adding-a-domain", "adding-a-judge", "adding-a-memory", "adding-an-arch"),
+        *("adding-an-axis", "adding-an-embedder"),
     ]
 
 
@@ -50,7 +50,8 @@ def test_the_examples_of_a_page_run(page: Path, checkout: Path) -> None:
         file.write_text(block.text, encoding="utf-8")
     typed = commands(page)
     assert any(map(is_run, typed))
-    assert any(command.startswith("python -m pytest") for command in typed)
+    if any(block.language == "python" for block in written):  # a mapping has no code to test
+        assert any(command.startswith("python -m pytest") for command in typed)
     for command in typed:
         done = subprocess.run(
             argv_of(command), cwd=checkout, capture_output=True, text=True, check=False

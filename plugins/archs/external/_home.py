@@ -42,6 +42,7 @@ class Home:
         }
         closed = "-" if settings.network else network_filter()
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(BOUND), closed]
+        keeper += [str(self.path), str(self._errors)]
         self.command = [*keeper, *map(str, fill(settings.command, values))]
 
     def errors(self) -> int:

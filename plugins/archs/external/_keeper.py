@@ -3,15 +3,17 @@
     arm <--pipes--> keeper <--pipes--> system (a session of its own) and all that it starts
 
 It passes on what both say. When the arm's end closes, whatever the reason, or on SIGTERM, it kills
-the system and everything that came of it; so nothing is left behind, were the run itself killed.
+the system and everything that came of it, and removes its home; so nothing is left behind, were the
+run itself killed.
 It ends, too, with the system, by its exit status and with the last of what it wrote to stderr; and
 when the system writes more than BOUND bytes without being told anything, by status 75.
 
-Arguments: BOUND, the system call filter in hex (`-`: none, so with the host's network), COMMAND...
+Arguments: BOUND, the system call filter in hex (`-`: none, so with the host's network), the home,
+the file that its own stderr is, COMMAND...
 """
 
 # Without pathlib and subprocess, whose imports would double the start of this process.
-# ruff: noqa: PTH123
+# ruff: noqa: PTH108, PTH123
 from __future__ import annotations
 
 import contextlib
@@ -35,7 +37,7 @@ class _Ended(Exception):
 
 def main() -> NoReturn:
     """Start the system, relay, and leave nothing behind."""
-    bound, filter_, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    bound, filter_, home, errors, *command = int(sys.argv[1]), *sys.argv[2:]
 
     def ended(*_: object) -> NoReturn:
         raise _Ended
@@ -50,9 +52,10 @@ def main() -> NoReturn:
         _execute(command, filter_, (pipes[0][0], pipes[1][1], pipes[2][1]))
     for descriptor in (pipes[0][0], pipes[1][1], pipes[2][1]):
         os.close(descriptor)
-    tail, status = bytearray(), 1
+    tail, status, left = bytearray(), 1, False
     try:
         status = _relay(pipes[0][1], pipes[1][0], pipes[2][0], bound, tail)
+        left = status == 1
         if status == 0:
             status = _exit_status(system)
     except (_Ended, OSError):
@@ -60,7 +63,10 @@ def main() -> NoReturn:
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _kill_all(system)
+        _remove(home)
         with contextlib.suppress(OSError):
+            if left:  # nobody reads it any more
+                os.unlink(errors)
             os.write(2, bytes(tail))
         os._exit(status)
 
@@ -171,6 +177,12 @@ def _kill_all(system: int) -> None:
                 time.sleep(0.002)
         except ChildProcessError:
             return
+
+
+def _remove(home: str) -> None:
+    import shutil  # only now: it would add to each start
+
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def _children() -> list[int]:

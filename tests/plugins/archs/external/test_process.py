@@ -139,11 +139,12 @@ def test_a_command_that_is_not_there_is_the_users_mistake() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_closing_ends_every_process_also_one_of_another_session(tmp_path: Path) -> None:
     instance = opened(toy("--leaves", str(tmp_path / "pids")))
-    system, child = map(int, (tmp_path / "pids").read_text().split())
+    system, child, home = (tmp_path / "pids").read_text().split()
     assert Path(f"/proc/{child}").exists()
     del instance
-    assert gone(system)
-    assert gone(child)
+    assert gone(int(system))
+    assert gone(int(child))
+    assert not Path(home).exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -163,7 +164,7 @@ def test_nothing_outlives_a_run_that_is_stopped(number: signal.Signals, tmp_path
     )
     try:
         for _ in range(3000):
-            if pids.exists() and len(pids.read_text().split()) == 2:
+            if pids.exists() and len(pids.read_text().split()) == 3:
                 break
             time.sleep(0.01)
         time.sleep(0.3)
@@ -172,7 +173,14 @@ def test_nothing_outlives_a_run_that_is_stopped(number: signal.Signals, tmp_path
         if run.poll() is None:
             run.send_signal(number)  # the first lets what is under way end
         run.wait(20)
-        assert all(gone(int(pid)) for pid in pids.read_text().split())
+        system, child, home = pids.read_text().split()
+        assert gone(int(system))
+        assert gone(int(child))
+        for _ in range(500):
+            if not (left := [*Path(home).parent.glob(f"{Path(home).name}*")]):
+                break
+            time.sleep(0.01)
+        assert not left
     finally:
         run.kill()
         run.wait()

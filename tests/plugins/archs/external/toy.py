@@ -153,7 +153,7 @@ def main() -> None:
     if args.leaves:
         command = [sys.executable, "-c", "import time; time.sleep(600)"]
         child = subprocess.Popen(command, start_new_session=True)
-        Path(args.leaves).write_text(f"{os.getpid()} {child.pid}")
+        Path(args.leaves).write_text(f"{os.getpid()} {child.pid} {Path.cwd()}")
     for line in sys.stdin:
         request = json.loads(line)
         answer: dict[str, Any] = {"ok": True}
