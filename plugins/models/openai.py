@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -24,6 +25,8 @@ _LONGEST: Final = 2000
 """Repetitions above which llama.cpp refuses a grammar."""
 _GREETING_S: Final = 2.0
 _COMPLETIONS: Final = "/v1/chat/completions"
+_TEMPLATE: Final = 256
+"""Tokens that a chat's template may add to its turns."""
 _DAY_S: Final = 86400.0
 
 
@@ -52,7 +55,8 @@ class OpenAI(Batched[OpenAISettings]):
     """OpenAI's models, and any OpenAI-compatible server, by chat completions.
 
     Of a server on this machine that tells its slots (llama.cpp, `/props`) no more calls are under
-    way than it has slots.
+    way than it has slots. A prompt that can't fit the context that a server tells (llama.cpp, or
+    vLLM by `/models`) is not sent, where the server counts its tokens.
     Sources: https://developers.openai.com/api/reference/resources/chat and .../batches.
     """
 
@@ -60,6 +64,9 @@ class OpenAI(Batched[OpenAISettings]):
     sdk = "openai"
     client = "AsyncOpenAI"
     path = "/chat/completions"
+    _context: int | None = None
+    """Tokens that the server says it holds; `_with_answer`: of prompt and answer together."""
+    _with_answer: bool = False
 
     def request(
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
@@ -130,15 +137,56 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def greet(self) -> None:
         url = urlsplit(self.settings.base_url)
-        if url.hostname not in ("localhost", "127.0.0.1", "::1"):
+        if url.hostname == _OWN:
             return
-        sdk = importlib.import_module(self.sdk)
+        if url.hostname in ("localhost", "127.0.0.1", "::1"):
+            told = await self._told("GET", f"{url.scheme}://{url.netloc}/props")
+            with suppress(KeyError, TypeError, ValueError):
+                self.at_most(int(told["total_slots"]))
+                self._context = int(told["default_generation_settings"]["n_ctx"])
+                return
+        listed = await self._told("GET", f"{self.settings.base_url.rstrip('/')}/models")
+        with suppress(KeyError, StopIteration, TypeError, ValueError):
+            mine = next(one for one in listed["data"] if one["id"] == self.settings.name)
+            self._context = int(mine["max_model_len"])
+            self._with_answer = True
+
+    async def send(self, request: Mapping[str, Any]) -> Response:
+        """A prompt that the server's context does not hold is not sent, where the server counts."""
+        context = self._context
+        if context is None:
+            return await super().send(request)
+        # A server of vLLM refuses what leaves no room for the longest answer.
+        answer = int(request["max_tokens"]) if self._with_answer else 0
+        most = sum(len(turn["content"].encode()) for turn in request["messages"]) + _TEMPLATE
+        # No tokenizer makes more tokens of a text than it has bytes: most need no counting.
+        counted = await self._counted(request) if most + answer > context else None
+        if counted is None or counted + answer <= context:
+            return await super().send(request)
+        return Response(
+            text="", stop="unfit", tokens_in=counted + answer, tokens_out=0, context=context
+        )
+
+    async def _counted(self, request: Mapping[str, Any]) -> int | None:
+        """Tokens of the prompt by the server's own template; None where it does not tell."""
+        url = urlsplit(self.settings.base_url)
+        root, asked = f"{url.scheme}://{url.netloc}", {"messages": request["messages"]}
         try:
-            told = await self._client.get(
-                f"{url.scheme}://{url.netloc}/props",
-                cast_to=object,
-                options={"timeout": _GREETING_S},
-            )
-            self.at_most(int(told["total_slots"]))
-        except (sdk.OpenAIError, KeyError, TypeError, ValueError):
-            return  # another server than llama.cpp's, which tells nothing
+            if self._with_answer:
+                body = {"model": self.settings.name, **asked}
+                return int((await self._told("POST", f"{root}/tokenize", body))["count"])
+            shown = (await self._told("POST", f"{root}/apply-template", asked))["prompt"]
+            body = {"content": shown, "add_special": True, "parse_special": True}
+            return len((await self._told("POST", f"{root}/tokenize", body))["tokens"])
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    async def _told(self, method: str, address: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What a server answers to a question that not every server knows; None for no answer."""
+        options = {"timeout": _GREETING_S}
+        try:
+            if method == "GET":
+                return await self._client.get(address, cast_to=object, options=options)
+            return await self._client.post(address, cast_to=object, body=body, options=options)
+        except (importlib.import_module(self.sdk).OpenAIError, ValueError):
+            return None

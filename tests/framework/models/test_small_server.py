@@ -116,3 +116,59 @@ def test_an_own_server_gets_no_more_tokens_than_the_form_needs(tmp_path: Path) -
     (body,) = bodies(service, 1)
     assert body["max_completion_tokens"] == 4096
     assert "maxLength" not in json.dumps(body["response_format"])
+
+
+def long(asked: OpenAI, words: int) -> dict[str, Any]:
+    return asked.request("entail", Prompt(system="", user="word " * words), CLOSED, 0)
+
+
+async def ask_one(asked: OpenAI, words: int) -> Any:
+    try:
+        return await asked.answer("entail", long(asked, words), 0, Usage())
+    except DoesNotFit as unfit:
+        return str(unfit)
+    finally:
+        await asked.close()
+
+
+def test_a_prompt_beyond_what_llama_cpp_says_it_holds_is_not_sent(httpserver: HTTPServer) -> None:
+    told = {"total_slots": 2, "default_generation_settings": {"n_ctx": 512}}
+    counted: list[Request] = []
+
+    def count(request: Request) -> Response:
+        counted.append(request)
+        return Response(json.dumps({"tokens": [1] * 900}), mimetype="text/json")
+
+    answers = Slots(0)
+    httpserver.expect_request("/props").respond_with_json(told)
+    httpserver.expect_request("/apply-template").respond_with_json({"prompt": "as it is asked"})
+    httpserver.expect_request("/tokenize").respond_with_handler(count)
+    httpserver.expect_request(PATH).respond_with_handler(answers)
+    assert asyncio.run(ask_one(model(httpserver), 600)) == "does not fit: 900 of 512 tokens"
+    assert (len(counted), answers.most) == (1, 0)
+    answered, _ = asyncio.run(ask_one(model(httpserver), 10))
+    assert answered.stop == "end"
+    assert (len(counted), answers.most) == (1, 1), "a short prompt is not counted"
+
+
+def test_vllm_s_context_holds_prompt_and_answer(httpserver: HTTPServer) -> None:
+    listed = {"data": [{"id": "other", "max_model_len": 9}, {"id": "mine", "max_model_len": 1000}]}
+    httpserver.expect_request("/v1/models").respond_with_json(listed)
+    httpserver.expect_request("/tokenize").respond_with_json({"count": 950})
+    httpserver.expect_request(PATH).respond_with_handler(Slots(0))
+    said = asyncio.run(ask_one(model(httpserver, name="mine", max_tokens=100), 600))
+    assert said == "does not fit: 1,050 of 1,000 tokens"
+    answered, _ = asyncio.run(ask_one(model(httpserver, name="mine", max_tokens=50), 600))
+    assert answered.stop == "end", "950 and 50 fit"
+    answered, _ = asyncio.run(ask_one(model(httpserver, name="unlisted"), 600))
+    assert answered.stop == "end", "a model of which nothing is told is asked as before"
+
+
+def test_a_context_that_is_told_without_a_count_is_left_to_the_server(
+    httpserver: HTTPServer,
+) -> None:
+    told = {"total_slots": 2, "default_generation_settings": {"n_ctx": 512}}
+    httpserver.expect_request("/props").respond_with_json(told)
+    httpserver.expect_request(PATH).respond_with_handler(Slots(0))
+    answered, _ = asyncio.run(ask_one(model(httpserver), 600))
+    assert answered.stop == "end"
