@@ -23,8 +23,8 @@ from framework.statistics.selective import (
     risk_limits,
 )
 
-THRESHOLDS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-"""Of confidence, at which CAR is shown; at 0 nothing is withdrawn."""
+SHARES: Final = (0.9, 0.75, 0.5, 0.25, 0.1)
+"""Of the cases decided, at which CAR is shown: models are sure on scales of their own."""
 ALPHAS: Final = (0.05, 0.1, 0.2)
 """Shares of cases wrongly decided that a conformal threshold is chosen for."""
 
@@ -78,17 +78,24 @@ class AtThreshold:
     right: Interval
 
 
-def car_of(job: Job) -> Iterator[AtThreshold]:
-    """CAR at `THRESHOLDS`; nothing where no answer states a confidence.
+def car_of(job: Job, thresholds: Sequence[float] | None = None) -> Iterator[AtThreshold]:
+    """CAR by threshold; nothing where no answer states a confidence.
 
-    It is what `reader=verified` gives with the threshold, from the answers without one.
+    It is what a reader with that threshold gives, from the answers of one without. At 0 nothing is
+    withdrawn. By default the others are, for each of `SHARES`, the lowest confidence that leaves no
+    more of the cases decided: described, not chosen for use.
     """
     rows = _rows(job)
     stated = _stated(job, rows)
     if not any(value is not None for value in stated):
         return
     clusters, seed = _clusters(rows), int(job.summary["run"]["seed"])
-    for threshold in THRESHOLDS:
+    if thresholds is None:
+        curve = risk_coverage(stated, _loss(rows))
+        own = [curve.threshold[curve.coverage <= share] for share in SHARES]
+        lowest = (float(t.min()) for t in own if len(t))
+        thresholds = [0.0, *sorted({t for t in lowest if math.isfinite(t)})]
+    for threshold in thresholds:
         kept = [
             row.decision != ABSTAIN
             and (threshold == 0 or (value is not None and value >= threshold))

@@ -67,7 +67,7 @@ class Job:
     def confidences(self) -> dict[RowKey, float]:
         """The confidence that each answer states, by row; answers.jsonl is read once.
 
-        None where the directory has no such file: rows and summary may be kept without it.
+        Empty where the directory has no such file: rows and summary may be kept without it.
         """
         found: dict[RowKey, float] = {}
         file = self.path / ANSWERS

@@ -187,7 +187,7 @@ def abstention_threshold(
     allowed = alpha * (n + 1) - 1
     if allowed < 0:
         need = math.ceil(1 / alpha) - 1
-        of = "cases" if clusters is None else "clusters of cases"
+        of = "clusters of cases" if np.any(sizes > 1) else "cases"
         return found(math.inf, f"always abstain: {n} {of}, at least {need} needed for {alpha:g}")
     order = np.argsort(-stated, kind="stable")
     # The last of each run of equal confidence: a threshold takes all of a tie or none.

@@ -131,10 +131,10 @@ def abstention(group: Group) -> Iterator[Block]:
     yield from arms_table(
         group,
         "car-table",
-        "CAR over thresholds: decisions of less confidence are withdrawn, as "
+        "CAR over thresholds of the arm's own confidences: decisions of less are withdrawn, as "
         "`reader=verified reader.threshold=` does; at 0 all stand",
         {
-            "threshold": lambda one: f"{one.threshold:g}",
+            "threshold": lambda one: f"{one.threshold:.3f}" if one.threshold else "0",
             "decided": lambda one: interval_cell(one.committed),
             "right among them": lambda one: interval_cell(one.accuracy),
             "decided and right": lambda one: interval_cell(one.right),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import run as command
-from framework.analysis.calibration import car_of, conformal_of, curve_of, reliability_of
+from framework.analysis.calibration import SHARES, car_of, conformal_of, curve_of, reliability_of
 from framework.analysis.evidence import Job, load
 from framework.contracts import Model, Operation, Reply, Req, Res, answer_by_rule
 from framework.records import ABSTAIN
@@ -65,7 +65,7 @@ def means(job: Job, axis: str) -> Any:
 
 def test_car_at_a_threshold_is_what_the_reader_with_it_gives(jobs: dict[str, Job]) -> None:
     for name, threshold in (("verified", 0.0), ("at .8", 0.8)):
-        (found,) = (one for one in car_of(jobs["verified"]) if one.threshold == threshold)
+        (found,) = car_of(jobs["verified"], [threshold])
         assert found.committed.mean == pytest.approx(means(jobs[name], "commit_rate"))
         assert found.accuracy.mean == pytest.approx(means(jobs[name], "conditional_accuracy"))
         assert found.right.mean == pytest.approx(means(jobs[name], "commit_all_accuracy"))
@@ -75,11 +75,15 @@ def test_car_at_a_threshold_is_what_the_reader_with_it_gives(jobs: dict[str, Job
 
 
 def test_car_falls_in_coverage_as_the_threshold_rises(jobs: dict[str, Job]) -> None:
-    shares = [one.committed.mean for one in car_of(jobs["commit"])]
-    assert shares == sorted(shares, reverse=True)  # type: ignore[type-var]
+    found = list(car_of(jobs["commit"]))
+    shares = [one.committed.mean or 0.0 for one in found]
+    assert shares == sorted(shares, reverse=True)
+    assert len(found) == 1 + len(SHARES)
+    for share, most in zip(shares[1:], SHARES, strict=True):
+        assert most - 0.1 <= share <= most
     group = load(jobs["commit"].path).groups[0]
     (table,) = (b for b in abstention(group) if isinstance(b, Table) and b.anchor == "car-table-0")
-    assert [row[2] for row in table.rows] == ["0", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95"]
+    assert [row[2] for row in table.rows] == ["0", *(f"{o.threshold:.3f}" for o in found[1:])]
 
 
 def test_a_withdrawn_decision_counts_in_no_curve(jobs: dict[str, Job]) -> None:
