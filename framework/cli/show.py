@@ -193,6 +193,8 @@ def _print_answer(record: Mapping[str, Any]) -> None:
         return
     print(f"\nANSWER {answer['decision'] or answer['text']}", end="")
     print("   (the declared default: undetermined)" if answer["defaulted"] else "")
+    if answer.get("confidence") is not None:
+        print(f"confidence {answer['confidence']:.2f}")
     if answer["amount"] is not None:
         print(f"amount {answer['amount']:,.2f}")
     if answer["decision"] or answer["rationale"] != answer["text"]:  # else it is said already

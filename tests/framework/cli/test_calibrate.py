@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from framework.analysis.known_answers import calibration, of_error
+from framework.analysis.known_answers import calibration, of_error, verdicts
+from framework.contracts import Judge, Verdict
 from framework.contracts.calibration import ErrorRates, KnownAnswer
-from framework.registry import find, settings_of
+from framework.errors import DoesNotFit, UnreadableError, UserError
+from framework.registry import NoSettings, find, settings_of
 from tests.launching import QUESTIONS, framework, run
 
 ENTRY = {"question_id": "q0", "question": "When?", "golden_answer": "7 May 2023", "category": "2"}
@@ -252,6 +256,37 @@ def test_a_loop_is_not_judged_by_a_judge_no_better_than_chance(
     assert (
         "no rule for answers of the kind" in framework(capsys, "calibrate", "llm", *lacking).mistake
     )
+
+
+class Mute(Judge[NoSettings]):
+    """Says nothing that can be read of an answer that is wrong, and does not fit a long one."""
+
+    kind = "llm"
+
+    def entail(self, *_: Any) -> Any:
+        raise AssertionError
+
+    audit = entail
+
+    def equivalent(self, question: str, expected: str, given: str, kind: str, client: Any) -> Any:
+        if given == "wrong":
+            raise UnreadableError("no JSON object")
+        if given == "long":
+            raise DoesNotFit(9, 8)
+        return Verdict(id="answer", met=True)
+
+
+def test_what_a_judge_says_that_can_not_be_read_is_no_verdict() -> None:
+    answers = [
+        KnownAnswer(question="q", expected="e", given=given, right=given == "e", sort=given)
+        for given in ("e", "wrong", "long")
+    ]
+    said = asyncio.run(verdicts(Mute(NoSettings()), answers, None))  # type: ignore[arg-type]
+    assert said == [True, None, None]
+    found = calibration("mute", "s", answers, said)
+    assert found.abstained == {"wrong": 1, "long": 1}
+    with pytest.raises(UserError, match="verdicts on right and on wrong answers"):
+        _ = found.rates
 
 
 def test_a_judge_shown_to_be_worse_than_chance_ends_in_status_1() -> None:

@@ -330,6 +330,15 @@ def test_risk_falls_where_the_sure_answers_are_the_right_ones(tmp_path: Path) ->
     assert f"a at tight: area {found.curve.aurc:.2f}" in made.alt
 
 
+def test_car_is_a_curve_where_answers_state_a_confidence(tmp_path: Path) -> None:
+    sure = [with_confidence(tmp_path / arm, arm, 0.5) for arm in ("a", "b")]
+    silent = [job_of(job.arm, job.rows, tmp_path) for job in sure]
+    lines = [
+        len(drawn("commitment", group_of(*jobs)).figure.axes[0].lines) for jobs in (sure, silent)
+    ]
+    assert lines[0] - lines[1] == len(sure), "a line for each arm"
+
+
 def test_calibration_is_that_of_the_stated_confidences(tmp_path: Path) -> None:
     jobs = [with_confidence(tmp_path / arm, arm, 0.5) for arm in ("a", "b")]
     found = reliability_of(jobs[0])
