@@ -148,7 +148,7 @@ def corrected_axes(rows: Sequence[Row], rates: ErrorRates, seed: int) -> dict[st
             "ci_low": found.low,
             "ci_high": found.high,
             "n": len({row.case_id for row in given}) if found.share is not None else 0,
-            "n_clusters": len(set(labels)),
+            "n_clusters": None if len(set(labels)) == len(labels) else len(set(labels)),
             "method": found.method,
             "noise_sd": None,
         }
@@ -176,8 +176,8 @@ def of_error(
     elif names and kind == "llm":
         yield (
             f"the judge's error on {', '.join(names)} is not known: `decisionbench calibrate "
-            f"{judge} --set questions --out FILE` measures it, and judge.calibration=FILE carries "
-            "it into the interval"
+            f"{judge} --set questions --out FILE`, with the judge's settings, measures it, and "
+            "judge.calibration=FILE carries it into the interval"
         )
     others = ", ".join(axis for axis in judged if axis not in names)
     if others and (rates is not None or kind == "llm"):

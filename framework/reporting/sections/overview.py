@@ -243,7 +243,13 @@ def _best_constant(jobs: Sequence[Job]) -> str:
 def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
     """Every axis of a run that some case defines, the headline first; not `whole`, that alone."""
     axes, run = job.summary["axes"], job.summary["run"]
-    headline = [axis for axis in job.summary["headline"] if axis in axes]
+    beside = {axis: name for name, axis in corrected().items()}
+    headline = [
+        name
+        for axis in job.summary["headline"]
+        for name in (axis, beside.get(axis, ""))
+        if name in axes
+    ]
     rest = {axis: entry for axis, entry in axes.items() if axis not in headline}
     noisy = int(run.get("repeats", 1)) > 1
     shown = [*headline, *(axis for axis, entry in rest.items() if entry["n"])]
