@@ -10,9 +10,9 @@ def fork(args: argparse.Namespace) -> int:
     """Begin a run with another's events up to one of them, and resume it."""
     from framework.cli.ending import Ending, show_run
     from framework.engine.compose import composer
+    from framework.engine.domains import one_domain
     from framework.engine.job import run_job
     from framework.engine.loops import fork as begin
-    from framework.engine.prepare import one_domain
 
     path = Path(args.run)
     directory = Path(args.out) if args.out else path.with_name(f"{path.name}-at-{args.at}")

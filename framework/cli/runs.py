@@ -100,9 +100,9 @@ def replay(args: argparse.Namespace) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.cli.progress import Progress
     from framework.config import stored_plan, with_operational
+    from framework.engine.domains import one_domain
     from framework.engine.loops import keeps_events, replay_events
     from framework.engine.manifest import changed_since
-    from framework.engine.prepare import one_domain
     from framework.engine.run import check_same, execute
     from framework.store.directory import load_finished, load_state
 

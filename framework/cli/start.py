@@ -30,7 +30,7 @@ def status_of_command(command: Callable[[], object], argv: Sequence[str]) -> int
     Whatever was wrong is one line on stderr, but for an error of ours, which is a traceback.
     """
     from framework.cli.log import log_to_stderr
-    from framework.engine.prepare import one_domain
+    from framework.engine.domains import one_domain
 
     log_to_stderr()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises what it meets, and ends no process itself

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from framework.config import Plan
 from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
+from framework.engine.domains import one_domain
 from framework.engine.job import check_job
-from framework.engine.prepare import one_domain, prepare
+from framework.engine.prepare import prepare
 from framework.errors import StopRun, UserError
 from framework.models.dry_run import DryRun, as_dry_run
 from framework.records import Row

@@ -8,8 +8,8 @@ from typing import Any
 
 from framework.analysis.summary import ledger, unpriced
 from framework.engine.compose import composer
+from framework.engine.domains import one_domain
 from framework.engine.dry_run import dry_run_rows, plans_of
-from framework.engine.prepare import one_domain
 from framework.models.dry_run import DryRun, as_dry_run
 
 

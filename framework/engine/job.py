@@ -15,10 +15,11 @@ from framework.config import ARM_GROUPS, PREREG, Plan, stored_plan
 from framework.contracts import Gate
 from framework.engine.account import account
 from framework.engine.compose import compose_plan, key_of, options
+from framework.engine.domains import open_domain
 from framework.engine.job_log import job_log
 from framework.engine.listener import Listener
 from framework.engine.manifest import manifest, read_manifest
-from framework.engine.prepare import Prepared, check, data_of, open_domain
+from framework.engine.prepare import Prepared, check, data_of
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, execute
 from framework.errors import UserError

@@ -10,8 +10,9 @@ from typing import Any
 
 from framework.config import Plan, load_plan, stored_plan
 from framework.engine.compose import compose_plan
+from framework.engine.domains import open_domain
 from framework.engine.job import Job, check_job
-from framework.engine.prepare import data_of, open_domain, prepare
+from framework.engine.prepare import data_of, prepare
 from framework.engine.protocols.rescore import NoModel
 from framework.engine.run import begin, check_same, inherited_events
 from framework.errors import UserError

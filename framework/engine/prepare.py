@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -20,40 +19,14 @@ from framework.contracts import (
     RunProtocol,
 )
 from framework.engine.account import check_prices, served_of
+from framework.engine.domains import open_domain
 from framework.errors import UserError
 from framework.models.client import ModelClient
 from framework.pipeline.histories import events_of
 from framework.pipeline.path import Pipeline
 from framework.records import Case
 from framework.registry import find, settings_of
-from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
-
-_shared: dict[str, Domain[Any]] | None = None
-
-
-@contextmanager
-def one_domain() -> Iterator[None]:
-    """Inside, plans of one domain and settings share an instance: a large file is read once."""
-    global _shared
-    before, _shared = _shared, {}
-    try:
-        yield
-    finally:
-        _shared = before
-
-
-def open_domain(plan: Plan) -> Domain[Any]:
-    """The domain of a plan. Of shared ones only the last is kept: they may be large."""
-    domain: Domain[Any]
-    key = digest(plan.identity["domain"])
-    if _shared is not None and key in _shared:
-        return _shared[key]
-    domain = plan.parts["domain"].create()
-    if _shared is not None:
-        _shared.clear()
-        _shared[key] = domain
-    return domain
 
 
 class Cases:

@@ -9,9 +9,10 @@ from pathlib import Path
 from framework.config import Plan, safe_name, stored_plan
 from framework.engine.account import check_prices, served_of
 from framework.engine.compose import compose_plan, composer, key_of
+from framework.engine.domains import one_domain, open_domain
 from framework.engine.job import Job, run_job
 from framework.engine.listener import Listener
-from framework.engine.prepare import data_of, one_domain, open_domain
+from framework.engine.prepare import data_of
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome
 from framework.engine.sweep import SweepOutcome, create_sweep, finished_jobs, run_sweep

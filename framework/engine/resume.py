@@ -8,9 +8,9 @@ from pathlib import Path
 
 from framework.config import stored_plan
 from framework.engine.compose import compose_plan, composer
+from framework.engine.domains import one_domain
 from framework.engine.job import Job, check_job, check_operational, run_job
 from framework.engine.listener import Listener
-from framework.engine.prepare import one_domain
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same
 from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, load_jobs, run_sweep

@@ -14,11 +14,12 @@ from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
 from framework.contracts import REPORTED, Gate, GateOutcome, Judge
+from framework.engine.domains import open_domain
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest, read_manifest
-from framework.engine.prepare import Prepared, data_of, open_domain, prepare
+from framework.engine.prepare import Prepared, data_of, prepare
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from framework.config import Plan
 from framework.engine.compose import key_of, overrides_of, plan_of
+from framework.engine.domains import one_domain
 from framework.engine.job import Job, check_job, run_job
 from framework.engine.listener import Aside, Listener, Step
-from framework.engine.prepare import one_domain
 from framework.engine.run import Outcome, begun_in
 from framework.engine.workers import Pool
 from framework.models.throttle import share_among

@@ -6,20 +6,21 @@ import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
 from framework.registry import register
-from plugins.archs._bm25 import BM25Index, BM25Settings, Tokenizer, top
-from plugins.archs._dense import embed, embed_query
 from plugins.archs._edges import Edges, with_edges
 from plugins.archs._graph import SUPERSEDES, TypedGraph
 from plugins.archs._items import event_item, recency
+
+if TYPE_CHECKING:  # every command starts with the default arm, and most need no numpy
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from plugins.archs._bm25 import BM25Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,8 @@ class TypedArm(Arch[S]):
 
     def _recalled(self, query: Query, scores: NDArray[np.float64], k: int) -> list[Item]:
         """At most `k` items, given the score of every event in order of arrival."""
+        from plugins.archs._bm25 import top
+
         graph = self._graph or self._built(query.seed)
         reached = graph.search(self._seeds(graph, scores), self.settings.hops).reached
         order = sorted(
@@ -154,6 +157,8 @@ class TypedArm(Arch[S]):
 
     def _seeds(self, graph: TypedGraph, scores: NDArray[np.float64]) -> dict[str, float]:
         """The current events that the best-scoring ones stand for, with their relative scores."""
+        from plugins.archs._bm25 import top
+
         best = [int(i) for i in top(scores, self.settings.seeds)]
         highest = max((float(scores[i]) for i in best), default=0.0)
         seeds: dict[str, float] = {}
@@ -174,7 +179,7 @@ class TypedGraphSettings(GraphSettings):
     k1: float = 1.5
     b: float = 0.75
     epsilon: float = 0.25
-    tokenizer: Tokenizer = "words"
+    tokenizer: Literal["words", "split"] = "words"
 
     def __post_init__(self) -> None:
         GraphSettings.__post_init__(self)
@@ -182,6 +187,8 @@ class TypedGraphSettings(GraphSettings):
 
     def bm25(self) -> BM25Settings:
         """Those of BM25. Raises ValueError for one out of range."""
+        from plugins.archs._bm25 import BM25Settings
+
         return BM25Settings(k1=self.k1, b=self.b, epsilon=self.epsilon, tokenizer=self.tokenizer)
 
 
@@ -203,6 +210,8 @@ class TypedGraphMemory(TypedArm[TypedGraphSettings]):
     signal = "bm25"
 
     def ingest(self, events: Iterable[Event]) -> None:
+        from plugins.archs._bm25 import BM25Index
+
         self._keep(tuple(events))
         self._index = BM25Index([event.text for event in self._events], self.settings.bm25())
 
@@ -222,10 +231,14 @@ class TypedGraphDense(TypedArm[GraphSettings]):
     signal = "dense"
 
     async def ingest(self, events: Iterable[Event]) -> None:
+        from plugins.archs._dense import embed
+
         self._keep(tuple(events))
         self._vectors = await embed(self.context, [event.text for event in self._events])
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
+        from plugins.archs._dense import embed_query
+
         vector = await embed_query(self.context, query.text or "")
         scores = self._vectors @ vector
-        return self._recalled(query, scores.astype(np.float64), k)
+        return self._recalled(query, scores.astype("float64"), k)

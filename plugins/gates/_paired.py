@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from framework.analysis.forms import model_free, of_read_forms
 from framework.bounds import Bounded, above, at_least
@@ -14,8 +14,10 @@ from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest, plugins
-from framework.statistics.noninferiority import Decision
-from framework.statistics.paired import Comparison, compare
+
+if TYPE_CHECKING:  # numpy is a tenth of the time that a command takes to start
+    from framework.statistics.noninferiority import Decision
+    from framework.statistics.paired import Comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,8 @@ def judge(
     Raises:
         UserError: an axis that is no share in [0, 1], or different cases on the two sides.
     """
+    from framework.statistics.paired import compare
+
     clusters = {row.case_id: row.cluster or None for row in (*baseline, *rows)}
     judged = []
     for axis in settings.axes:

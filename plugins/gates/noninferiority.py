@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from framework.contracts import GateOutcome
 from framework.records import Row
 from framework.registry import register
-from framework.statistics.noninferiority import Decision, noninferiority, superiority
-from framework.statistics.paired import Comparison
 from plugins.gates._paired import GateSettings, PairedGate, best_constant, judge
+
+if TYPE_CHECKING:
+    from framework.statistics.noninferiority import Decision
+    from framework.statistics.paired import Comparison
 
 SENSITIVITY: Final = 2.0
 """The baseline's proven effect must be at least this many margins."""
@@ -51,6 +53,8 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     claim = "not worse"
 
     def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
+        from framework.statistics.noninferiority import noninferiority
+
         return noninferiority(comparison, self.settings.margin, lower_is_better=lower_is_better)
 
     def decide(
@@ -83,6 +87,8 @@ class Noninferiority(PairedGate[NoninferioritySettings]):
     def _sensitivity(
         self, baseline: Sequence[Row], floor: Sequence[Row] | None, seed: int
     ) -> dict[str, dict[str, Any]]:
+        from framework.statistics.noninferiority import superiority
+
         def beats(comparison: Comparison, lower_is_better: bool) -> Decision:
             proven = SENSITIVITY * self.settings.margin
             return superiority(comparison, proven, lower_is_better=lower_is_better)

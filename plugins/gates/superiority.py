@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from framework.bounds import at_least
 from framework.registry import register
-from framework.statistics.noninferiority import Decision, superiority
-from framework.statistics.paired import Comparison
 from plugins.gates._paired import GateSettings, PairedGate
+
+if TYPE_CHECKING:
+    from framework.statistics.noninferiority import Decision
+    from framework.statistics.paired import Comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,4 +40,6 @@ class Superiority(PairedGate[SuperioritySettings]):
     claim = "better"
 
     def holds(self, comparison: Comparison, lower_is_better: bool) -> Decision:
+        from framework.statistics.noninferiority import superiority
+
         return superiority(comparison, self.settings.margin, lower_is_better=lower_is_better)

@@ -145,3 +145,15 @@ def test_a_name_is_found_without_importing_the_others() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == {"plugins.archs", "plugins.archs.none"}
+
+
+def test_help_imports_neither_numpy_nor_asyncio() -> None:
+    code = (
+        "import sys\n"
+        "from framework.cli import main\n"
+        "sys.argv = ['run.py', '--help']\n"
+        "main(['run', '--help'])\n"
+        "print('found:', *({'asyncio', 'numpy', 'pandas', 'mlflow', 'scipy'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "found:", "each adds to what every start takes"

@@ -8,7 +8,7 @@ import pytest
 
 from framework.cli import _parsed, main
 from framework.engine.compose import compose_plan, composer
-from framework.engine.prepare import one_domain
+from framework.engine.domains import one_domain
 from framework.engine.run import execute
 from framework.store import verify_run
 from tests.framework.improve.scripted import Finished, finished

@@ -8,7 +8,7 @@ import pytest
 
 from framework.contracts import Outcome
 from framework.engine.compose import compose_plan, composer
-from framework.engine.prepare import one_domain
+from framework.engine.domains import one_domain
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.improve.evaluator import is_direct

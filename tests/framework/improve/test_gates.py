@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from framework.engine.compose import compose_plan, composer
+from framework.engine.domains import one_domain
 from framework.engine.loops import replay_events
-from framework.engine.prepare import one_domain
 from framework.engine.run import execute
 from framework.improve.gates import Plateau, least_net_flips
 from framework.records import Case

@@ -10,9 +10,9 @@ import pytest
 
 from framework.contracts.improve import SEAMS
 from framework.engine.compose import compose_plan, composer
+from framework.engine.domains import one_domain
 from framework.engine.job import check_job
 from framework.engine.loops import replay_events
-from framework.engine.prepare import one_domain
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.registry import plugins
