@@ -47,6 +47,7 @@ def main() -> NoReturn:
     if sys.platform == "linux":  # every orphan of the system becomes a child of this process
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     pipes = [os.pipe() for _ in range(3)]
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until the system can be killed
     system = os.fork()
     if system == 0:
         _execute(command, filter_, (pipes[0][0], pipes[1][1], pipes[2][1]))
@@ -54,6 +55,7 @@ def main() -> NoReturn:
         os.close(descriptor)
     tail, status, left = bytearray(), 1, False
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         status = _relay(pipes[0][1], pipes[1][0], pipes[2][0], bound, tail)
         left = status == 1
         if status == 0:
@@ -75,6 +77,7 @@ def _execute(command: list[str], filter_: str, streams: tuple[int, int, int]) ->
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         os.setsid()
         for target, descriptor in enumerate([os.dup2(s, 20 + i) for i, s in enumerate(streams)]):
             os.dup2(descriptor, target)

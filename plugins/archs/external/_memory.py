@@ -68,6 +68,7 @@ class ExternalMemory(Arch[S]):
         self._tracer = Tracer(history)
         self._opened: list[System] = []
         self._named: dict[str, str] = {}
+        self._stopped = False
         try:
             await asyncio.to_thread(self._write, history)
         except BaseException:
@@ -79,6 +80,9 @@ class ExternalMemory(Arch[S]):
         self._opened.append(system)
         weakref.finalize(self, system.close)
         for event in history:
+            if self._stopped:  # nobody waits for this thread any more
+                system.close()
+                return
             given = system.write(event)
             if given is not None:
                 self._named[given] = event.id
@@ -95,5 +99,6 @@ class ExternalMemory(Arch[S]):
         return self._tracer.items(found, self._named)[:limit]
 
     def _close(self) -> None:
+        self._stopped = True
         for system in self._opened:
             system.close()

@@ -51,10 +51,11 @@ class CommandSettings(SystemSettings):
         check_template(self.environment, START, "environment")
 
     def require_command(self) -> None:
-        """Raise UserError where there is no command, or it is not on this machine."""
+        """Raise UserError where there is no command, or what it needs is not on this machine."""
         if not self.command:
             raise UserError("arch.command: a command that starts the system is required")
-        program = fill(self.command[0], {"here": str(Path.cwd()), "home": ""})
+        values = {"here": str(Path.cwd()), "home": ""}
+        program, _ = fill(self.command[0], values), fill(self.environment, values)
         if shutil.which(program) is None:
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
 

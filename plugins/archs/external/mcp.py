@@ -142,11 +142,13 @@ class McpSystem:
         """Hold the session open until this is cancelled: it is left by the task that entered it."""
         from mcp import Client
 
+        # Past our own deadline, which is the one that is told.
+        patience = self._settings.timeout_seconds + 5
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what fails is told by the call
         try:
             async with (
                 self._server() as server,
-                Client(server, read_timeout_seconds=self._settings.timeout_seconds) as client,
+                Client(server, read_timeout_seconds=patience) as client,
             ):
                 opened.set_result(client)
                 await asyncio.Event().wait()

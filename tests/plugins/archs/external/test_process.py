@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -9,12 +10,14 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from framework.contracts import ArchContext
 from framework.errors import UserError
-from framework.testing.arch_conformance import ask, check_arch, history, open_arch
+from framework.testing.arch_conformance import NoClient, ask, check_arch, history, open_arch
 from plugins.archs.external._mapping import SystemFailed
 from plugins.archs.external._memory import ExternalMemory
 from plugins.archs.external._settings import CommandSettings
@@ -134,6 +137,27 @@ def test_a_command_that_is_not_there_is_the_users_mistake() -> None:
     for command, said in (((), "is required"), (("no-such-program",), "is not installed")):
         with pytest.raises(UserError, match=said):
             opened(CommandSettings(command=command))
+    with pytest.raises(UserError, match="NO_SUCH_KEY is not set"):
+        opened(toy(environment={"KEY": "{env.NO_SUCH_KEY}"}))
+
+
+def test_a_cancelled_ingest_ends_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    async def cancelled() -> float:
+        context = ArchContext(budget_tokens=None, client=NoClient())
+        instance = ProcessMemory(toy("--leaves", str(tmp_path / "pids")), context)
+        many = (replace(history()[0], id=str(n)) for n in range(100_000))
+        task = asyncio.create_task(instance.ingest(many))
+        while not (tmp_path / "pids").exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        begun = time.monotonic()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return begun
+
+    begun = asyncio.run(cancelled())
+    assert time.monotonic() - begun < 10
+    assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split()[:2])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
