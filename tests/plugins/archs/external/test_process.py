@@ -145,7 +145,7 @@ def test_a_cancelled_ingest_ends_at_once_and_leaves_nothing(tmp_path: Path) -> N
     async def cancelled() -> float:
         context = ArchContext(budget_tokens=None, client=NoClient())
         instance = ProcessMemory(toy("--leaves", str(tmp_path / "pids")), context)
-        many = (replace(history()[0], id=str(n)) for n in range(100_000))
+        many = (replace(history()[0], id=str(n)) for n in range(20_000))
         task = asyncio.create_task(instance.ingest(many))
         while not (tmp_path / "pids").exists():
             await asyncio.sleep(0.01)
