@@ -119,6 +119,10 @@ ci-extras: setup ## install Chromium and PostgreSQL with apt-get where absent an
 lm: $(if $(REPLAY),setup,local) ## measure a language model on loans, resumable (REPLAY=1: recorded answers)
 	$(PY) -m benchmarks.language_model $(if $(REPLAY),--replay) $(ARGS)
 
+.PHONY: lm-all
+lm-all: local ## ask it more, resumable; hours (ARGS="--cases N --hotpotqa FILE")
+	$(PY) -m benchmarks.language_model --all $(ARGS)
+
 .PHONY: test-local
 test-local: local ## run the tests of what `make local` installs
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m local --timeout 600 $(ARGS)

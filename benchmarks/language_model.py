@@ -1,5 +1,8 @@
 """A language model on board, measured: `make lm`, or `make lm REPLAY=1` from recorded answers.
 
+`make lm-all` asks the same model about more: loans at the moderate budget, governed tasks,
+questions about chats and over passages, and an arm that writes with the model. That takes hours.
+
 The sweep is +experiment=language_model. Without --replay it asks the model in the process, goes on
 where it was cut off, and says at the end how many answers are those that were recorded. With
 --replay it takes every answer and vector from the shipped files, needs neither model nor encoder,
@@ -28,9 +31,29 @@ from framework.store.directory import ANSWERS, read_run
 ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "language_model"
 FILES: Final = ("responses.sqlite", "vectors.sqlite")
-CASES: Final = 10
+CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
+FURTHER: Final[Mapping[str, Sequence[str]]] = {
+    "loan_moderate": ("budget=moderate",),
+    "governance": (
+        "domain=governance",
+        "domain.depths=[1,2,3,4]",
+        "budget=absolute",
+        "budget.tokens=1000",
+        "arch=none,bm25,dense,typed_graph,oracle",
+    ),
+    "longmemeval": (
+        "domain=longmemeval_synthetic",
+        "budget=absolute",
+        "budget.tokens=1000",
+        "arch=none,bm25,dense,oracle",
+    ),
+    "summ_only": ("arch=summ_only", "n_cases=5", "baseline=null"),
+}
+"""The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
+QUESTIONS: Final = ("domain=hotpotqa", "budget=moderate", "arch=none,bm25,dense,oracle")
+"""The one that needs a file, by --hotpotqa."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replay", action="store_true", help="from the recorded answers alone")
     parser.add_argument("--cases", type=int, default=CASES, help="how many cases")
     parser.add_argument("--into", metavar="PATH#NAME", help="write the table there")
+    parser.add_argument("--all", action="store_true", help="more of it: hours")
+    parser.add_argument("--hotpotqa", metavar="FILE", help="of --all: questions over passages")
     args = parser.parse_args(arguments)
+    if args.all:
+        further = dict(FURTHER)
+        if args.hotpotqa:
+            further["hotpotqa"] = (*QUESTIONS, f"domain.path={Path(args.hotpotqa).absolute()}")
+        for name, words in further.items():
+            directory, kept = Path("runs") / f"lm_all_{name}", Path(".cache") / "lm_all"
+            sweep(directory, kept, [f"n_cases={args.cases}", *words])
+            print(table(directory), end="\n\n", flush=True)
+        return 0
     name = f"language_model_{args.cases}" + ("_replayed" if args.replay else "")
     directory, kept = Path("runs") / name, Path(".cache") / name
     if args.replay:
@@ -48,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept.mkdir(parents=True)
         for file in FILES:
             shutil.copy(RECORDED / file, kept / file)
-    sweep(directory, kept, args.cases, args.replay)
+    replay = ["model.replay=true", "embedder.replay=true"] if args.replay else []
+    sweep(directory, kept, [f"n_cases={args.cases}", *replay])
     made = table(directory)
     print(made)
     if args.into:
@@ -58,22 +93,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def sweep(directory: Path, kept: Path, cases: int, replay: bool) -> None:
-    """Run the sweep, or go on with it. Raises UserError where it fails."""
+def sweep(directory: Path, kept: Path, overrides: Sequence[str]) -> None:
+    """Run the sweep under these overrides, or go on with it. Raises UserError where it fails.
+
+    kept : where its answers and vectors are.
+    """
     words = [f"resume={directory}"]
     if not directory.exists():
         words = [
             "-m",
             "+experiment=language_model",
-            f"n_cases={cases}",
             "tracking=none",
             "report=false",
             f"hydra.sweep.dir={directory}",
             f"model.cache={kept / FILES[0]}",
             f"embedder.cache={kept / FILES[1]}",
+            *overrides,
         ]
-        if replay:
-            words += ["model.replay=true", "embedder.replay=true"]
     done = subprocess.run([sys.executable, str(ROOT / "run.py"), *words], stdout=subprocess.DEVNULL)
     if done.returncode:
         raise UserError(f"the sweep ended with status {done.returncode}; {directory} has its rows")
@@ -84,17 +120,23 @@ def table(directory: Path) -> str:
     runs = [read_run(path.parent) for path in sorted(directory.glob(f"*/{ANSWERS}"))]
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
-        "leak", "commonest decision", "mean confidence", "seconds a call",
+        "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
+        "seconds a call",
     )  # fmt: skip
     lines = [columns, ("---",) * len(columns)]
-    for run in sorted(runs, key=lambda run: ARMS.index(_arm(run.summary))):
+    for run in sorted(runs, key=lambda run: _place(_arm(run.summary))):
         lines.append(_line(run.path, run.summary, run.rows))
     first = runs[0].summary
     said = first["run"]["answered_by"]
     n = first["run"]["n_cases"]
-    caption = f"**loan, budget tight, {n} cases, {said}**"
+    under = f"{first['run']['domain']}, budget {first['run']['budget']}"
+    caption = f"**{under}, {n} cases, {said}**"
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return f"{caption}\n\n{body}\n\n{_constants(first)} {_smallest(n)}"
+
+
+def _place(arm: str) -> int:
+    return ARMS.index(arm) if arm in ARMS else len(ARMS)
 
 
 def _arm(summary: Mapping[str, Any]) -> str:
@@ -112,14 +154,15 @@ def _line(path: Path, summary: Mapping[str, Any], rows: Sequence[Row]) -> tuple[
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
     states = [row.state for row in rows if row.state]
-    cells = {name: entry_cell(axes.get(name)) for name in ("eda", "p_ret", "kappa", "leak")}
+    shown = (summary["success_axis"], "p_ret", "kappa", "kappa_inserted", "leak", "leak_removed")
+    cells = [entry_cell(axes.get(name)) for name in shown]
     return (
         str(summary["run"]["arch"]),
         str(n),
         f"{len(states)} ({max(states)})" if states else "0",
         str(unreadable),
         f"{empty} of {len(answers)}" if answers else "–",
-        *(cell.brief or cell.text for cell in cells.values()),
+        *(cell.brief or cell.text for cell in cells),
         f"{decisions[0][0]}, {decisions[0][1]} of {len(answered)}" if decisions else "–",
         f"{sum(sure) / len(sure):.2f}" if sure else "–",
         f"{seconds:.0f}" if seconds else "–",
@@ -134,6 +177,8 @@ def _answers(path: Path) -> Iterable[Mapping[str, Any]]:
 
 def _constants(summary: Mapping[str, Any]) -> str:
     shares = summary["constants"]
+    if not shares:
+        return "No constant answer is defined."
     best = max(shares, key=shares.get)
     return f"Always answering {best} would be right in {shares[best]:.2f} of the cases."
 
