@@ -25,7 +25,7 @@ def markdown(found: Sequence[Found]) -> str:
     parts = []
     for population, rules in _grouped(found).items():
         lines = [
-            f"**Ideas: {population}** (a false one, optimism, regret: after {after} looks)",
+            f"**Ideas: {population}** (a false one, optimism, regret: after {after} analyses)",
             "",
             "| gate | promotions | a false one | false share | true gain | optimism | regret |",
             "|---|---|---|---|---|---|---|",
@@ -46,7 +46,7 @@ def markdown(found: Sequence[Found]) -> str:
 
 
 def draw(found: Sequence[Found]) -> Drawing:
-    """False promotions, optimism and regret against looks; a row of panels a population."""
+    """False promotions, optimism and regret by analyses; a row of panels a population."""
     from framework.reporting.figures.style import (
         Drawing,
         canvas,
@@ -76,11 +76,11 @@ def draw(found: Sequence[Found]) -> Drawing:
             row[0].set_ylabel(population.partition(",")[0])
             worst = max(rules, key=lambda rule: rules[rule][ANALYSES[-1]].any_false)
             told.append(
-                f"{population}: after {ANALYSES[-1]} looks a false promotion in "
+                f"{population}: after {ANALYSES[-1]} analyses a false promotion in "
                 f"{rules[worst][ANALYSES[-1]].any_false:.0%} of loops under {worst}"
             )
         for panel in panels[-1]:
-            panel.set_xlabel("looks at CONFIRM")
+            panel.set_xlabel("analyses of CONFIRM")
         legend(figure, handles(styles.values(), line=True), names)
     return Drawing(
         name="gate_characteristics",
@@ -92,7 +92,7 @@ def draw(found: Sequence[Found]) -> Drawing:
 
 
 def _grouped(found: Sequence[Found]) -> dict[str, dict[str, dict[int, Found]]]:
-    """By population, rule and looks, in the order given."""
+    """By population, rule and analyses, in the order given."""
     groups: dict[str, dict[str, dict[int, Found]]] = {}
     for f in found:
         groups.setdefault(f.population, {}).setdefault(f.rule, {})[f.analyses] = f

@@ -275,8 +275,8 @@ class Regulated(Domain[RegulatedSettings]):
     def sampled(self, seed: int, index: int) -> Sampled:
         """The case before it is worded: for tests and for studies of the generator itself."""
         pair = self._sampled(seed, self._base(index))
-        twin = pair[1] if self.settings.pairs and index % 2 else None
-        return twin or pair[0]
+        other = pair[1] if self.settings.pairs and index % 2 else None
+        return other or pair[0]
 
     def _draw(self, seed: int, base: int) -> tuple[Sampled, Sampled | None]:
         shares = dict(self.settings.strata)

@@ -3,7 +3,7 @@
 Facts are drawn with no regard to the target (`facts`), and the target with no regard to anything
 else, by the same shares in every stratum: so neither facts nor the kind of history tell the label.
 What has to hold is written as scenarios (facts, rules that fire): the current one, one for each
-retired or conflicting value, one for the twin. Thresholds are placed to satisfy them all.
+retired or conflicting value, one for the counterpart. Thresholds are placed to satisfy them all.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def draw(
     plan: Plan,
     seed: int,
     base: int,
-    twin: Literal["fact", "threshold", "protected"] | None = None,
+    differs: Literal["fact", "threshold", "protected"] | None = None,
 ) -> tuple[Sampled, Sampled | None]:
-    """The case of a plan, and its twin where one is asked for.
+    """The case of a plan, and its counterpart where one is asked for.
 
     Raises RuntimeError when the spec leaves no way to meet a target.
     """
@@ -60,7 +60,7 @@ def draw(
             rng=rng,
         )
         try:
-            return _Attempt(spec, plan, facts, codes, choices).draw(twin)
+            return _Attempt(spec, plan, facts, codes, choices).draw(differs)
         except Retry:
             continue
     raise RuntimeError(
@@ -72,9 +72,9 @@ def draw(
 class _Attempt(Targeting):
     """One try at a policy under which the facts imply the target."""
 
-    def draw(self, twin: str | None) -> tuple[Sampled, Sampled | None]:
-        if twin in ("fact", "threshold"):
-            return self._fact_pair() if twin == "fact" else self._threshold_pair()
+    def draw(self, differs: str | None) -> tuple[Sampled, Sampled | None]:
+        if differs in ("fact", "threshold"):
+            return self._fact_pair() if differs == "fact" else self._threshold_pair()
         if self.plan.stratum == "superseded":
             amended = self.kept.random() < _AMENDED
             sampled = self._amended() if amended else self._revised()
@@ -82,7 +82,7 @@ class _Attempt(Targeting):
             sampled = self._open()
         else:
             sampled = self._plain()
-        if twin is None:
+        if differs is None:
             return sampled, None
         return sampled, self._protected_pair(sampled)
 
@@ -219,7 +219,7 @@ class _Attempt(Targeting):
             return dataclasses.replace(sampled, decision=decision, winners=winners)
         return dataclasses.replace(sampled, decision=ABSTAIN, winners=(), decidable=False)
 
-    # -------------------------------------------------------------------------------------- twins
+    # -------------------------------------------------------------------------------------- pairs
 
     def _fact_pair(self) -> tuple[Sampled, Sampled]:
         rules = self._in_force()

@@ -27,7 +27,7 @@ def pad(
 ) -> list[Draft]:
     """All documents of a history of about `tokens` tokens, in order of arrival.
 
-    `written` : the tokens that `drafts` count as; for a twin, those of the case it is the twin of.
+    `written` : the tokens that `drafts` count as; for the second of a pair, those of the first.
     """
     free = max(0, tokens - written)
     references = min(round(tokens * _REFERENCES), free)

@@ -77,7 +77,7 @@ class Writer:
     def id(self, name: str) -> str:
         """The event's id: it tells neither seed nor case, and is the same whatever else is written.
 
-        The identity is that of a twin too, so that the events of both sort alike.
+        The identity is that of its counterpart too, so that the events of both sort alike.
         """
         return f"ev-{blake2b(f'{self._identity}/{name}'.encode(), digest_size=5).hexdigest()}"
 
@@ -112,7 +112,7 @@ class Writer:
         if limit is not None:
             aim = min(aim, limit)
         if limit is None:
-            # By lines, not by what they say: twins differ in a value, not in what stands around it.
+            # By lines, not by what they say: pairs differ in a value, not in what is around it.
             tokens = _HEADER_TOKENS + _LINE_TOKENS * len(draft.lines)
         else:
             tokens = count_tokens(draft.text)
