@@ -10,6 +10,7 @@ from framework.analysis.columns import definitions
 from framework.analysis.evidence import Evidence, Group, Job
 from framework.analysis.summary import SETTING
 from framework.analysis.verdict import chief_axes
+from framework.registry import find, names
 from framework.reporting.blocks import (
     NOTHING,
     Block,
@@ -46,8 +47,28 @@ def beginning(evidence: Evidence) -> Iterator[Block]:
     """The verdict, what was run, what must be known first, and the labels."""
     yield from verdict(evidence)
     yield Text(_paragraph(evidence))
+    yield from _by_protocol(evidence)
     yield from notes(evidence)
     yield Details("How to read the labels", [Listing(LABELS)])
+
+
+def _by_protocol(evidence: Evidence) -> Iterator[Block]:
+    """Between which arms the columns lie that a protocol puts beside the domain's headline."""
+    for group in evidence.groups:
+        name = str(group.run["protocol"]).partition(" ")[0].partition("(")[0]
+        found = []
+        for axis in find("protocol", name).cls.headline if name in names("protocol") else ():
+            means = sorted(
+                (entry["mean"], DAGGER if entry["kind"] == "rule-based" else "", job.arm)
+                for job in group.jobs
+                if (entry := job.summary["axes"].get(axis)) and entry["mean"] is not None
+            )
+            ends = dict.fromkeys(means[:1] + means[-1:])
+            if means:
+                said = (f"{mean:.2f}{mark} ({arm})" for mean, mark, arm in ends)
+                found.append(f"{axis} {' to '.join(said)}")
+        if found:
+            yield Text(f"Under protocol={name}: {'; '.join(found)}.")
 
 
 def terms(evidence: Evidence) -> dict[str, str]:

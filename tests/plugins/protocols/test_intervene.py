@@ -16,7 +16,7 @@ from framework.errors import UserError
 from framework.records import Case, Event, Gold, GoldItem, Item, MemoryView, Span, TaskCard
 from framework.retention import retained
 from framework.store import verify_run
-from framework.store.directory import load_state
+from framework.store.directory import load_state, read_summary
 from framework.text.tokens import count_tokens
 from plugins.protocols.intervene.protocol import Intervene
 from plugins.protocols.intervene.views import (
@@ -236,6 +236,10 @@ def test_a_run_holds_what_each_view_was_answered_with(
         assert counts[INSERTED] == counts[REMOVED] <= (row.budget_tokens or 0)
     assert intervened > 2
     assert {"kappa_inserted", "leak_removed"} <= set(done.out.split())
+    framework(capsys, "report", str(done.directory))
+    page = (done.directory / "report.md").read_text(encoding="utf-8")
+    mean = read_summary(done.directory)["axes"]["kappa_inserted"]["mean"]
+    assert f"Under protocol=intervene: kappa_inserted {mean:.2f}† (" in page
 
 
 def test_what_it_costs_is_not_the_arms(capsys: pytest.CaptureFixture[str]) -> None:
