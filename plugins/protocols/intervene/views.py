@@ -1,8 +1,8 @@
 """The pair of views of an intervention: equal but for what states the required gold.
 
 A *stretch* of a view is the sentences that state a required gold item, or one that it follows from.
-In the view `inserted` every stretch stands, and what the memory did not show is put in, each item
-by its shortest span, as an item of the view of its own, for as many tokens of other words that go.
+The view `inserted` has every stretch, and what the memory did not show is put in, each item by its
+shortest span, as an item of the view of its own, for as many tokens of other words that go.
 In the view `removed` every stretch is replaced by other text of the same history, and nothing is
 put in. Both have the same number of tokens and differ in those places alone: `removed` is the view
 itself where the memory showed nothing required, `inserted` where it showed it all.
@@ -30,8 +30,8 @@ REMOVED: Final = "removed"
 Place = Literal["random", "first", "last"]
 
 _WORD: Final = re.compile(r"\S+")
-_DRAWS: Final = 400
-"""Sentences of a history that are drawn for one replacement before it is given up."""
+_TRIES: Final = 400
+"""Sentences of a history that are sampled for one replacement before it is given up."""
 
 
 class CannotIntervene(Exception):
@@ -55,7 +55,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """What stands between two places of an item's text in either view."""
+    """What is between two places of an item's text in either view."""
 
     item: int
     start: int
@@ -70,7 +70,7 @@ def pair_of(
     """The views `inserted` and `removed` of a case, of as many tokens each.
 
     place : which of the view's other words go for an item that the memory did not show: a run of
-    them drawn by the case's id, the first or the last; it is put in behind the item that held
+    them sampled by the case's id, the first or the last; it is put in behind the item that held
     them. Where there are not so many, both views have an item more at their end, which is other
     text in `removed`, as far as the budget has room. Raises CannotIntervene.
     """
@@ -108,7 +108,6 @@ class _Pair:
         self._events = events
         self._place = place
         self._chance = random.Random(case.id)
-        self._shown = {item.text for item in view.items}
 
     def views(self) -> dict[str, MemoryView]:
         required = [item.id for item in self._gold.required]
@@ -235,7 +234,7 @@ class _Pair:
         """Other text of the same history, of exactly so many tokens, that states no gold."""
         parts: list[str] = []
         left = tokens
-        for sentence in self._drawn():
+        for sentence in self._sampled():
             taken = []
             for word in sentence.split():
                 n = count_tokens(word)
@@ -252,13 +251,14 @@ class _Pair:
                 return "\n".join(parts)
         raise CannotIntervene(f"the history has no other text of {tokens} tokens")
 
-    def _drawn(self) -> Iterator[str]:
-        """Sentences of the history that the view does not show, drawn at random."""
-        for _ in range(_DRAWS):
+    def _sampled(self) -> Iterator[str]:
+        """Sentences of the history that the view does not show, sampled at random."""
+        for _ in range(_TRIES):
             text = self._chance.choice(self._events).text
-            if text not in self._shown:
+            if text not in self._view.text:
                 start, end = self._chance.choice(_sentences(text) or [(0, 0)])
-                yield text[start:end]
+                if text[start:end] not in self._view.text:
+                    yield text[start:end]
 
     def _made(
         self,
@@ -341,7 +341,7 @@ def _within(word: _Word, stretches: Iterable[tuple[int, int, int]]) -> bool:
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
-    """Where each sentence of a text stands, without surrounding white space."""
+    """Where each sentence of a text is, without surrounding white space."""
     ends = sentence_ends(text)
     found = []
     for a, b in zip([0, *(s for _, s in ends)], [*(e for e, _ in ends), len(text)], strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,23 @@ def test_gold_that_is_shown_is_replaced_where_it_stands() -> None:
         assert other.text.startswith(own.text.split(".")[0])
         assert count_tokens(other.text) == count_tokens(own.text)
         assert not any(text in other.text for text in GOLD)
+
+
+def test_other_text_is_none_that_the_view_shows() -> None:
+    case, view, events = made([([1, 2, 3, 4, 5], [0]), ([6, 7, 8, 9, 0], [1])], room=0)
+    # The view shows a part of each event: all sentences but the last of ten.
+    parts = [". ".join(e.text.split(". ")[:-1]) + "." for e in events[3:]]
+    shown = [*view.items, *(Item(id=f"s{n}", text=text) for n, text in enumerate(parts))]
+    tokens = sum(count_tokens(item.text) for item in shown)
+    wide = MemoryView(items=tuple(shown), tokens=tokens, budget_tokens=tokens)
+    events = [
+        *events[:3],
+        *(replace(e, text=f"{e.text} Rowan and {e.id} larch.") for e in events[3:]),
+    ]
+    removed = pair_of(Plain(), case, wide, events, "random")[REMOVED]
+    for own, other in zip(wide.items[:2], removed.items, strict=False):
+        put = other.text.removeprefix(own.text.split(". ")[0] + ". ")
+        assert not any(sentence in wide.text for sentence in put.split("\n") if len(sentence) > 12)
 
 
 def test_an_empty_view_gets_gold_or_as_much_other_text_within_its_budget() -> None:
