@@ -205,11 +205,12 @@ class Spending:
             "SELECT id, pid, tokens, usd FROM held WHERE scope = ?", (self.scope,)
         ).fetchall()
         for id_, pid, tokens, usd in held:
-            if id_ not in self._own and (pid == os.getpid() or not _alive(pid)):
+            if id_ not in self._own and (pid == os.getpid() or not alive(pid)):
                 self.write_off(Reservation(id=id_, tokens=tokens, usd=usd))
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
+    """Whether there is a process of this number on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -14,11 +14,12 @@ import asyncio
 import importlib
 import json
 import logging
+import os
 import secrets
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -26,6 +27,7 @@ from framework.bounds import at_least
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
 from framework.models.sdk import ThroughSDK, failure
+from framework.models.spending import alive
 from framework.models.throttle import Throttle
 from framework.models.transport import CallFailed
 from framework.store.atomic import write_json
@@ -35,6 +37,15 @@ _PAID: Final = 0.5
 """Share of the list price that both providers take for a batch."""
 _PREFIX: Final = "sha256:"
 _PASSES: Final = frozenset({408, 409, 425, 429})
+_OVER: Final = frozenset({"404", "410", "batch"})
+"""Of a batch that is gone, or that its provider refused as a whole: nothing can come of it."""
+_SENDING_S: Final = 600.0
+"""How long a process that is alive may take to send a batch and write its id."""
+_UNREACHED_S: Final = 3600.0
+"""How long a provider may go without a word of a batch before its requests fail."""
+
+_sending: Final[set[str]] = set()
+"""Names of the batches that this process is sending."""
 
 _log = logging.getLogger(__name__)
 
@@ -70,14 +81,24 @@ class Outcome:
     body: Any
 
 
+Found = dict[str, Outcome | None]
+"""What came of the requests of a batch, by key."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Record:
-    """A batch on disk: its requests by their keys, and its id once the provider gave one."""
+    """A batch on disk: its requests by their keys, and its id once the provider gave one.
+
+    sending : the process that is sending it. not_ours : ids that were taken for its own and hold
+        other requests.
+    """
 
     name: str
     created: float
     requests: list[str]
     id: str | None = None
+    sending: int | None = None
+    not_ours: list[str] = field(default_factory=list)
 
 
 class Batched(ThroughSDK[B], LLM[B]):
@@ -88,8 +109,9 @@ class Batched(ThroughSDK[B], LLM[B]):
         self._gathered: dict[str, tuple[Mapping[str, Any], asyncio.Future[Outcome | None]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._collecting: dict[str, asyncio.Task[dict[str, Outcome]]] = {}
+        self._collecting: dict[str, asyncio.Task[Found]] = {}
         self._records: dict[str, Record] = {}
+        self._warned: set[str] = set()
         if settings.batch:
             self.paid_share = _PAID
             self._throttle = Throttle(settings.batch_size, first=settings.batch_size)
@@ -105,11 +127,17 @@ class Batched(ThroughSDK[B], LLM[B]):
 
     @abstractmethod
     async def find(self, record: Record) -> str | None:
-        """The id of a batch that was perhaps sent; None where the provider has none such."""
+        """The id of a batch that was perhaps sent; None where the provider has none such.
+
+        Never one of `record.not_ours`.
+        """
 
     @abstractmethod
-    async def collect(self, id_: str) -> dict[str, Outcome] | None:
-        """The outcomes by key, None as long as it has not ended. Raises CallFailed for no batch."""
+    async def collect(self, id_: str) -> Found | None:
+        """The outcomes by key, None as long as it has not ended. Raises CallFailed for no batch.
+
+        A request that the batch held and did not answer has None.
+        """
 
     async def send_as(self, key: str, request: Mapping[str, Any]) -> Response:
         if not self.settings.batch:
@@ -117,7 +145,11 @@ class Batched(ThroughSDK[B], LLM[B]):
         name = key.removeprefix(_PREFIX)
         outcome = await self._outcome(name, request)
         if outcome is not None and outcome.status == 200:
-            return self.read(outcome.body, request)
+            try:
+                return self.read(outcome.body, request)
+            except CallFailed:
+                self._forget(name)  # the batch would have the same answer for ever
+                raise
         self._forget(name)  # asked again, it is sent again
         if outcome is None:
             raise CallFailed("expired", "the batch ended without an answer", again=True)
@@ -177,8 +209,10 @@ class Batched(ThroughSDK[B], LLM[B]):
             name=f"decisionbench-{secrets.token_hex(8)}",
             created=time.time(),
             requests=list(gathered),
+            sending=os.getpid(),
         )
         self._save(record)
+        _sending.add(record.name)
         try:
             bodies = {key: body for key, (body, _) in gathered.items()}
             try:
@@ -188,7 +222,11 @@ class Batched(ThroughSDK[B], LLM[B]):
                 if not failed.maybe_billed:
                     self._drop(record)
                 raise failed from None
-            self._save(record)
+            finally:
+                _sending.discard(record.name)
+                record.sending = None
+                if record.name in self._records:
+                    self._save(record)
             _log.info(
                 "batch %s: %d requests sent to %s; a run that is stopped waits for it when resumed",
                 record.id, len(gathered), self.settings.base_url,
@@ -210,7 +248,7 @@ class Batched(ThroughSDK[B], LLM[B]):
             if not answered.done():
                 answered.set_result(found.get(key))
 
-    async def _collected(self, record: Record) -> dict[str, Outcome]:
+    async def _collected(self, record: Record) -> Found:
         """The outcomes of a batch once it has ended, asked for once however many wait."""
         task = self._collecting.get(record.name)
         if task is None:
@@ -222,9 +260,12 @@ class Batched(ThroughSDK[B], LLM[B]):
             self._collecting.pop(record.name, None)
             raise
 
-    async def _poll(self, record: Record) -> dict[str, Outcome]:
+    async def _poll(self, record: Record) -> Found:
+        reached = time.monotonic()
         while True:
             try:
+                if record.id is None:
+                    await self._sent_by_now(record)
                 if record.id is None:
                     record.id = await self.find(record)
                     if record.id is None:
@@ -232,14 +273,44 @@ class Batched(ThroughSDK[B], LLM[B]):
                         return {}
                     self._save(record)
                 found = await self.collect(record.id)
+                if found and found.keys().isdisjoint(record.requests):
+                    record.not_ours.append(record.id)
+                    record.id = None
+                    self._save(record)
+                    continue
                 if found is not None:
                     return found
+                reached = time.monotonic()
             except Exception as error:
                 failed = self._failed(error)
-                if not failed.again:
+                if failed.status in _OVER:
                     self._drop(record)
                     raise failed from None
+                if not failed.again or time.monotonic() - reached >= _UNREACHED_S:
+                    problem = f"{failed.problem} (batch {record.id}: resumed, it is asked again)"
+                    raise CallFailed(
+                        failed.status, problem, again=False, maybe_billed=True
+                    ) from None
+                if record.name not in self._warned:
+                    self._warned.add(record.name)
+                    _log.warning(
+                        "batch %s: %s; asked again for %g min, then its requests fail",
+                        record.id, failed, _UNREACHED_S / 60,
+                    )  # fmt: skip
             await asyncio.sleep(self.settings.batch_poll_s)
+
+    async def _sent_by_now(self, record: Record) -> None:
+        """Wait as long as a process that is alive, this one or another, is sending a batch."""
+        until = record.created + _SENDING_S
+        while record.sending is not None and time.time() < until:
+            if record.name not in _sending:
+                # One of this number that is not sending it is a later process than the sender.
+                if record.sending == os.getpid() or not alive(record.sending):
+                    return
+                if (now := self._read(self._place / f"{record.name}.json")) is None:
+                    return
+                record.sending, record.id = now.sending, now.id
+            await asyncio.sleep(min(1.0, self.settings.batch_poll_s))
 
     def _failed(self, error: Exception) -> CallFailed:
         if isinstance(error, CallFailed):
@@ -254,12 +325,18 @@ class Batched(ThroughSDK[B], LLM[B]):
     def _known(self, key: str) -> Record | None:
         """The batch that a request was sent in, by this process or one before it."""
         for path in self._place.glob("*.json") if self._place.is_dir() else ():
-            if path.stem not in self._records:
-                read = json.loads(path.read_text(encoding="utf-8"))
-                whose = (read.pop("provider"), read.pop("base_url"))
-                if whose == (self.provider, self.settings.base_url):
-                    self._records[path.stem] = Record(**read)
+            if path.stem not in self._records and (record := self._read(path)) is not None:
+                self._records[path.stem] = record
         return next((r for r in self._records.values() if key in r.requests), None)
+
+    def _read(self, path: Path) -> Record | None:
+        """A batch of this provider's on disk; None where another process has removed it."""
+        try:
+            read = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        whose = (read.pop("provider"), read.pop("base_url"))
+        return Record(**read) if whose == (self.provider, self.settings.base_url) else None
 
     def _save(self, record: Record) -> None:
         self._records[record.name] = record
@@ -269,10 +346,7 @@ class Batched(ThroughSDK[B], LLM[B]):
             {
                 "provider": self.provider,
                 "base_url": self.settings.base_url,
-                "name": record.name,
-                "created": record.created,
-                "requests": record.requests,
-                "id": record.id,
+                **asdict(record),
             },
         )
 
@@ -296,5 +370,5 @@ def _said(body: Any) -> str:
 
 
 def lines_of(text: str) -> Sequence[Any]:
-    """The entries of a file of JSON lines."""
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    """The entries of a file of JSON lines; texts in them may hold other line breaks."""
+    return [json.loads(line) for line in text.split("\n") if line.strip()]

@@ -12,7 +12,7 @@ from framework.contracts import Prompt
 from framework.models.cache import Response
 from framework.models.sdk import is_closed, unbounded
 from framework.registry import register
-from plugins.models._batches import Batched, BatchedSettings, Outcome, Record
+from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record
 
 _OF_TEXTS: Final = ("maxLength",)
 _REFUSED: Final = (*_OF_TEXTS, "maxItems", "maximum", "minimum", "multipleOf")
@@ -107,7 +107,7 @@ class Anthropic(Batched[AnthropicSettings]):
 
     async def find(self, record: Record) -> str | None:
         """A batch has no name here: the one of so many requests since, which no record knows."""
-        known = {one.id for one in self._records.values()}
+        known = {one.id for one in self._records.values()} | {*record.not_ours}
         page = await self._client.get(f"{_BATCHES}?limit=100", cast_to=object)
         for batch in page["data"]:
             made = datetime.fromisoformat(batch["created_at"]).timestamp()
@@ -117,11 +117,11 @@ class Anthropic(Batched[AnthropicSettings]):
                 return str(batch["id"])
         return None
 
-    async def collect(self, id_: str) -> dict[str, Outcome] | None:
+    async def collect(self, id_: str) -> Found | None:
         batch = await self._client.get(f"{_BATCHES}/{id_}", cast_to=object)
         if batch["processing_status"] != "ended":
             return None
-        found = {}
+        found: Found = {}
         async for entry in await self._client.messages.batches.results(id_):
             result = entry.to_dict(mode="json")["result"]
             if result["type"] == "succeeded":
@@ -130,6 +130,8 @@ class Anthropic(Batched[AnthropicSettings]):
                 error = result["error"]["error"]
                 status = _STATUSES.get(error["type"], 500)
                 found[entry.custom_id] = Outcome(status=status, body=error)
+            else:
+                found[entry.custom_id] = None
         return found
 
     def _content(self, prompt: Prompt) -> str | list[dict[str, Any]]:

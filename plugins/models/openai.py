@@ -15,7 +15,7 @@ from framework.models.cache import Response
 from framework.models.sdk import unbounded
 from framework.models.transport import CallFailed
 from framework.registry import register
-from plugins.models._batches import Batched, BatchedSettings, Outcome, Record, lines_of
+from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record, lines_of
 from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of
 
 _OWN: Final = "api.openai.com"
@@ -113,26 +113,29 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def find(self, record: Record) -> str | None:
         async for batch in self._client.batches.list(limit=100):
-            if (batch.metadata or {}).get("name") == record.name:
+            named = (batch.metadata or {}).get("name") == record.name
+            if named and batch.id not in record.not_ours:
                 return str(batch.id)
             if batch.created_at < record.created - _DAY_S:
                 break
         return None
 
-    async def collect(self, id_: str) -> dict[str, Outcome] | None:
+    async def collect(self, id_: str) -> Found | None:
         batch = await self._client.batches.retrieve(id_)
         if batch.status == "failed":
             told = "; ".join(e.message or "" for e in (batch.errors and batch.errors.data) or ())
             raise CallFailed("batch", f"{id_} was refused: {told[:300]}", again=False)
         if batch.status not in ("completed", "expired", "cancelled"):
             return None
-        found = {}
+        found: Found = {}
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             for entry in lines_of((await self._client.files.content(file)).text):
-                if (answered := entry.get("response")) is not None:
-                    found[entry["custom_id"]] = Outcome(
-                        status=int(answered["status_code"]), body=answered["body"]
-                    )
+                answered = entry.get("response")
+                found[entry["custom_id"]] = (
+                    Outcome(status=int(answered["status_code"]), body=answered["body"])
+                    if answered is not None
+                    else None
+                )
         return found
 
     async def greet(self) -> None:
