@@ -11,24 +11,28 @@ from pathlib import Path
 from typing import Final
 
 from framework.sandbox import call_filter
-from plugins.archs.external._mapping import SystemFailed, fill
+from plugins.archs.external._mapping import Secrets, SystemFailed, fill
 from plugins.archs.external._settings import CommandSettings
 
 _KEEPER: Final = Path(__file__).with_name("_keeper.py")
 _UNIX_ONLY: Final = (1,)  # AF_UNIX: no network beyond the machine, nor its own
 BOUND: Final = 16 * 2**20
 """Bytes that a system may say in answer to one request; more is a flood."""
+_STDERR_KEPT: Final = 2000
+"""Bytes that the keeper keeps of what a system writes to stderr, as in _keeper.py."""
 
 
 class Home:
     """A directory of its own for one history, gone with `close`; the system's HOME and place.
 
-    command, environment : what starts the keeper, and with it the system.
+    command, environment : what starts the keeper, and with it the system. secrets : what may not be
+        told of them.
     """
 
-    __slots__ = ("_errors", "command", "environment", "path")
+    __slots__ = ("_errors", "command", "environment", "path", "secrets")
 
     def __init__(self, settings: CommandSettings) -> None:
+        self.secrets = Secrets(settings)
         self.path = Path(tempfile.mkdtemp(prefix="memory-"))
         self._errors = self.path.with_name(f"{self.path.name}.stderr")
         values = {"home": str(self.path), "here": str(Path.cwd())}
@@ -52,9 +56,12 @@ class Home:
     def failed(self, what: str) -> SystemFailed:
         """The error of a system that did `what`, with the last line that it wrote to stderr."""
         with contextlib.suppress(OSError):
-            lines = self._errors.read_text(encoding="utf-8", errors="replace").split("\n")
+            written = self._errors.read_text(encoding="utf-8", errors="replace")
+            if len(written.encode()) >= _STDERR_KEPT:  # it may begin within a secret
+                written = written[self.secrets.longest :]
+            lines = self.secrets.hide(written).split("\n")
             what = ": ".join([what, *[line.strip() for line in lines if line.strip()][-1:]])
-        return SystemFailed(what.replace(str(self.path), "HOME"))
+        return SystemFailed(self.secrets.hide(what).replace(str(self.path), "HOME"))
 
     def close(self) -> None:
         """Remove the directory."""

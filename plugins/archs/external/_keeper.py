@@ -101,7 +101,8 @@ def _close_network(filter_: bytes) -> None:
             ("uid_map", f"{uid} {uid} 1"),
             ("gid_map", f"{gid} {gid} 1"),
         ):
-            with open(f"/proc/self/{name}", "w") as file:
+            # Where such namespaces are restricted, making one is allowed and mapping users is not.
+            with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:
                 file.write(text)
 
     class Program(ctypes.Structure):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
+from urllib.parse import quote
 
 from framework.errors import UserError
 from framework.records import Event
@@ -20,6 +23,8 @@ START: Final = ("home", "here")
 """Of a command and its environment: the fresh home, and where decisionbench was started."""
 _PLACEHOLDER: Final = re.compile(r"\{([a-z]+)(?:\.(\w+))?\}")
 _WITH_NAMES: Final = ("metadata", "env")
+_SECRET: Final = 8
+"""Characters from which on a value of the environment may not be part of a result."""
 
 
 class SystemFailed(Exception):
@@ -72,7 +77,7 @@ def found_of(text: Any, ids: Any, score: Any) -> Found:
     """A result of what stands in an answer: a list of texts is one text of several lines."""
     names = ids if isinstance(ids, list) else [] if ids is None else [ids]
     return Found(
-        text="\n".join(map(str, text)) if isinstance(text, list) else str(text or ""),
+        text="\n".join(map(str, text)) if isinstance(text, list) else _said(text, str),
         ids=tuple(map(str, names)),
         score=float(score) if isinstance(score, (int, float)) else None,
     )
@@ -123,7 +128,16 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
     whole = _PLACEHOLDER.fullmatch(template)
     if whole is not None:
         return _value(whole, values)
-    return _PLACEHOLDER.sub(lambda found: str(_value(found, values) or ""), template)
+    return fill_text(template, values, str)
+
+
+def fill_text(template: str, values: Mapping[str, Any], form: Callable[[Any], str]) -> str:
+    """The text with each placeholder replaced by its value in this form, or by nothing."""
+    return _PLACEHOLDER.sub(lambda found: _said(_value(found, values), form), template)
+
+
+def _said(value: Any, form: Callable[[Any], str]) -> str:
+    return "" if value is None else form(value)
 
 
 def _value(found: re.Match[str], values: Mapping[str, Any]) -> Any:
@@ -142,12 +156,16 @@ def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
     """
     for found in _placeholders(template):
         name, inner = found.groups()
-        if name not in (*allowed, "env") or (inner and name not in _WITH_NAMES):
+        if (
+            name not in (*allowed, "env")
+            or (inner and name not in _WITH_NAMES)
+            or (name == "env" and not inner)
+        ):
             raise ValueError(f"{where}: no placeholder {found[0]}{nearest(name, allowed)}")
 
 
 def uses(template: Any, name: str) -> bool:
-    """Whether a placeholder of this name stands anywhere in the template."""
+    """Whether a placeholder of this name is anywhere in the template."""
     return any(found[1] == name for found in _placeholders(template))
 
 
@@ -160,3 +178,62 @@ def _placeholders(template: Any) -> Iterator[re.Match[str]]:
     elif isinstance(template, Sequence):
         for value in template:
             yield from _placeholders(value)
+    elif is_dataclass(template):
+        for field in fields(template):
+            yield from _placeholders(getattr(template, field.name))
+
+
+class Secrets:
+    """The values of the caller's environment that a mapping hands on, kept out of what is stored.
+
+    settings : the mapping; each `{env.NAME}` anywhere in it is one of them.
+    """
+
+    __slots__ = ("_forms", "_values")
+
+    def __init__(self, settings: Any) -> None:
+        names = {found[2] for found in _placeholders(settings) if found[1] == "env"}
+        self._values = {name: os.environ.get(name, "").strip() for name in sorted(names)}
+        forms = {form for value in self._values.values() if value for form in _forms(value)}
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest of them, however it is written."""
+        return len(self._forms[0]) if self._forms else 0
+
+    def hide(self, text: str) -> str:
+        """The text with `***` for each of them. Before it is cut: a part can't be found."""
+        for form in self._forms:
+            text = text.replace(form, "***")
+        return text
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """What a SystemFailed inside says is told without them."""
+        try:
+            yield
+        except SystemFailed as failed:
+            raise SystemFailed(self.hide(str(failed))) from None
+
+    def check(self, found: Sequence[Found]) -> list[Found]:
+        """The results. Raises SystemFailed where the text of one holds such a value.
+
+        Results are stored and sent to the reader, and one that is changed would be another's. A
+        value of fewer than `_SECRET` characters may be any word, so it is let through.
+        """
+        for name, value in self._values.items():
+            if len(value) < _SECRET:
+                continue
+            if any(form in result.text for result in found for form in _forms(value)):
+                raise SystemFailed(
+                    f"a result holds the value of {{env.{name}}}, which is kept out of what is "
+                    "stored: where it is no secret, write it into the mapping"
+                )
+        return list(found)
+
+
+def _forms(value: str) -> set[str]:
+    """A value as it may be written in a message, an answer or an address."""
+    quoted = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    return {value, *quoted, repr(value)[1:-1], quote(value, safe=""), quote(value)}

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from framework.contracts import Arch, ArchContext, Query
+from framework.errors import UserError
+from framework.models.dry_run import current_dry_run
 from framework.records import Event, Item
 from plugins.archs.external._mapping import Found
 from plugins.archs.external._settings import SystemSettings
@@ -54,6 +56,11 @@ class ExternalMemory(Arch[S]):
         # by chance, not by the seed. No measured value may depend on it.
         self.tenant = secrets.token_hex(8)
         self.require()
+        if current_dry_run() is not None:
+            raise UserError(
+                "nothing can be estimated of a system of others: it would be started, or told the "
+                "histories; estimate another arm under the same budget"
+            )
 
     @abstractmethod
     def require(self) -> None:

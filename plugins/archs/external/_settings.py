@@ -56,13 +56,23 @@ class CommandSettings(SystemSettings):
             raise UserError("arch.command: a command that starts the system is required")
         values = {"here": str(Path.cwd()), "home": ""}
         program, _ = fill(self.command[0], values), fill(self.environment, values)
+        if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
+            raise UserError(
+                f"arch.command: {program!r} is relative to the system's fresh home; write "
+                f"'{{here}}/{program}' for a program beside you"
+            )
         if shutil.which(program) is None:
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
 
 
+def apart(write: Any, search: Any, reset: Any) -> bool:
+    """Whether these calls of a server keep histories apart: each that there is uses `{tenant}`."""
+    return all(uses(call, "tenant") for call in (write, search, reset) if call is not None)
+
+
 def check_apart(write: Any, search: Any, reset: object) -> None:
     """Raise ValueError where histories would meet in the one store of a running server."""
-    if reset is None and not (uses(write, "tenant") and uses(search, "tenant")):
+    if reset is None and not apart(write, search, None):
         raise ValueError(
             "reset: a server keeps what it was told: declare how it forgets, or use {tenant} in "
             "both write and search"

@@ -223,9 +223,8 @@ def late(stand: Stand) -> str:
 @canary
 def tenants(stand: Stand) -> str:
     """Two histories open at once know nothing of each other."""
-    one, two = stand.open(), stand.open()
-    one.write(fact(1, f"The locker of Marta Ilves is {code(1)}."))
-    two.write(fact(2, f"The locker of Marta Ilves is {code(2)}."))
+    one = stand.open([fact(1, f"The locker of Marta Ilves is {code(1)}.")])
+    two = stand.open([fact(2, f"The locker of Marta Ilves is {code(2)}.")])  # not to empty `one`
     for system, own, other in ((one, code(1), code(2)), (two, code(2), code(1))):
         found = system.search("locker of Marta Ilves", RESULTS)
         if other in texts(found):

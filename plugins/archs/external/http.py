@@ -6,6 +6,8 @@ import contextlib
 import http.client
 import json
 import socket
+import ssl
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,14 +24,16 @@ from plugins.archs.external._mapping import (
     SEARCH,
     AnswerPaths,
     Found,
+    Secrets,
     SystemFailed,
     at,
     check_template,
     fill,
+    fill_text,
     values_of,
 )
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import SystemSettings, check_apart
+from plugins.archs.external._settings import SystemSettings, apart, check_apart
 from plugins.archs.external._shared import Share
 
 _IN_ADDRESS: Final = ("GET", "DELETE")
@@ -105,35 +109,46 @@ class HttpMemory(ExternalMemory[HttpSettings]):
 class HttpSystem:
     """The requests of one history. `reset` is asked first, where it is declared."""
 
-    __slots__ = ("_closed", "_connection", "_settings", "_share", "_tenant", "_url")
+    __slots__ = ("_closed", "_secrets", "_settings", "_share", "_tenant", "_url", "_wire")
 
     def __init__(self, settings: HttpSettings, tenant: str) -> None:
         self._settings, self._tenant = settings, tenant
         self._url = urlsplit(settings.address)
-        self._connection: http.client.HTTPConnection | None = None
+        self._secrets = Secrets(settings)
+        self._wire: socket.socket | None = None
         self._closed = False
-        assert settings.add is not None
-        assert settings.search is not None
-        self._share = Share(settings.address, tenant, _all(settings.add), _all(settings.search))
-        if settings.reset is not None:
-            self.reset()
+        named = (settings.add, settings.search, settings.reset)
+        calls = (None if one is None else _all(one) for one in named)
+        self._share = Share(
+            settings.address, tenant, apart=apart(*calls), seconds=settings.timeout_seconds
+        )
+        try:
+            if settings.reset is not None:
+                self.reset()
+        except BaseException:
+            self.close()
+            raise
 
     def write(self, event: Event) -> str | None:
         assert self._settings.add is not None
-        answer = self._ask("add", self._settings.add, values_of(event, self._tenant))
         path = self._settings.add.id
-        return str(at(answer, path)) if path else None
+        with self._secrets.hidden():
+            answer = self._ask("add", self._settings.add, values_of(event, self._tenant))
+            return str(at(answer, path)) if path else None
 
     def search(self, query: str, limit: int) -> list[Found]:
         assert self._settings.search is not None
         assert self._settings.answer is not None
         values = {"query": query, "limit": limit, "tenant": self._tenant}
-        return self._settings.answer.read(self._ask("search", self._settings.search, values))
+        with self._secrets.hidden():
+            answer = self._ask("search", self._settings.search, values)
+            return self._secrets.check(self._settings.answer.read(answer))
 
     def reset(self) -> None:
         if self._settings.reset is None:
             raise NotImplementedError
-        self._ask("reset", self._settings.reset, {"tenant": self._tenant})
+        with self._secrets.hidden():
+            self._ask("reset", self._settings.reset, {"tenant": self._tenant})
 
     def tools(self) -> list[str]:
         named = (self._settings.add, self._settings.search, self._settings.reset)
@@ -141,18 +156,16 @@ class HttpSystem:
 
     def close(self) -> None:
         self._closed = True
-        connection = self._connection
-        if connection is not None and connection.sock is not None:
-            with contextlib.suppress(OSError):  # ends a request that is under way
-                connection.sock.shutdown(socket.SHUT_RDWR)
+        if self._wire is not None:
+            _shut(self._wire)
+        self._share.close()
 
     def _ask(self, what: str, endpoint: Endpoint, values: Mapping[str, Any]) -> Any:
         """The JSON that a request is answered with; None where the answer is empty."""
         if self._closed:
             raise SystemFailed(f"{what}: it was closed before")
-        self._share.check()
         fields = fill(endpoint.fields, values)
-        path = fill(endpoint.path, {k: quote(str(v or ""), safe="") for k, v in values.items()})
+        path = fill_text(endpoint.path, values, lambda value: quote(str(value), safe=""))
         target, body = self._url.path.rstrip("/") + path, None
         headers = {"Accept": "application/json", **fill(self._settings.headers, {})}
         if endpoint.method in _IN_ADDRESS:
@@ -161,37 +174,93 @@ class HttpSystem:
             body = json.dumps(fields, ensure_ascii=False).encode()
             headers["Content-Type"] = "application/json"
         try:
-            status, read = self._exchange(endpoint.method, target, body, headers)
-        except (OSError, http.client.HTTPException) as error:
+            with self._share.asked():
+                status, read = self._exchange(endpoint.method, target, body, headers)
+        except (
+            OSError,
+            http.client.HTTPException,
+            ValueError,
+        ) as error:  # of a header's value, too
             seconds = self._settings.timeout_seconds
             slow = isinstance(error, TimeoutError)
             said = f"no answer within {seconds:g} s" if slow else f"{type(error).__name__}: {error}"
             raise SystemFailed(f"{what}: {said}") from None
         if not 200 <= status < 300:
-            raise SystemFailed(f"{what}: status {status}: {read[:200].decode(errors='replace')}")
+            said = self._secrets.hide(read.decode(errors="replace"))
+            raise SystemFailed(f"{what}: status {status}: {said[:200]}")
         try:
             return json.loads(read) if read.strip() else None
         except ValueError:
-            raise SystemFailed(f"{what}: the answer is no JSON: {read[:80]!r}") from None
+            told = self._secrets.hide(read.decode(errors="replace")).encode()
+            raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r}") from None
 
     def _exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        seconds = self._settings.timeout_seconds
-        end, read = time.monotonic() + seconds, bytearray()
-        secure = self._url.scheme == "https"
+        """Status and content of the answer. Raises TimeoutError where the whole takes too long."""
+        end = time.monotonic() + self._settings.timeout_seconds
+        secure, host = self._url.scheme == "https", self._url.hostname
+        assert host is not None
+        wire = _connected(host, self._url.port or (443 if secure else 80), end)
+        # Its own descriptor of the connection, whatever encryption makes of the other: a timeout of
+        # the socket is of each read, so that a few bytes now and then would never end.
+        self._wire = wire.dup()
+        timer = threading.Timer(max(0.0, end - time.monotonic()), _shut, [self._wire])
+        timer.daemon = True
+        timer.start()
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        assert self._url.hostname is not None
-        connection = kind(self._url.hostname, self._url.port, timeout=seconds)
-        self._connection = connection
-        with contextlib.closing(connection):
+        connection = kind(host, self._url.port)
+        connection.sock = wire
+        try:
+            if self._closed:  # since it was asked
+                raise ConnectionAbortedError("it was closed")
+            if secure:
+                connection.sock = ssl.create_default_context().wrap_socket(
+                    wire, server_hostname=host
+                )
             connection.request(method, target, body, dict(headers))
-            answer = connection.getresponse()
-            with answer:
-                while data := answer.read1(_CHUNK):
-                    read += data
-                    if len(read) > BOUND:
-                        raise SystemFailed(f"it answered more than {BOUND:,} bytes")
-                    if time.monotonic() > end:
-                        raise TimeoutError
-            return answer.status, bytes(read)
+            with connection.getresponse() as answer:
+                read = _all_of(answer)
+                status = answer.status
+        except (OSError, http.client.HTTPException):
+            if time.monotonic() >= end:
+                raise TimeoutError from None
+            raise
+        finally:
+            timer.cancel()
+            connection.close()
+            self._wire.close()
+        if time.monotonic() >= end:  # it was cut off, and may be half an answer
+            raise TimeoutError
+        return status, read
+
+
+def _connected(host: str, port: int, end: float) -> socket.socket:
+    """A connection to the first of the host's addresses that takes one."""
+    failed: OSError = ConnectionError(f"{host} has no address")
+    for family, kind, protocol, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        wire = socket.socket(family, kind, protocol)
+        try:
+            wire.settimeout(max(0.001, end - time.monotonic()))
+            wire.connect(place)
+            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return wire
+        except OSError as error:
+            failed = error
+            wire.close()
+    raise failed
+
+
+def _all_of(answer: http.client.HTTPResponse) -> bytes:
+    read = bytearray()
+    while data := answer.read1(_CHUNK):
+        read += data
+        if len(read) > BOUND:
+            raise SystemFailed(f"it answered more than {BOUND:,} bytes")
+    return bytes(read)
+
+
+def _shut(wire: socket.socket) -> None:
+    """End whatever is under way on a connection."""
+    with contextlib.suppress(OSError):
+        wire.shutdown(socket.SHUT_RDWR)

@@ -24,6 +24,7 @@ from plugins.archs.external._mapping import (
     SEARCH,
     AnswerPaths,
     Found,
+    Secrets,
     SystemFailed,
     at,
     check_template,
@@ -31,7 +32,7 @@ from plugins.archs.external._mapping import (
     values_of,
 )
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import CommandSettings, check_apart
+from plugins.archs.external._settings import CommandSettings, apart, check_apart
 from plugins.archs.external._shared import Share
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ class McpSystem:
     """
 
     __slots__ = (
-        "_client", "_ended", "_failure", "_home", "_loop", "_owner", "_serving", "_settings",
-        "_share", "_tenant", "_thread",
+        "_client", "_ended", "_failure", "_home", "_loop", "_owner", "_secrets", "_serving",
+        "_settings", "_share", "_tenant", "_thread",
     )  # fmt: skip
 
     def __init__(self, settings: McpSettings, tenant: str) -> None:
@@ -118,15 +119,24 @@ class McpSystem:
         assert settings.search is not None
         self._settings, self._tenant, self._owner = settings, tenant, os.getpid()
         self._failure, self._ended = "", threading.Event()
-        self._home = Home(settings) if settings.command else None
-        self._share = (
-            Share(settings.address, tenant, settings.write.arguments, settings.search.arguments)
-            if settings.address
-            else None
+        self._secrets = Secrets(settings)
+        named = (settings.write, settings.search, settings.reset)
+        calls = (None if one is None else one.arguments for one in named)
+        self._share = Share(
+            settings.address,
+            tenant,
+            apart=bool(settings.command) or apart(*calls),
+            seconds=settings.timeout_seconds,
         )
+        self._home = Home(settings) if settings.command else None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="mcp", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:
+            self._loop.close()
+            self._let_go()
+            raise
         opened: Future[Client] = Future()
         self._serving = asyncio.run_coroutine_threadsafe(self._serve(opened), self._loop)
         try:
@@ -184,15 +194,18 @@ class McpSystem:
 
     def write(self, event: Event) -> str | None:
         assert self._settings.write is not None
-        answer = self._call("write", self._settings.write, values_of(event, self._tenant))
         path = self._settings.write.id
-        return str(at(answer, path)) if path else None
+        with self._secrets.hidden():
+            answer = self._call("write", self._settings.write, values_of(event, self._tenant))
+            return str(at(answer, path)) if path else None
 
     def search(self, query: str, limit: int) -> list[Found]:
         assert self._settings.search is not None
         assert self._settings.answer is not None
         values = {"query": query, "limit": limit, "tenant": self._tenant}
-        return self._settings.answer.read(self._call("search", self._settings.search, values))
+        with self._secrets.hidden():
+            answer = self._call("search", self._settings.search, values)
+            return self._secrets.check(self._settings.answer.read(answer))
 
     def reset(self) -> None:
         if self._settings.reset is None:
@@ -212,17 +225,19 @@ class McpSystem:
         self._thread.join(10)
         if not self._thread.is_alive():
             self._loop.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self._home is not None:
             self._home.close()
+        self._share.close()
 
     def _call(self, what: str, call: Tool, values: Mapping[str, Any]) -> dict[str, Any]:
-        if self._share is not None:
-            self._share.check()
-        with self._told(what):
+        with self._share.asked(), self._told(what):
             result = self._wait(self._client.call_tool(call.tool, fill(call.arguments, values)))
         text = "\n".join(getattr(block, "text", "") for block in result.content)
         if result.is_error:
-            raise SystemFailed(f"{what}: {call.tool}: {text[:200]}")
+            raise SystemFailed(f"{what}: {call.tool}: {self._secrets.hide(text)[:200]}")
         answer: dict[str, Any] = {"text": text}
         if result.structured_content is not None:
             answer["structured"] = result.structured_content
@@ -250,7 +265,7 @@ class McpSystem:
         except Exception as error:
             slow = isinstance(error, TimeoutError)
             said = f"no answer within {self._settings.timeout_seconds:g} s" if slow else _why(error)
-            told = SystemFailed(f"{what}: {said}")
+            told = SystemFailed(self._secrets.hide(f"{what}: {said}"))
             if self._home is not None:
                 told = self._home.failed(str(told))
             self._failure = str(told)

@@ -55,9 +55,16 @@ class LineSystem:
         self._lock, self._owner = threading.Lock(), os.getpid()
         self._closed, self._failure = False, ""
         self._home = Home(settings)
+        try:
+            self._process = self._started()
+        except BaseException:
+            self._home.close()
+            raise
+
+    def _started(self) -> subprocess.Popen[bytes]:
         errors = self._home.errors()
         try:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 self._home.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -69,8 +76,9 @@ class LineSystem:
             )
         finally:
             os.close(errors)
-        assert self._process.stdin is not None
-        os.set_blocking(self._process.stdin.fileno(), False)
+        assert process.stdin is not None
+        os.set_blocking(process.stdin.fileno(), False)
+        return process
 
     def write(self, event: Event) -> None:
         told = values_of(event, self._tenant)
@@ -80,7 +88,8 @@ class LineSystem:
         results = self._ask({"op": "retrieve", "query": query, "limit": limit}).get("items")
         if not isinstance(results, list) or not all(isinstance(r, dict) for r in results):
             raise self._fail("the answer to retrieve has no list of objects as 'items'")
-        return [found_of(r.get("text"), r.get("id"), r.get("score")) for r in results]
+        found = [found_of(r.get("text"), r.get("id"), r.get("score")) for r in results]
+        return self._home.secrets.check(found)
 
     def reset(self) -> None:
         self._ask({"op": "reset"})
@@ -129,13 +138,14 @@ class LineSystem:
         op = str(request["op"])
         line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         with self._lock:
-            if self._closed:
+            if self._closed or self._failure:
                 raise SystemFailed(f"{op}: it has ended before: {self._failure or 'closed'}")
             answer = self._exchange(line, op)
         try:
             read = json.loads(answer)
         except ValueError:
-            raise self._fail(f"{op}: the answer is no JSON: {answer[:80]!r}") from None
+            told = self._home.secrets.hide(answer.decode(errors="replace")).encode()
+            raise self._fail(f"{op}: the answer is no JSON: {told[:80]!r}") from None
         if not isinstance(read, dict) or "error" in read:
             said = read.get("error") if isinstance(read, dict) else "the answer is no JSON object"
             raise self._fail(f"{op}: {said}")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,11 +17,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from framework.errors import UserError
+from framework.records import Event
 from framework.registry import find, settings_of
 from framework.testing.arch_conformance import ask, check_arch, history, open_arch
 from plugins.archs.external._mapping import SystemFailed
 from plugins.archs.external.canaries import Canaries, check
-from plugins.archs.external.http import HttpMemory, HttpSettings
+from plugins.archs.external.http import HttpMemory, HttpSettings, HttpSystem
 from tests.plugins.archs.external.toy import Toy
 
 APART: dict[str, Any] = {
@@ -130,6 +136,147 @@ def test_a_shared_store_is_reset_for_each_history_and_never_read_by_an_older(
     tenants = check("tenants", HttpMemory, shared)
     assert tenants.passed is False
     assert "another history was written to the same store since" in tenants.text
+
+
+def test_a_reset_of_the_whole_store_keeps_no_histories_apart(
+    httpserver: HTTPServer, service: Service
+) -> None:
+    wiped = settings(httpserver, reset=SHARED["reset"])
+    finding = check("tenants", HttpMemory, wiped)
+    assert finding.passed is False
+    assert "another history was written to the same store since" in finding.text
+    assert check("tenants", HttpMemory, settings(httpserver)).passed
+
+
+_HOLDER = """
+import sys, time
+from plugins.archs.external._shared import Share
+share = Share(sys.argv[1], "another", apart=False, seconds=5)
+print("held", flush=True)
+sys.stdin.read()
+share.close()
+print("closed", flush=True)
+sys.stdin.close()
+time.sleep(60)
+"""
+
+
+def test_two_processes_never_share_a_store(httpserver: HTTPServer, service: Service) -> None:
+    shared = settings(httpserver, **SHARED, timeout_seconds=1.0)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, shared.address.replace("127.0.0.1", "localhost")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    try:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(SystemFailed, match=r"another process used the same store for 1 s"):
+            HttpSystem(shared, "ours")
+        assert service.seen == []
+        threading.Timer(0.3, holder.stdin.close).start()
+        HttpSystem(shared, "ours").close()  # it waits
+        assert holder.stdout.readline() == "closed\n"
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdin.close()
+        holder.stdout.close()
+
+
+def test_a_request_under_way_ends_before_another_history_resets_the_store(
+    httpserver: HTTPServer,
+) -> None:
+    seen: list[str] = []
+
+    def slow(request: Request) -> Response:
+        time.sleep(0.5 if request.method == "POST" else 0)
+        seen.append(request.method)
+        return _json({"memory": {"uid": 1}})
+
+    httpserver.expect_request(_Any()).respond_with_handler(slow)
+    shared = settings(httpserver, **SHARED)
+    older = HttpSystem(shared, "older")
+    writes = threading.Thread(target=older.write, args=(history()[0],))
+    writes.start()
+    time.sleep(0.1)
+    newer = HttpSystem(shared, "newer")
+    writes.join()
+    assert seen == ["DELETE", "POST", "DELETE"]
+    with pytest.raises(SystemFailed, match="another history was written"):
+        older.write(history()[0])
+    older.close()
+    newer.write(history()[0])
+    newer.close()
+
+
+def test_a_key_is_in_no_error_and_no_result(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-proj-12345678")
+    given = settings(httpserver, headers={"Authorization": "Bearer {env.MY_KEY}"})
+
+    def echo(request: Request) -> Response:
+        said = request.headers["Authorization"]
+        if request.method == "GET":
+            return _json({"results": [{"memory": {"content": said, "uid": 1}, "score": 1}]})
+        status = request.args.get("status", 401)
+        text = f"{'.' * (190 if status == 401 else 70)}{said}"
+        return Response(text, status=int(status))
+
+    httpserver.expect_request(_Any()).respond_with_handler(echo)
+    no_json = settings(
+        httpserver,
+        headers={"Authorization": "Bearer {env.MY_KEY}"},
+        add={"path": "/{tenant}?status=200", "fields": {}},
+    )
+    for system in (HttpSystem(given, "t"), HttpSystem(no_json, "t")):
+        with pytest.raises(
+            SystemFailed, match=r"add: (status 401|the answer is no JSON)"
+        ) as failed:
+            system.write(history()[0])
+        assert "sk-" not in str(failed.value)
+    with pytest.raises(SystemFailed, match=r"a result holds the value of \{env\.MY_KEY\}"):
+        HttpSystem(given, "t").search("x", 1)
+    monkeypatch.setenv("MY_KEY", "sk-proj-12345678\nnext")
+    with pytest.raises(SystemFailed, match=r"add: ValueError: Invalid header value") as failed:
+        HttpSystem(given, "t").write(history()[0])
+    assert "sk-" not in str(failed.value)
+
+
+def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def trickle() -> None:
+            asked, _ = server.accept()
+            with asked, contextlib.suppress(OSError):
+                for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 20:
+                    asked.sendall(bytes([byte]))
+                    time.sleep(0.1)
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        given = settings_of(
+            find("arch", "http"), {**APART, "address": address, "timeout_seconds": 0.5}
+        )
+        assert isinstance(given, HttpSettings)
+        begun = time.monotonic()
+        with pytest.raises(SystemFailed, match=r"add: no answer within 0\.5 s"):
+            HttpSystem(given, "t").write(history()[0])
+        assert time.monotonic() - begun < 2
+        thread.join()
+
+
+def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/t/0/a/b").respond_with_json({"memory": {"uid": 1}})
+    httpserver.expect_request("/r/t").respond_with_json({})
+    add = {"path": "/t/{metadata.turn}/{metadata.who}{metadata.none}", "fields": {"t": "{tenant}"}}
+    system = HttpSystem(settings(httpserver, add=add, reset={"path": "/r/{tenant}"}), "t")
+    told = {"turn": "0", "who": "a/b"}
+    system.write(Event(id="e", text="x", time="", kind="", metadata=told))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from plugins.archs.external._mapping import (
     SystemFailed,
     check_template,
     fill,
+    fill_text,
+    found_of,
     values_of,
 )
 
@@ -47,6 +49,16 @@ def test_a_value_keeps_its_type_and_one_that_is_missing_is_left_out() -> None:
     assert fill({"t": "{time}", "s": "{session}", "x": "{text}"}, values_of(bare, "")) == {"x": "x"}
 
 
+def test_nothing_is_no_value_and_zero_is_one() -> None:
+    event = Event(id="e", text="x", time="", kind="", metadata={"turn": "0"})
+    told = {**values_of(event, "t"), "limit": 0}
+    assert fill("at most {limit}", told) == "at most 0"
+    assert fill("turn {metadata.turn}, {metadata.none}.", told) == "turn 0, ."
+    assert fill_text("/{metadata.turn}/{limit}", told, str) == "/0/0"
+    assert found_of(0, 0, 0) == Found(text="0", ids=("0",), score=0.0)
+    assert AnswerPaths().read({"items": [{"text": 0}]}) == [Found(text="0")]
+
+
 def test_braces_of_json_are_no_placeholders() -> None:
     template = '{"text": "{text}", "a": {}}'
     check_template(template, EVENT, "write")
@@ -60,6 +72,11 @@ def test_keys_come_from_the_environment_and_are_missed_in_one_line(
     assert fill("Bearer {env.A_KEY}", {}) == "Bearer secret"
     with pytest.raises(UserError, match="NO_KEY is not set"):
         fill("{env.NO_KEY}", {})
+
+
+def test_a_variable_needs_a_name() -> None:
+    with pytest.raises(ValueError, match=r"write: no placeholder \{env\}"):
+        check_template("{env}", EVENT, "write")
 
 
 @pytest.mark.parametrize("template", ["{txt}", {"a": ["{txt}"]}, "x {text.y}", "{txt.y}"])

@@ -107,6 +107,17 @@ def test_a_mistake_in_a_mapping_is_one_line(given: dict[str, Any], said: str) ->
         open_arch(McpMemory, settings(**given), ())
 
 
+def test_a_key_is_in_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-proj-12345678")
+    key = {"K": "{env.MY_KEY}"}
+    given = settings(write={"tool": "no_sk-proj-12345678"}, environment=key)
+    with pytest.raises(SystemFailed, match=r"write: no_\*\*\*: bad call of no_\*\*\*$"):
+        open_arch(McpMemory, given, history())
+    command = ["sh", "-c", "echo no $K >&2; exit 3"]
+    with pytest.raises(SystemFailed, match=r"start: .*no \*\*\*$"):
+        open_arch(McpMemory, settings(command=command, environment=key), history())
+
+
 def test_without_the_package_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'decisionbench\[mcp\]'"):

@@ -48,6 +48,19 @@ def test_a_system_that_fails_is_rows_with_its_error(
     assert all("retrieve: it ended with status 1: out of memory" in row.error for row in rows)
 
 
+@pytest.mark.parametrize("sweep", [[], ["-m", "budget=tight,medium"]])
+def test_an_estimate_starts_nothing_and_says_so_in_one_line(
+    sweep: list[str], capsys: pytest.CaptureFixture[str], runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(runs_dir)
+    mark = runs_dir / "started"
+    command = ["sh", "-c", f"touch '{mark}'"]
+    done = started(capsys, runs_dir, "dry_run=true", *sweep, command=command)
+    assert "nothing can be estimated of a system of others" in done.mistake
+    assert not mark.exists()
+
+
 @pytest.mark.parametrize(
     ("mapping", "said"),
     [

@@ -9,20 +9,23 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from framework.contracts import ArchContext
 from framework.errors import UserError
 from framework.testing.arch_conformance import NoClient, ask, check_arch, history, open_arch
+from plugins.archs.external._home import _KEEPER, network_filter
 from plugins.archs.external._mapping import SystemFailed
 from plugins.archs.external._memory import ExternalMemory
 from plugins.archs.external._settings import CommandSettings
-from plugins.archs.external.process import ProcessMemory
-from tests.plugins.archs.external.systems import SHELL, toy
+from plugins.archs.external.process import LineSystem, ProcessMemory
+from tests.plugins.archs.external.systems import HERE, SHELL, toy
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -65,9 +68,28 @@ def test_the_environment_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("SOME_API_KEY", "sk-secret")
     monkeypatch.setenv("WANTED", "handed on")
     settings = toy("--tells", "environment", environment={"MINE": "{env.WANTED}", "AT": "{home}/x"})
-    seen = json.loads(told(settings))
+    seen = {name: value[::-1] for name, value in json.loads(told(settings)).items()}
     assert seen.keys() - {"LC_CTYPE", "PWD"} == {"PATH", "HOME", "TMPDIR", "LANG", "MINE", "AT"}
     assert (seen["MINE"], seen["AT"]) == ("handed on", f"{seen['HOME']}/x")
+
+
+def test_a_key_that_is_handed_on_is_in_no_result_and_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-proj-12345678")
+    handed: dict[str, Any] = {"environment": {"KEY": "{env.MY_KEY}"}}
+    with pytest.raises(SystemFailed, match=r"a result holds the value of \{env\.MY_KEY\}"):
+        told(toy("--tells", "keys", **handed))
+    for script, said in (
+        ('echo "bad key $KEY" >&2; exit 3', r"write: it ended with status 3: bad key \*\*\*$"),
+        ("printf '%s%01990d\\n' $KEY 0 >&2; exit 3", "write: it ended with status 3: 0+$"),
+        ('echo "{\\"error\\": \\"bad key $KEY\\"}"', r"write: bad key \*\*\*$"),
+        ('echo "%070d $KEY"', r"write: the answer is no JSON: b'%070d \*\*\*"),
+    ):
+        command = ("sh", "-c", f"read -r line; {script}")
+        with pytest.raises(SystemFailed, match=said) as failed:
+            opened(CommandSettings(command=command, **handed))
+        assert "5678" not in str(failed.value)
 
 
 def test_every_history_has_a_fresh_home_that_is_gone_afterwards() -> None:
@@ -94,6 +116,38 @@ def test_the_network_is_closed_unless_declared() -> None:
         assert left.endswith(ours)
 
 
+_RESTRICTED = """
+import importlib.util, pathlib, socket, sys
+spec = importlib.util.spec_from_file_location("keeper", sys.argv[1])
+keeper = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(keeper)
+class Lib:
+    def __init__(self, real): self.real = real
+    def unshare(self, flags): return 0
+    def prctl(self, *given): return self.real.prctl(*given)
+real = keeper.ctypes.CDLL
+keeper.ctypes.CDLL = lambda *given, **named: Lib(real(*given, **named))
+def refused(*given): raise PermissionError(1, "Operation not permitted")
+keeper.open = refused
+keeper._close_network(bytes.fromhex(sys.argv[2]))
+try:
+    socket.socket()
+except OSError as error:
+    print("closed", error.errno)
+"""
+
+
+@pytest.mark.skipif(network_filter() == "-", reason="there is no filter for this machine")
+def test_without_a_mapping_of_users_the_filter_still_closes_the_network() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _RESTRICTED, str(_KEEPER), network_filter()],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("closed 97\n", 0), done.stderr
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -118,6 +172,30 @@ def test_after_a_failure_nothing_more_is_asked() -> None:
         ask(instance, history())
 
 
+def test_after_an_error_that_it_survives_nothing_more_is_asked_either() -> None:
+    script = """read -r line; echo '{"error": "no"}'; read -r line; echo '{"ok": true}'"""
+    system = LineSystem(CommandSettings(command=("sh", "-c", script)), "t")
+    try:
+        for said in ("write: no", "write: it has ended before: write: no"):
+            with pytest.raises(SystemFailed, match=f"^{said}$"):
+                system.write(history()[0])
+    finally:
+        system.close()
+
+
+def test_what_can_not_be_started_leaves_no_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refused(*given: object, **named: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    with pytest.raises(OSError, match="no more processes"):
+        LineSystem(CommandSettings(command=SHELL), "t")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("script", "said"),
     [
@@ -133,8 +211,13 @@ def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
         opened(CommandSettings(command=("sh", "-c", f"read -r line; {script}")))
 
 
-def test_a_command_that_is_not_there_is_the_users_mistake() -> None:
-    for command, said in (((), "is required"), (("no-such-program",), "is not installed")):
+def test_a_command_that_is_not_there_is_the_users_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
+    for command, said in (
+        ((), "is required"),
+        (("no-such-program",), "is not installed"),
+        (("./memory.sh",), r"'\./memory\.sh' is relative .* '\{here\}/\./memory\.sh'"),
+    ):
         with pytest.raises(UserError, match=said):
             opened(CommandSettings(command=command))
     with pytest.raises(UserError, match="NO_SUCH_KEY is not set"):

@@ -146,7 +146,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--fault", default="", choices=["", *FAULTS])
     parser.add_argument("--store", default="")
-    parser.add_argument("--tells", default="", choices=["", "environment", "home", "network"])
+    parser.add_argument(
+        "--tells", default="", choices=["", "environment", "keys", "home", "network"]
+    )
     parser.add_argument("--leaves", default="", help="a child that outlives it, and its file")
     args = parser.parse_args()
     toy = Toy(args.fault, args.store)
@@ -175,8 +177,10 @@ def main() -> None:
 
 
 def telling(what: str) -> list[dict[str, str]]:
-    """What it sees of the machine it runs on."""
+    """What it sees of the machine it runs on; values backwards, as keys would be refused."""
     if what == "environment":
+        return [{"text": json.dumps({name: value[::-1] for name, value in os.environ.items()})}]
+    if what == "keys":
         return [{"text": json.dumps(dict(os.environ))}]
     if what == "home":
         kept = Path.home() / "kept"
