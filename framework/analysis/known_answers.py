@@ -176,8 +176,9 @@ def of_error(
     elif names and kind == "llm":
         yield (
             f"the judge's error on {', '.join(names)} is not known: `decisionbench calibrate "
-            f"{judge} --set questions --out FILE`, with the judge's settings, measures it, and "
-            "judge.calibration=FILE carries it into the interval"
+            f"{judge} --set NAME --out FILE`, with the judge's settings and a set of "
+            "`list calibration`, measures it, and judge.calibration=FILE carries it into the "
+            "interval"
         )
     others = ", ".join(axis for axis in judged if axis not in names)
     if others and (rates is not None or kind == "llm"):

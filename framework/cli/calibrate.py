@@ -44,9 +44,9 @@ def calibrate(args: argparse.Namespace) -> int:
     else:
         said, of = _judged(args.judge, of_judge, answers)
     found = calibration(args.judge, args.set, answers, said)
-    shares = [_corrected(Path(run), found) for run in args.runs or ()]
-    if out is not None:
+    if out is not None:  # the verdicts are paid for, whatever is wrong with --runs
         write_json(out, {**found.plain(), "discrimination": found.rates.discrimination, **of})
+    shares = [_corrected(Path(run), found) for run in args.runs or ()]
     if args.json:
         print(json.dumps({**found.plain(), "runs": shares}, indent=2))
     else:

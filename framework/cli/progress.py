@@ -39,11 +39,12 @@ class Progress(Listener):
                 errors, n = errors + failed, n + rows
                 account = current()
                 spent = account.total() if account else None
+                usd = spent.usd + spent.lost_usd if spent else 0.0
                 bar.update(
                     task,
                     advance=rows,
                     rate=f"{n / max(1e-3, time.monotonic() - begun):.1f}/s",
-                    spent=f"${spent.usd + spent.lost_usd:.4f}" if spent and spent.calls else "",
+                    spent=f"${usd:.4f}" if usd else "",
                     errors=f"{errors} failed" if errors else "",
                 )
 

@@ -18,7 +18,7 @@ from framework.records import Answer, ReasoningPoint, Standard
 class Verdict:
     """A judge's yes or no on one demand, with the words it rests on.
 
-    supported : False where these words do not stand in the answer; such a verdict is not met, and
+    supported : False where these words are not in the answer; such a verdict is not met, and
         the run counts it.
     """
 

@@ -56,7 +56,7 @@ class Axis(Configured[S]):
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
     corrected : by name, a column whose value is one verdict of the judge on an answer to a
         question, and 0 where an answer abstains that should not. Its mean, corrected for the
-        judge's error, bears the name where that error was measured (`Judge.error_rates`).
+        judge's error, has the name where that error was measured (`Judge.error_rates`).
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
     precision : by column that copied text may raise, the column of the axis that shows what copying
         costs, as precision does beside recall.

@@ -65,12 +65,13 @@ def _close(spending: Spending, whose: str) -> None:
 
 
 def told(spent: Spent, whose: str) -> str:
-    """What was spent, in a line."""
-    line = f"spent by the {whose}: ${spent.usd:.4f}, {spent.calls} calls, {spent.tokens} tokens"
+    """What was spent, in a line; without dollars where nothing had a price."""
+    usd = f"${spent.usd:.4f}, " if spent.usd else ""
+    line = f"spent by the {whose}: {usd}{spent.calls} calls, {spent.tokens} tokens"
     if spent.lost_calls:
         line += (
-            f"; {spent.lost_calls} calls whose answer never came may have been billed as well, at "
-            f"most ${spent.lost_usd:.4f}"
+            f"; {spent.lost_calls} calls whose answer never came may have been billed as well"
+            + (f", at most ${spent.lost_usd:.4f}" if spent.lost_usd else "")
         )
     return line
 

@@ -17,7 +17,7 @@ _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", 
 class Finding:
     """Whether one demand is met, the words of the text that it rests on, and why in a sentence.
 
-    supported : False where it rests on words that do not stand in the text: then it is not met,
+    supported : False where it rests on words that are not in the text: then it is not met,
         whatever was said, and `why` begins with what that was.
     """
 
@@ -74,7 +74,7 @@ def written(findings: Sequence[Finding]) -> dict[str, Any]:
 def read_findings(data: Mapping[str, Any], ids: Sequence[str], text: str) -> tuple[Finding, ...]:
     """The findings, in the order of `ids`, as the demands were listed.
 
-    One with a quote that does not stand in `text` is without support, which says nothing of the
+    One with a quote that is not in `text` is without support, which says nothing of the
     others. Raises ValueError unless there is exactly one for each demand.
     """
     entries: dict[int, Finding] = {}

@@ -22,10 +22,11 @@ _MOST_ARMS: Final = 3
 class Glance:
     """Who leads the verdict's last axis, and the narrowest lead over all budgets.
 
-    leading : the budgets that each arm leads, by arm; an arm whose mean went through rules bears
+    leading : the budgets that each arm leads, by arm; an arm whose mean went through rules has
     the mark. best, other : the means of the narrowest lead's leader and of the arm it is compared
-    with. lead : their difference; None where that comparison was not made. tied : whether another
-    arm has the same mean there.
+    with. lead : their difference; None where that comparison was not made. tied : the arms that
+    have the same mean there, none where one leads. budget : where that is. all_compared : whether
+    every budget's lead is a comparison, so that none is narrower.
     """
 
     axis: str
@@ -35,7 +36,9 @@ class Glance:
     lead: Difference | None
     other: float | None
     decided: bool
-    tied: bool
+    tied: Sequence[str]
+    budget: str
+    all_compared: bool
 
     def numbers(self) -> dict[str, float | None]:
         """The means, and by how much the better one is better, with the 95% interval."""
@@ -53,17 +56,18 @@ class Glance:
 
     def words(self) -> str:
         """`dpm† +.57 (.43–.70) or more vs bm25 in eda`."""
-        several = len(self.leading) > 1 and not self.tied
+        if self.tied:
+            where = f" at {self.budget}" if self.n_budgets > 1 else ""
+            return f"{', '.join(self.tied)} tied{where} in {self.axis}"
+        several = len(self.leading) > 1
         arms = ", ".join(
             f"{arm} at {' and '.join(budgets)}" if several else arm
             for arm, budgets in self.leading.items()
         )
-        if self.tied:
-            return f"{arms} tied in {self.axis}"
         if self.lead is None:
             return f"{arms} lead{'s' * (len(self.leading) == 1)} in {self.axis}"
         sure = "" if self.decided else " undecided"
-        more = " or more" if self.n_budgets > 1 else ""
+        more = " or more" if self.n_budgets > 1 and self.all_compared else ""
         return f"{arms}{sure} {_delta(self.lead)}{more} vs {self.lead.other} in {self.axis}"
 
 
@@ -96,13 +100,13 @@ def glance(sweep: Mapping[str, Any]) -> Glance | None:
     found = leaders(group, axis)
     leading: dict[str, list[str]] = {}
     for leader in found:
-        mark = DAGGER if leader.kind == "rule-based" else ""
-        for arm in leader.arms:
-            leading.setdefault(f"{arm}{mark}", []).append(leader.budget)
+        for arm in _marked(leader):
+            leading.setdefault(arm, []).append(leader.budget)
     if not found or len(leading) > _MOST_ARMS:
         return None
-    leader, lead = min(((each, _nearest(group, each)) for each in found), key=_width)
-    tied = len(leader.arms) > 1
+    leads = [(each, _nearest(group, each)) for each in found]
+    leader, lead = min(leads, key=_width)
+    tied = _marked(leader) if len(leader.arms) > 1 else []
     entry = None if lead is None else group.entry(lead.other, leader.budget, axis)
     return Glance(
         axis=axis,
@@ -113,7 +117,15 @@ def glance(sweep: Mapping[str, Any]) -> Glance | None:
         other=None if entry is None else entry["mean"],
         decided=lead in leader.shown,
         tied=tied,
+        budget=leader.budget,
+        all_compared=all(each is not None for _, each in leads),
     )
+
+
+def _marked(leader: Leader) -> list[str]:
+    """The arms of the best mean, marked where it went through rules."""
+    mark = DAGGER if leader.kind == "rule-based" else ""
+    return [f"{arm}{mark}" for arm in leader.arms]
 
 
 def _nearest(group: Group, leader: Leader) -> Difference | None:

@@ -131,8 +131,8 @@ def abstention(group: Group) -> Iterator[Block]:
     yield from arms_table(
         group,
         "car-table",
-        "CAR over thresholds of the arm's own confidences: decisions of less are withdrawn, as "
-        "`reader=verified reader.threshold=` does; at 0 all stand",
+        "CAR over thresholds of the arm's own confidences: decisions of less are withdrawn, as a "
+        "reader with a threshold does; at 0 none is",
         {
             "threshold": lambda one: f"{one.threshold:.3f}" if one.threshold else "0",
             "decided": lambda one: interval_cell(one.committed),

@@ -64,7 +64,7 @@ def calibration(group: Group) -> Iterator[Block]:
         "wrongly: chosen on half of the cases (of their clusters) by conformal risk control, and "
         "checked on the other half. The guarantee is an average over such halves, for a case "
         "exchangeable with them; it is none for this one threshold, nor of the share wrong among "
-        "the cases decided. `reader=verified reader.threshold=` takes it",
+        "the cases decided. A reader with a threshold takes it",
         {
             "alpha": lambda one: f"{one.alpha:g}",
             "threshold": lambda one: one.method if isinf(one.threshold) else f"{one.threshold:.3f}",

@@ -212,6 +212,18 @@ def test_a_calibration_is_of_one_judge(
     assert not Path("r").exists()
 
 
+def test_a_calibration_is_kept_whatever_runs_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = framework(
+        capsys, "calibrate", "llm", *SET, "--out", "rates.json", "--runs", "nowhere"
+    )  # fmt: skip
+    assert done.status == 2
+    assert "nowhere" in done.mistake
+    assert json.loads(Path("rates.json").read_text())["right"]["n"] > 0
+
+
 def test_a_judge_no_better_than_chance_is_no_gates_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.tracking._glance import sweep_name
+from framework.analysis.verdict import Difference
+from plugins.tracking._glance import Glance, sweep_name
 from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word
 from tests.framework.analysis.test_sweep_summary import ALL, HALF, NONE, combine, job
 
@@ -105,6 +108,28 @@ def test_of_several_budgets_the_narrowest_lead_is_named() -> None:
     jobs[2], jobs[3] = (job(arm, {"eda": mean}, budget="loose", digest=arm + "loose")
                         for arm, mean in (("x", NONE), ("y", ALL)))  # fmt: skip
     assert sweep_name(combine(*jobs)).startswith("x at tight, y at loose +1.0 (.35–1.0) or more")
+
+
+def test_a_tie_names_the_arms_of_its_own_budget() -> None:
+    means = {"tight": (ALL, HALF, NONE), "loose": (NONE, HALF, HALF)}
+    found = combine(
+        *(
+            job(arm, {"eda": mean}, budget=budget, digest=arm + budget)
+            for budget, of in means.items()
+            for arm, mean in zip("xyz", of, strict=True)
+        )
+    )
+    assert sweep_name(found) == "y, z tied at loose in eda; domain, 3 arms, tight, loose"
+
+
+def test_a_lead_that_was_not_compared_may_be_narrower() -> None:
+    lead = Difference(other="y", delta=0.5, low=0.1, high=0.9)
+    said = Glance(
+        axis="eda", leading={"x": ["tight", "loose"]}, n_budgets=2, best=1.0, lead=lead, other=0.5,
+        decided=True, tied=[], budget="tight", all_compared=True,
+    )  # fmt: skip
+    assert said.words() == "x +.50 (.10–.90) or more vs y in eda"
+    assert replace(said, all_compared=False).words() == "x +.50 (.10–.90) vs y in eda"
 
 
 def test_where_lower_is_better_the_lead_counts_downwards() -> None:
