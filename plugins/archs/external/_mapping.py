@@ -1,4 +1,4 @@
-"""What a call is filled with, and where things stand in an answer: declared, never guessed."""
+"""What a call is filled with, and where things are in an answer: declared, never guessed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPaths:
-    """Where the results of a search stand in its answer, as dotted paths (`result.0.memory`).
+    """Where the results of a search are in its answer, as dotted paths (`result.0.memory`).
 
     items : the list of results, or one text; that of the answer itself is empty.
     text, id, score : within one result; empty: the result itself is the text, there is none.
@@ -74,7 +74,7 @@ class AnswerPaths:
 
 
 def found_of(text: Any, ids: Any, score: Any) -> Found:
-    """A result of what stands in an answer: a list of texts is one text of several lines."""
+    """A result of what an answer holds: a list of texts is one text of several lines."""
     names = ids if isinstance(ids, list) else [] if ids is None else [ids]
     return Found(
         text="\n".join(map(str, text)) if isinstance(text, list) else _said(text, str),

@@ -224,7 +224,9 @@ def late(stand: Stand) -> str:
 def tenants(stand: Stand) -> str:
     """Two histories open at once know nothing of each other."""
     one = stand.open([fact(1, f"The locker of Marta Ilves is {code(1)}.")])
-    two = stand.open([fact(2, f"The locker of Marta Ilves is {code(2)}.")])  # not to empty `one`
+    two = stand.open(
+        [fact(2, f"The locker of Marta Ilves is {code(2)}.")]
+    )  # which must not empty `one`
     for system, own, other in ((one, code(1), code(2)), (two, code(2), code(1))):
         found = system.search("locker of Marta Ilves", RESULTS)
         if other in texts(found):
@@ -286,7 +288,7 @@ def whole(stand: Stand) -> str:
 
 @canary
 def ids(stand: Stand) -> str:
-    """The ids that results bear are of the events that their texts come from."""
+    """The ids of results are those of the events that their texts come from."""
     events = [event for _, event in facts()]
     system = stand.open()
     named = {given: event.id for event in events if (given := system.write(event)) is not None}
@@ -297,7 +299,7 @@ def ids(stand: Stand) -> str:
         aligned, share = tracer.trace(Found(text=result.text), {})
         by_id, by_words = by_id + (traced == 1 and bool(result.ids)), by_words + (share > 0)
         if share == 1 and not set(sources) & set(aligned):
-            raise _Wrong(f"{result.text[:60]!r} bears the id of {sources[0]}, not of {aligned[0]}")
+            raise _Wrong(f"{result.text[:60]!r} has the id of {sources[0]}, not of {aligned[0]}")
     return f"of {len(found)} results {by_id} have an id, {by_words} can be traced by their words"
 
 

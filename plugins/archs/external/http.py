@@ -60,7 +60,7 @@ class HttpSettings(SystemSettings):
 
     address : `http://127.0.0.1:8000`; another path may follow. headers : with each request;
         `{env.NAME}` keeps a key out of the mapping. add, search, reset : the endpoints. answer :
-        where the results stand in the answer of `search`.
+        where the results are in the answer of `search`.
     """
 
     address: str = ""

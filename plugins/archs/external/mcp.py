@@ -58,7 +58,7 @@ class McpSettings(CommandSettings):
     """A server of the Model Context Protocol: started by `command`, or running at `address`.
 
     headers : of each request to an address; `{env.NAME}` keeps a key out of the mapping. write,
-        search, reset : the tools. answer : where the results stand in the answer of `search`, which
+        search, reset : the tools. answer : where the results are in the answer of `search`, which
         is an object with `structured`, `text` and, where that text is JSON, `json`.
     """
 

@@ -1,4 +1,4 @@
-"""The guide's mappings are checked as they stand, and its memory is the one of these tests."""
+"""The guide's mappings are checked as they are, and its memory is the one of these tests."""
 
 from __future__ import annotations
 

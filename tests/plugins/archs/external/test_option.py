@@ -1,4 +1,4 @@
-"""A system is one YAML mapping: `arch=NAME`, and its rows bear the name."""
+"""A system is one YAML mapping: `arch=NAME`, and its rows have that name."""
 
 from __future__ import annotations
 
@@ -48,7 +48,22 @@ def test_a_system_that_fails_is_rows_with_its_error(
     assert all("retrieve: it ended with status 1: out of memory" in row.error for row in rows)
 
 
-@pytest.mark.parametrize("sweep", [[], ["-m", "budget=tight,medium"]])
+def test_a_key_that_a_system_prints_is_in_no_file_of_the_run(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    monkeypatch.setenv("MY_KEY", "sk-proj-12345678")
+    command = ["sh", "-c", 'read -r line; echo "no such key: $KEY" >&2; exit 1']
+    mapping = {"command": command, "environment": {"KEY": "{env.MY_KEY}"}}
+    done = started(capsys, runs_dir, "max_errors=100", **mapping)
+    assert all("no such key: ***" in row.error for row in read_run(done.directory).rows)
+    files = [file for file in done.directory.rglob("*") if file.is_file()]
+    assert files
+    assert not any(b"sk-proj" in file.read_bytes() for file in files)
+    assert "sk-proj" not in done.out + done.err
+
+
+@pytest.mark.parametrize("sweep", [[], ["-m", "budget=tight,moderate"]])
 def test_an_estimate_starts_nothing_and_says_so_in_one_line(
     sweep: list[str], capsys: pytest.CaptureFixture[str], runs_dir: Path,
     monkeypatch: pytest.MonkeyPatch,

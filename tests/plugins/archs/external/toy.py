@@ -40,7 +40,7 @@ FAULTS = {
     "forgets_found": "what a search found is gone",
     "shuffled": "the order of results is drawn at random",
     "frozen_index": "what is written after the first search is not found",
-    "swapped_ids": "results bear each other's ids",
+    "swapped_ids": "results have each other's ids",
     "invents": "where nothing is stored, something is found",
     "crash": "it ends at the first search",
     "hang": "it never answers a search",
