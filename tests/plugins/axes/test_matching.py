@@ -25,8 +25,8 @@ MATCHES = {
 }
 """The axes of each domain in their order, as recorded before there was a match; `decision_corpus`
 has had `answer` since a reader answers it."""
-ON_DEMAND = {"drift", "operators"}
-"""Axes that only `extra_axes` names."""
+ON_DEMAND = {"drift", "operators", "traced", "intervention"}
+"""Axes that only `extra_axes` names, or a protocol that measures them."""
 
 
 def test_every_domain_has_the_axes_that_it_had() -> None:

@@ -30,8 +30,11 @@ def test_the_arm_is_the_yamls_name_and_a_repetition_gives_the_same_rows(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(runs_dir)
-    once, again = (started(capsys, runs_dir, command=SHELL, version="1") for _ in range(2))
-    assert once.status == 0, once.err
+    once, again = (
+        started(capsys, runs_dir, f"run_name={name}", command=SHELL, version="1")
+        for name in ("once", "again")
+    )
+    assert once.status == again.status == 0, once.err + again.err
     assert {row.arm for row in read_run(once.directory).rows} == {"mine"}
     assert all(row.view_tokens > 0 and not row.error for row in read_run(once.directory).rows)
     assert measured(once) == measured(again)

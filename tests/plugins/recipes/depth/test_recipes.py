@@ -51,6 +51,7 @@ SWEEPS = {
     "agentic": ("reader=commit,agentic", "arch=bm25", "n_cases=8"),
     "cross_model": ("model=rule_based,rule_based_noisy", "arch=none,bm25,oracle"),
     "intervention": ("arch=none,typed_graph",),
+    "causal_use": ("arch=none,typed_graph", "n_cases=12"),
     # raptor's memory is a model's: it has recall of the forms that the model reads alone.
     "crossover": ("arch=none,bm25,typed_graph", "n_cases=16"),
     "paper_geometry": ("arch=none,bm25,typed_graph", "n_cases=9"),
@@ -333,6 +334,18 @@ def agentic(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
     )(jobs, pages, text)  # fmt: skip
 
 
+def under_intervention(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """Kappa and leak as observed and under intervention, and the difference of the means."""
+    table = pages["kappa and leak as observed, and under intervention"]
+    for job in jobs:
+        for column, axis in (("gold put in", "kappa_inserted"), ("gold taken out", "leak_removed")):
+            near(table.number(job.arm, column), mean(job, axis))
+        assert table.number(job.arm, "n") == len(values(job, "use_effect")) > 0
+        if values(job, "kappa"):
+            gap = mean(job, "kappa_inserted") - mean(job, "kappa")
+            near(table.number(job.arm, "difference"), gap)
+
+
 CHECKS: dict[str, tuple[str, Check]] = {
     "depth/F016": ("crossover", crossover),
     "depth/F035": ("crossover", decay),
@@ -361,6 +374,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/maintenance": ("maintenance", maintenance),
     "depth/table39": ("seed_traversal", by_depth("{axis} by depth", "recall")),
     "depth/F017": ("intervention", lifts),
+    "depth/causal_use": ("causal_use", under_intervention),
     "depth/table6": (
         "paper_geometry",
         printed_table("Table 6", {"compliance": "compliance", "recall": "recall", "F1": "f1",
