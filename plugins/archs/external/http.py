@@ -15,22 +15,19 @@ from typing import Any, Final, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
 from framework.errors import UserError
-from framework.records import EMPTY, Event
+from framework.records import EMPTY
 from framework.registry import register
+from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import BOUND
 from plugins.archs.external._mapping import (
     EVENT,
     RESET,
     SEARCH,
     AnswerPaths,
-    Found,
-    Secrets,
     SystemFailed,
-    at,
     check_template,
     fill,
     fill_text,
-    values_of,
 )
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._settings import SystemSettings, apart, check_apart
@@ -106,15 +103,16 @@ class HttpMemory(ExternalMemory[HttpSettings]):
         return HttpSystem(self.settings, self.tenant)
 
 
-class HttpSystem:
+class HttpSystem(CalledSystem[Endpoint]):
     """The requests of one history. `reset` is asked first, where it is declared."""
 
-    __slots__ = ("_closed", "_secrets", "_settings", "_share", "_tenant", "_url", "_wire")
+    __slots__ = ("_closed", "_settings", "_share", "_url", "_wire")
+    writes = "add"
 
     def __init__(self, settings: HttpSettings, tenant: str) -> None:
-        self._settings, self._tenant = settings, tenant
+        super().__init__(settings, tenant)
+        self._settings = settings
         self._url = urlsplit(settings.address)
-        self._secrets = Secrets(settings)
         self._wire: socket.socket | None = None
         self._closed = False
         named = (settings.add, settings.search, settings.reset)
@@ -129,27 +127,6 @@ class HttpSystem:
             self.close()
             raise
 
-    def write(self, event: Event) -> str | None:
-        assert self._settings.add is not None
-        path = self._settings.add.id
-        with self._secrets.hidden():
-            answer = self._ask("add", self._settings.add, values_of(event, self._tenant))
-            return str(at(answer, path)) if path else None
-
-    def search(self, query: str, limit: int) -> list[Found]:
-        assert self._settings.search is not None
-        assert self._settings.answer is not None
-        values = {"query": query, "limit": limit, "tenant": self._tenant}
-        with self._secrets.hidden():
-            answer = self._ask("search", self._settings.search, values)
-            return self._secrets.check(self._settings.answer.read(answer))
-
-    def reset(self) -> None:
-        if self._settings.reset is None:
-            raise NotImplementedError
-        with self._secrets.hidden():
-            self._ask("reset", self._settings.reset, {"tenant": self._tenant})
-
     def tools(self) -> list[str]:
         named = (self._settings.add, self._settings.search, self._settings.reset)
         return [f"{one.method} {one.path}" for one in named if one is not None]
@@ -160,22 +137,22 @@ class HttpSystem:
             _shut(self._wire)
         self._share.close()
 
-    def _ask(self, what: str, endpoint: Endpoint, values: Mapping[str, Any]) -> Any:
+    def _call(self, what: str, call: Endpoint, values: Mapping[str, Any]) -> Any:
         """The JSON that a request is answered with; None where the answer is empty."""
         if self._closed:
             raise SystemFailed(f"{what}: it was closed before")
-        fields = fill(endpoint.fields, values)
-        path = fill_text(endpoint.path, values, lambda value: quote(str(value), safe=""))
+        fields = fill(call.fields, values)
+        path = fill_text(call.path, values, lambda value: quote(str(value), safe=""))
         target, body = self._url.path.rstrip("/") + path, None
         headers = {"Accept": "application/json", **fill(self._settings.headers, {})}
-        if endpoint.method in _IN_ADDRESS:
+        if call.method in _IN_ADDRESS:
             target += f"?{urlencode(fields)}" if fields else ""
         else:
             body = json.dumps(fields, ensure_ascii=False).encode()
             headers["Content-Type"] = "application/json"
         try:
             with self._share.asked():
-                status, read = self._exchange(endpoint.method, target, body, headers)
+                status, read = self._exchange(call.method, target, body, headers)
         except (
             OSError,
             http.client.HTTPException,

@@ -15,21 +15,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from framework.errors import UserError
-from framework.records import EMPTY, Event
+from framework.records import EMPTY
 from framework.registry import register
+from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import (
     EVENT,
     RESET,
     SEARCH,
     AnswerPaths,
-    Found,
-    Secrets,
     SystemFailed,
-    at,
     check_template,
     fill,
-    values_of,
 )
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._settings import CommandSettings, apart, check_apart
@@ -103,23 +100,21 @@ class McpMemory(ExternalMemory[McpSettings]):
         return McpSystem(self.settings, self.tenant)
 
 
-class McpSystem:
+class McpSystem(CalledSystem[Tool]):
     """A session of the protocol, in an event loop of its own on a thread of its own.
 
     A session belongs to the loop that it was opened in; an arm is asked from any.
     """
 
     __slots__ = (
-        "_client", "_ended", "_failure", "_home", "_loop", "_owner", "_secrets", "_serving",
-        "_settings", "_share", "_tenant", "_thread",
+        "_client", "_ended", "_failure", "_home", "_loop", "_owner", "_serving", "_settings",
+        "_share", "_thread",
     )  # fmt: skip
 
     def __init__(self, settings: McpSettings, tenant: str) -> None:
-        assert settings.write is not None
-        assert settings.search is not None
-        self._settings, self._tenant, self._owner = settings, tenant, os.getpid()
+        super().__init__(settings, tenant)
+        self._settings, self._owner = settings, os.getpid()
         self._failure, self._ended = "", threading.Event()
-        self._secrets = Secrets(settings)
         named = (settings.write, settings.search, settings.reset)
         calls = (None if one is None else one.arguments for one in named)
         self._share = Share(
@@ -191,26 +186,6 @@ class McpSystem:
                 ),
                 errlog=errors,
             )
-
-    def write(self, event: Event) -> str | None:
-        assert self._settings.write is not None
-        path = self._settings.write.id
-        with self._secrets.hidden():
-            answer = self._call("write", self._settings.write, values_of(event, self._tenant))
-            return str(at(answer, path)) if path else None
-
-    def search(self, query: str, limit: int) -> list[Found]:
-        assert self._settings.search is not None
-        assert self._settings.answer is not None
-        values = {"query": query, "limit": limit, "tenant": self._tenant}
-        with self._secrets.hidden():
-            answer = self._call("search", self._settings.search, values)
-            return self._secrets.check(self._settings.answer.read(answer))
-
-    def reset(self) -> None:
-        if self._settings.reset is None:
-            raise NotImplementedError
-        self._call("reset", self._settings.reset, {"tenant": self._tenant})
 
     def tools(self) -> list[str]:
         with self._told("tools"):
