@@ -321,8 +321,8 @@ def labels(
     """By group, the chosen option and, in parentheses, the settings that differ from the option's.
 
     `arch=bm25 arch.k1=1.2` is the arm `bm25(k1=1.2)`. `changed` : by group, the values that differ.
-    Of a path only its last part is shown: a label names a thing, not a place on one machine. Of two
-    servers only the address may differ, so that is shown.
+    Of a path only its last part is shown, of a file's content the file's name: a label names a
+    thing, not a place on one machine. Of two servers only the address may differ, so that is shown.
     Operational settings are not shown: they change no result. Raises UserError for an unknown
     plugin.
     """
@@ -345,6 +345,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, str):
         scheme, _, address = value.rstrip("/").rpartition("://")
         return address if scheme else address.rsplit("/", 1)[-1]
+    if isinstance(value, Mapping) and "file" in value:
+        return _shown(value["file"])
     if isinstance(value, list):
         return f"[{','.join(_shown(item) for item in value)}]"
     return json.dumps(value)

@@ -62,14 +62,16 @@ class ErrorRates:
         return f"passed {right} of {of_right} right answers and {wrong} of {of_wrong} wrong ones"
 
     @classmethod
-    def read(cls, path: str, judge: str) -> ErrorRates:
-        """What `calibrate --out PATH` wrote of the judge that `judge` is the digest of.
+    def read(cls, source: str | Mapping[str, Any], judge: str) -> ErrorRates:
+        """What `calibrate --out FILE` wrote of the judge that `judge` is the digest of.
 
-        Raises UserError for a file that is no such thing or of another judge.
+        source : the file, or what `calibration_in` took from it. Raises UserError for what is no
+        such thing or of another judge.
         """
-        where = f"judge.calibration: {path}"
+        named = source if isinstance(source, str) else source.get("file", "")
+        where = f"judge.calibration: {named}"
         try:
-            content: Any = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+            content: Any = _content(source) if isinstance(source, str) else source
             rates = cls(
                 set=str(content["set"]),
                 **{
@@ -91,6 +93,18 @@ class ErrorRates:
         if not rates.right[1] or not rates.wrong[1]:
             raise UserError(f"{where} has no verdict on right answers, or none on wrong ones")
         return rates
+
+
+def calibration_in(path: str) -> dict[str, Any]:
+    """What a run keeps of a calibration's file, once `ErrorRates.read` took it."""
+    content = _content(path)
+    rates = {name: {of: content[name][of] for of in ("passed", "n")} for name in ("right", "wrong")}
+    whose = {"identity": content["identity"], "overrides": list(content.get("overrides", ()))}
+    return {"file": Path(path).name, "set": str(content["set"]), **rates, **whose}
+
+
+def _content(path: str) -> Any:
+    return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
 
 
 def judge_digest(name: str, identity: Mapping[str, Any]) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,7 +103,35 @@ def plan_of(config: Any, hydra: Any = None) -> Plan:
     found = found_by(hydra)
     changed = _changed(bare, named, choices, overrides, found)
     named["labels"] = labels(choices, changed, named)
-    return plan(named, [*found, *overrides])
+    return _whole(plan(named, [*found, *overrides]))
+
+
+def _whole(plan_: Plan) -> Plan:
+    """The plan with the content of files that settings name (`inlined`) in the place of the files.
+
+    What a run stores is then whole, and composed again it is the same wherever that is done.
+    """
+    config, overrides = dict(plan_.config), list(plan_.overrides)
+    for group, part in plan_.parts.items():
+        inlined: dict[str, Any] = getattr(part.settings, "inlined", dict)()
+        for key, value in inlined.items():
+            name = f"{group}.{key}"
+            config[group] = {**config[group], key: value}
+            kept = [o for o in overrides if key_of(o) != name]
+            overrides = [*kept, f"++{name}={_as_given(value)}"]
+    return replace(plan_, config=config, overrides=tuple(overrides))
+
+
+def _as_given(value: Any) -> str:
+    """Plain data as an override gives it."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_as_given(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_given, value))}]"
+    if isinstance(value, str):
+        escaped = re.sub(r"(\\*)('|$)", lambda m: m[1] * 2 + (m[2] and "\\'"), value)
+        return f"'{escaped}'"
+    return json.dumps(value)
 
 
 def overrides_of(hydra: Any) -> list[str]:

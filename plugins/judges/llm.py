@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from framework.contracts import Client, Judge, Model, Operation, Req, Res, Verdict
-from framework.contracts.calibration import ErrorRates, judge_digest
+from framework.contracts.calibration import ErrorRates, calibration_in, judge_digest
 from framework.errors import UserError
 from framework.models.client import ModelClient
 from framework.operations.audit import Audit, AuditRequest
@@ -38,7 +38,8 @@ class LLMJudgeSettings:
         gold, or `reversed`.
     per_call : at most so many demands in one question; 0 for all of an answer's.
     calibration : a file that `calibrate JUDGE --out FILE` wrote of this judge: its error on answers
-        of known truth, which then is in the intervals of what it says of answers to questions.
+        of known truth, which then is in the intervals of what it says of answers to questions. A
+        run keeps what is in it, so that it needs the file no more.
     """
 
     model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "rule_based"})
@@ -46,7 +47,7 @@ class LLMJudgeSettings:
     order: Literal["shuffled", "listed", "reversed"] = "shuffled"
     seed: int = 0
     per_call: int = 0
-    calibration: str | None = None
+    calibration: str | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if self.per_call < 0:
@@ -79,6 +80,13 @@ class LLMJudgeSettings:
         if self.calibration is None:
             return None
         return ErrorRates.read(self.calibration, judge_digest("llm", self._asking()))
+
+    def inlined(self) -> dict[str, Any]:
+        """What is in the files that settings name. Raises UserError as `ErrorRates.read`."""
+        if not isinstance(self.calibration, str):
+            return {}
+        ErrorRates.read(self.calibration, judge_digest("llm", self._asking()))
+        return {"calibration": calibration_in(self.calibration)}
 
     def _asking(self) -> dict[str, Any]:
         plugin, settings = self.judging()

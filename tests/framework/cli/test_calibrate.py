@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.known_answers import calibration, of_error, verdicts
+from framework.config import load_plan
 from framework.contracts import Judge, Verdict
 from framework.contracts.calibration import ErrorRates, KnownAnswer
 from framework.errors import DoesNotFit, UnreadableError, UserError
@@ -162,6 +163,30 @@ def test_without_a_calibration_nothing_is_corrected_and_a_rule_based_judge_is_no
     assert "answer_correct_corrected" not in summary["axes"]
     assert "judge_error" not in summary
     assert "calibrate" not in done.out
+
+
+def test_a_run_with_a_calibration_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the file, and from another folder, all is done with it as with any run."""
+    monkeypatch.chdir(tmp_path)
+    with_rates(calibrated(capsys), 36, 4)
+    Path("rates.json").rename("o'rates, 1.json")
+    words = (*JUDGED, "judge=llm", "hydra.run.dir=r", r"judge.calibration='o\'rates, 1.json'")
+    done = run(capsys, *words)
+    assert done.status == 0, done.err
+    before = json.loads(Path("r/summary.json").read_text())
+    Path("o'rates, 1.json").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    resumed = run(capsys, "resume=../r")
+    assert resumed.status == 0, resumed.err
+    rescored = framework(capsys, "rescore", "../r", "judge.model.plugin=rule_based", "--out", "s")
+    assert rescored.status == 0, rescored.err
+    after = json.loads(Path("s/summary.json").read_text())
+    assert after["judge_error"] == before["judge_error"] is not None
+    assert after["run"]["judge"] == before["run"]["judge"]
+    assert load_plan(Path("../r")).identity["judge"]["calibration"]["right"] == (36, 40)
 
 
 @pytest.mark.parametrize(
