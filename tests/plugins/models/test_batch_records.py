@@ -210,7 +210,7 @@ def test_a_batch_that_a_living_process_is_sending_is_waited_for(settings: Batche
     assert desk.submitted == 0
 
 
-@pytest.mark.parametrize("sending", [os.getpid(), 2**22 + 1])
+@pytest.mark.parametrize("sending", [os.getpid(), 2**22 + 1], ids=["this process", "none"])
 def test_a_batch_whose_sender_is_gone_is_sent(settings: BatchedSettings, sending: int) -> None:
     """Also where a later process, this one, has the number of the one that was killed."""
     keep(settings, sending=sending)
