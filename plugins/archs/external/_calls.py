@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from framework.records import Event
-from plugins.archs.external._mapping import AnswerPaths, Found, Secrets, at, values_of
+from plugins.archs.external._mapping import AnswerPaths, Found, NoReset, Secrets, at, values_of
 
 
 class Call(Protocol):
@@ -24,13 +24,12 @@ C = TypeVar("C", bound=Call)
 class CalledSystem(ABC, Generic[C]):
     """Writes, searches and resets by `_call`; what fails, and what is found, holds no secret."""
 
-    __slots__ = ("_answer", "_reset", "_search", "_secrets", "_tenant", "_write")
-    writes: ClassVar[str] = "write"
-    """What the setting of the call that writes is named."""
+    __slots__ = ("_answer", "_reset", "_search", "_secrets", "_tenant", "_write", "_writes")
 
     def __init__(self, settings: Any, tenant: str) -> None:
         self._tenant, self._secrets = tenant, Secrets(settings)
-        self._write: C = getattr(settings, self.writes)
+        self._writes: str = settings.writes
+        self._write: C = getattr(settings, self._writes)
         self._search: C = settings.search
         self._reset: C | None = settings.reset
         self._answer: AnswerPaths = settings.answer
@@ -41,7 +40,7 @@ class CalledSystem(ABC, Generic[C]):
 
     def write(self, event: Event) -> str | None:
         with self._secrets.hidden():
-            answer = self._call(self.writes, self._write, values_of(event, self._tenant))
+            answer = self._call(self._writes, self._write, values_of(event, self._tenant))
             return str(at(answer, self._write.id)) if self._write.id else None
 
     def search(self, query: str, limit: int) -> list[Found]:
@@ -52,6 +51,6 @@ class CalledSystem(ABC, Generic[C]):
 
     def reset(self) -> None:
         if self._reset is None:
-            raise NotImplementedError
+            raise NoReset
         with self._secrets.hidden():
             self._call("reset", self._reset, {"tenant": self._tenant})

@@ -31,6 +31,10 @@ class SystemFailed(Exception):
     """A system that crashed, hung, flooded, refused, or answered otherwise than declared."""
 
 
+class NoReset(Exception):
+    """A system whose mapping declares no call that makes it forget."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """One result of a search: its text, the ids that the system gives it, its score if any."""

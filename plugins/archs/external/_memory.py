@@ -34,7 +34,7 @@ class System(Protocol):
         """The results, best first; as many as the system gives, whatever it was asked for."""
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Forget everything. Raises NoReset where nothing declares how."""
 
     def tools(self) -> list[str]:
         """The names of what it offers."""

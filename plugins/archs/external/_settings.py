@@ -6,12 +6,21 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.records import EMPTY
-from plugins.archs.external._mapping import START, check_template, fill, uses
+from plugins.archs.external._mapping import (
+    EVENT,
+    RESET,
+    SEARCH,
+    START,
+    AnswerPaths,
+    check_template,
+    fill,
+    uses,
+)
 
 OPERATIONAL: Final = {"operational": True}
 
@@ -46,7 +55,7 @@ class CommandSettings(SystemSettings):
     network: bool = False
 
     def __post_init__(self) -> None:
-        Bounded.__post_init__(self)
+        super().__post_init__()
         check_template(self.command, START, "command")
         check_template(self.environment, START, "environment")
 
@@ -65,15 +74,50 @@ class CommandSettings(SystemSettings):
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
 
 
-def apart(write: Any, search: Any, reset: Any) -> bool:
-    """Whether these calls of a server keep histories apart: each that there is uses `{tenant}`."""
-    return all(uses(call, "tenant") for call in (write, search, reset) if call is not None)
+@dataclass(frozen=True, kw_only=True)
+class CalledSettings(SystemSettings):
+    """Of a system that is asked by declared calls, with fields that placeholders fill.
 
+    address : of a server that runs; others are started for every history. headers : of each request
+        to it; `{env.NAME}` keeps a key out of the mapping. search, reset : calls, beside that of
+        `writes`. answer : where the results are in the answer of `search`.
+    """
 
-def check_apart(write: Any, search: Any, reset: object) -> None:
-    """Raise ValueError where histories would meet in the one store of a running server."""
-    if reset is None and not apart(write, search, None):
-        raise ValueError(
-            "reset: a server keeps what it was told: declare how it forgets, or use {tenant} in "
-            "both write and search"
-        )
+    writes: ClassVar[str] = "write"
+    """What the setting of the call that writes is named."""
+    address: str = ""
+    headers: Mapping[str, str] = EMPTY
+    search: Any = None
+    reset: Any = None
+    answer: AnswerPaths | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_template(self.headers, (), "headers")
+        write = getattr(self, self.writes)
+        for name, call, allowed in (
+            (self.writes, write, EVENT),
+            ("search", self.search, SEARCH),
+            ("reset", self.reset, RESET),
+        ):
+            if call is not None:
+                check_template(call.filled, allowed, name)
+        together = write is not None and self.search is not None and not self.apart
+        if self.address and together and self.reset is None:
+            raise ValueError(
+                "reset: a server keeps what it was told: declare how it forgets, or use {tenant} "
+                "in both write and search"
+            )
+
+    @property
+    def apart(self) -> bool:
+        """Whether these calls keep histories apart: each that there is uses `{tenant}`."""
+        calls = (getattr(self, self.writes), self.search, self.reset)
+        return all(uses(call.filled, "tenant") for call in calls if call is not None)
+
+    def require_calls(self) -> None:
+        """Raise UserError where a call is not declared, or a variable of a header is not set."""
+        for name in (self.writes, "search", "answer"):
+            if getattr(self, name) is None:
+                raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
+        fill(self.headers, {})

@@ -16,7 +16,7 @@ from framework.contracts import Arch, ArchContext
 from framework.contracts.probe import Finding, Probe
 from framework.records import Event
 from framework.registry import register
-from plugins.archs.external._mapping import Found, SystemFailed
+from plugins.archs.external._mapping import Found, NoReset, SystemFailed
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._trace import Tracer
 
@@ -250,7 +250,7 @@ def reset(stand: Stand) -> str:
     system = stand.open([fact(0, f"The locker of Marta Ilves is {code(0)}.")])
     try:
         system.reset()
-    except NotImplementedError:
+    except NoReset:
         raise _Skipped("none is declared: every history gets a fresh system") from None
     if code(0) in texts(system.search("locker of Marta Ilves", RESULTS)):
         raise _Wrong("after a reset the memory still knows what it held")

@@ -19,18 +19,9 @@ from framework.records import EMPTY
 from framework.registry import register
 from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import BOUND
-from plugins.archs.external._mapping import (
-    EVENT,
-    RESET,
-    SEARCH,
-    AnswerPaths,
-    SystemFailed,
-    check_template,
-    fill,
-    fill_text,
-)
+from plugins.archs.external._mapping import SystemFailed, fill, fill_text
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import SystemSettings, apart, check_apart
+from plugins.archs.external._settings import CalledSettings
 from plugins.archs.external._shared import Share
 
 _IN_ADDRESS: Final = ("GET", "DELETE")
@@ -50,39 +41,23 @@ class Endpoint:
     fields: Mapping[str, Any] = EMPTY
     id: str = ""
 
+    @property
+    def filled(self) -> Any:
+        """What has placeholders."""
+        return [self.path, self.fields]
+
 
 @dataclass(frozen=True, kw_only=True)
-class HttpSettings(SystemSettings):
+class HttpSettings(CalledSettings):
     """A JSON API: where it is, what adds an event, what searches, what forgets everything.
 
-    address : `http://127.0.0.1:8000`; another path may follow. headers : with each request;
-        `{env.NAME}` keeps a key out of the mapping. add, search, reset : the endpoints. answer :
-        where the results are in the answer of `search`.
+    address : `http://127.0.0.1:8000`; another path may follow. add, search, reset : the endpoints.
     """
 
-    address: str = ""
-    headers: Mapping[str, str] = EMPTY
+    writes = "add"
     add: Endpoint | None = None
     search: Endpoint | None = None
     reset: Endpoint | None = None
-    answer: AnswerPaths | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_template(self.headers, (), "headers")
-        for name, endpoint, allowed in (
-            ("add", self.add, EVENT),
-            ("search", self.search, SEARCH),
-            ("reset", self.reset, RESET),
-        ):
-            if endpoint is not None:
-                check_template([endpoint.path, endpoint.fields], allowed, name)
-        if self.add is not None and self.search is not None:
-            check_apart(_all(self.add), _all(self.search), self.reset)
-
-
-def _all(endpoint: Endpoint) -> list[Any]:
-    return [endpoint.path, endpoint.fields]
 
 
 @register("arch", "http")
@@ -94,10 +69,7 @@ class HttpMemory(ExternalMemory[HttpSettings]):
         if url.scheme not in ("http", "https") or not url.hostname:
             given = self.settings.address
             raise UserError(f"arch.address: {given!r} given, http(s)://host expected")
-        for name in ("add", "search", "answer"):
-            if getattr(self.settings, name) is None:
-                raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
-        fill(self.settings.headers, {})  # a variable that is not set is told here
+        self.settings.require_calls()
 
     def open(self) -> System:
         return HttpSystem(self.settings, self.tenant)
@@ -107,7 +79,6 @@ class HttpSystem(CalledSystem[Endpoint]):
     """The requests of one history. `reset` is asked first, where it is declared."""
 
     __slots__ = ("_closed", "_settings", "_share", "_url", "_wire")
-    writes = "add"
 
     def __init__(self, settings: HttpSettings, tenant: str) -> None:
         super().__init__(settings, tenant)
@@ -115,10 +86,8 @@ class HttpSystem(CalledSystem[Endpoint]):
         self._url = urlsplit(settings.address)
         self._wire: socket.socket | None = None
         self._closed = False
-        named = (settings.add, settings.search, settings.reset)
-        calls = (None if one is None else _all(one) for one in named)
         self._share = Share(
-            settings.address, tenant, apart=apart(*calls), seconds=settings.timeout_seconds
+            settings.address, tenant, apart=settings.apart, seconds=settings.timeout_seconds
         )
         try:
             if settings.reset is not None:

@@ -19,17 +19,9 @@ from framework.records import EMPTY
 from framework.registry import register
 from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import Home
-from plugins.archs.external._mapping import (
-    EVENT,
-    RESET,
-    SEARCH,
-    AnswerPaths,
-    SystemFailed,
-    check_template,
-    fill,
-)
+from plugins.archs.external._mapping import SystemFailed, fill
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import CommandSettings, apart, check_apart
+from plugins.archs.external._settings import CalledSettings, CommandSettings
 from plugins.archs.external._shared import Share
 
 if TYPE_CHECKING:
@@ -49,35 +41,23 @@ class Tool:
     arguments: Mapping[str, Any] = EMPTY
     id: str = ""
 
+    @property
+    def filled(self) -> Any:
+        """What has placeholders."""
+        return self.arguments
+
 
 @dataclass(frozen=True, kw_only=True)
-class McpSettings(CommandSettings):
+class McpSettings(CommandSettings, CalledSettings):
     """A server of the Model Context Protocol: started by `command`, or running at `address`.
 
-    headers : of each request to an address; `{env.NAME}` keeps a key out of the mapping. write,
-        search, reset : the tools. answer : where the results are in the answer of `search`, which
-        is an object with `structured`, `text` and, where that text is JSON, `json`.
+    write, search, reset : the tools. The answer of `search` is an object with `structured`, `text`
+        and, where that text is JSON, `json`.
     """
 
-    address: str = ""
-    headers: Mapping[str, str] = EMPTY
     write: Tool | None = None
     search: Tool | None = None
     reset: Tool | None = None
-    answer: AnswerPaths | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_template(self.headers, (), "headers")
-        for name, call, allowed in (
-            ("write", self.write, EVENT),
-            ("search", self.search, SEARCH),
-            ("reset", self.reset, RESET),
-        ):
-            if call is not None:
-                check_template(call.arguments, allowed, name)
-        if self.address and self.write is not None and self.search is not None:
-            check_apart(self.write.arguments, self.search.arguments, self.reset)
 
 
 @register("arch", "mcp")
@@ -91,10 +71,7 @@ class McpMemory(ExternalMemory[McpSettings]):
             raise UserError("arch.command: a command or an address is required, and not both")
         if self.settings.command:
             self.settings.require_command()
-        for name in ("write", "search", "answer"):
-            if getattr(self.settings, name) is None:
-                raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
-        fill(self.settings.headers, {})  # a variable that is not set is told here
+        self.settings.require_calls()
 
     def open(self) -> System:
         return McpSystem(self.settings, self.tenant)
@@ -115,12 +92,10 @@ class McpSystem(CalledSystem[Tool]):
         super().__init__(settings, tenant)
         self._settings, self._owner = settings, os.getpid()
         self._failure, self._ended = "", threading.Event()
-        named = (settings.write, settings.search, settings.reset)
-        calls = (None if one is None else one.arguments for one in named)
         self._share = Share(
             settings.address,
             tenant,
-            apart=bool(settings.command) or apart(*calls),
+            apart=bool(settings.command) or settings.apart,
             seconds=settings.timeout_seconds,
         )
         self._home = Home(settings) if settings.command else None

@@ -215,7 +215,7 @@ def test_a_request_under_way_ends_before_another_history_resets_the_store(
 def test_a_key_is_in_no_error_and_no_result(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_KEY", "sk-proj-12345678")
+    monkeypatch.setenv("MY_KEY", "not-a-key-12345678")
     given = settings(httpserver, headers={"Authorization": "Bearer {env.MY_KEY}"})
 
     def echo(request: Request) -> Response:
@@ -240,7 +240,7 @@ def test_a_key_is_in_no_error_and_no_result(
         assert "sk-" not in str(failed.value)
     with pytest.raises(SystemFailed, match=r"a result holds the value of \{env\.MY_KEY\}"):
         HttpSystem(given, "t").search("x", 1)
-    monkeypatch.setenv("MY_KEY", "sk-proj-12345678\nnext")
+    monkeypatch.setenv("MY_KEY", "not-a-key-12345678\nnext")
     with pytest.raises(SystemFailed, match=r"add: ValueError: Invalid header value") as failed:
         HttpSystem(given, "t").write(history()[0])
     assert "sk-" not in str(failed.value)

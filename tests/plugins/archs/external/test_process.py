@@ -76,7 +76,7 @@ def test_the_environment_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_key_that_is_handed_on_is_in_no_result_and_no_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("MY_KEY", "sk-proj-12345678")
+    monkeypatch.setenv("MY_KEY", "not-a-key-12345678")
     handed: dict[str, Any] = {"environment": {"KEY": "{env.MY_KEY}"}}
     with pytest.raises(SystemFailed, match=r"a result holds the value of \{env\.MY_KEY\}"):
         told(toy("--tells", "keys", **handed))
