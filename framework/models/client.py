@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from framework.contracts import Model, Operation, Prompt
 from framework.errors import DoesNotFit, ModelError, UnreadableError
@@ -65,6 +65,8 @@ class UsageContext:
 
 
 _scope: ContextVar[UsageContext] = ContextVar("decisionbench_scope")
+current_usage: Final = _scope.get
+"""What calls are booked on now. Raises LookupError outside of `track_usage`."""
 
 
 @contextmanager

@@ -7,12 +7,16 @@ import secrets
 import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from framework.contracts import Arch, ArchContext, Query
 from framework.errors import UserError
 from framework.models.dry_run import current_dry_run
 from framework.records import Event, Item
+from framework.registry import find, identity_of
+from plugins.archs.external._exchanges import Exchanges
 from plugins.archs.external._mapping import Found
 from plugins.archs.external._settings import SystemSettings
 from plugins.archs.external._trace import Tracer
@@ -55,7 +59,10 @@ class ExternalMemory(Arch[S]):
         # What sets this history apart in a store that others write to as well, earlier runs too: so
         # by chance, not by the seed. No measured value may depend on it.
         self.tenant = secrets.token_hex(8)
-        self.require()
+        if settings.replay:
+            settings.require_recorded()
+        else:
+            self.require()
         if current_dry_run() is not None:
             raise UserError(
                 "nothing can be estimated of a system of others: it would be started, or told the "
@@ -83,16 +90,37 @@ class ExternalMemory(Arch[S]):
             raise
 
     def _write(self, history: Sequence[Event]) -> None:
-        system = self.open()
+        system = self._begin(history)
         self._opened.append(system)
         weakref.finalize(self, system.close)
-        for event in history:
-            if self._stopped:  # nobody waits for this thread any more
-                system.close()
-                return
-            given = system.write(event)
-            if given is not None:
-                self._named[given] = event.id
+        with system.turn() if isinstance(system, Exchanges) else nullcontext():
+            for event in history:
+                if self._stopped:  # nobody waits for this thread any more
+                    system.close()
+                    return
+                given = system.write(event)
+                if given is not None:
+                    self._named[given] = event.id
+
+    def _begin(self, history: Sequence[Event]) -> System:
+        """A fresh system, or the exchanges with one, recorded before or now."""
+        if self.settings.exchanges is None:
+            return self.open()
+        this = weakref.ref(self)  # what a finalizer holds must not hold this
+
+        def opened() -> System:
+            arm = this()
+            assert arm is not None, "an arm that nobody has can't be asked"
+            return arm.open()
+
+        plugin = find("arch", self.name)
+        about = {"arch": plugin.name, **identity_of(plugin, self.settings)}
+        return Exchanges(
+            Path(self.settings.exchanges),
+            {**about, "trial": self.context.trial},
+            history,
+            None if self.settings.replay else opened,
+        )
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
         limit = min(k, self.settings.limit or k)

@@ -31,14 +31,28 @@ class SystemSettings(Bounded):
 
     limit : at most so many results are asked for; null: as many as a view could hold.
     timeout_seconds : of one call, the system's start included.
+    exchanges : a folder that keeps what the system answers; what it holds is not asked again.
+    replay : answer from there alone, without the system, and stop where an answer is missing.
     version, licence, homepage : of the system, for the record.
     """
 
     limit: Annotated[int | None, at_least(1)] = 100
     timeout_seconds: Annotated[float, above(0)] = field(default=60.0, metadata=OPERATIONAL)
+    exchanges: str | None = field(default=None, metadata=OPERATIONAL)
+    replay: bool = field(default=False, metadata=OPERATIONAL)
     version: str = ""
     licence: str = field(default="", metadata=OPERATIONAL)
     homepage: str = field(default="", metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
+        if self.replay and self.exchanges is None:
+            raise ValueError("replay needs exchanges, the folder that has them")
+
+    def require_recorded(self) -> None:
+        """Raise UserError where there is nothing to replay."""
+        if self.exchanges is None or not any(Path(self.exchanges).glob("*.jsonl.gz")):
+            raise UserError(f"arch.replay: {self.exchanges} holds no exchanges")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,218 @@
+"""A system whose exchanges are kept: what was asked before is answered without it.
+
+    operations --> a chain of keys --> recorded? --> the answer as it was (_recorded.py)
+                                          | no
+                                          v
+                         the system, started and told all that led here --> answer, recorded
+
+A key is a digest of the mapping, of every operation that changed the memory, in order, and of the
+operation itself. A search changes nothing, so searches of one history may come in any order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from framework.errors import DataError, StopRun
+from framework.models.client import Ledger, UsageContext, current_usage, track_usage
+from framework.records import Event, Usage
+from framework.text.canonical import digest
+from plugins.archs.external._mapping import Found, SystemFailed
+from plugins.archs.external._recorded import Recorded
+
+if TYPE_CHECKING:
+    from plugins.archs.external._memory import System
+
+_OF_THE_CALL: Final = ("paid_usd", "paid_calls", "seconds", "call_seconds")
+"""Of the usage: what a repetition takes anew, or not at all."""
+
+
+class Exchanges:
+    """One history's exchanges, behind the interface of a running system.
+
+    folder : of the files. about : all that has a part in the answers, as plain data. open : a fresh
+    system, for what is not recorded; None, to replay, where that raises StopRun. Failures are
+    recorded too, but for those that `close` makes.
+    """
+
+    __slots__ = (
+        "_closed", "_done", "_failure", "_key", "_live", "_lock", "_named", "_open", "_recorded",
+        "_told",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        folder: Path,
+        about: Mapping[str, Any],
+        history: Sequence[Event],
+        open: Callable[[], System] | None,
+    ) -> None:
+        self._open = open
+        self._live: System | None = None
+        self._key = chain = digest([about, _scope().sample])
+        for event in history:
+            chain = _next(chain, "write", event)
+        path = folder / f"{chain[7:39]}.jsonl.gz"
+        try:
+            self._recorded = Recorded(path, about, [event.text for event in history])
+        except DataError as error:
+            raise StopRun(str(error)) from None
+        self._done: list[Event | None] = []
+        self._told: set[str] = set()
+        self._named: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._closed, self._failure = False, ""
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Around an ingest: another process with the same history waits, and then reads."""
+        if self._open is None:
+            yield
+            return
+        with self._recorded.turn():
+            yield
+            self._recorded.flush()
+
+    def write(self, event: Event) -> None:
+        self._change(event)
+
+    def reset(self) -> None:
+        self._change(None)
+
+    def search(self, query: str, limit: int) -> list[Found]:
+        asked = {"query": query, "limit": limit, "sample": _scope().sample}
+
+        def search(system: System) -> Mapping[str, Any]:
+            found = system.search(query, limit)
+            return {"found": [[one.text, self._sources(one), one.score] for one in found]}
+
+        key = _next(self._key, "search", asked)
+        answer = self._answer(key, f"a search for {query[:60]!r}", search)
+        return [Found(text=text, ids=tuple(ids), score=s) for text, ids, s in answer["found"]]
+
+    def tools(self) -> list[str]:
+        return self._live.tools() if self._live is not None else []
+
+    def close(self) -> None:
+        self._closed = True
+        if self._live is not None:
+            self._live.close()
+        self._recorded.flush()
+
+    def _change(self, event: Event | None) -> None:
+        def change(system: System) -> Mapping[str, Any]:
+            self._tell(system, event)
+            return {}
+
+        operation = "reset" if event is None else "write"
+        key = _next(self._key, operation, event)
+        self._answer(key, f"the {operation} of {event.id if event else 'all'}", change)
+        self._key = key
+        self._done.append(event)
+        if event is not None:
+            self._told.add(event.id)
+
+    def _tell(self, system: System, event: Event | None) -> None:
+        if event is None:
+            system.reset()
+        elif (given := system.write(event)) is not None:
+            self._named[given] = event.id
+
+    def _sources(self, found: Found) -> list[str]:
+        """The events that ids of a result stand for: a system told again gives other ids."""
+        names = (self._named.get(id_, id_) for id_ in found.ids)
+        return [name for name in names if name in self._told]
+
+    def _answer(
+        self, key: str, what: str, ask: Callable[[System], Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        """The answer under a key. Raises SystemFailed where it is that, StopRun where none is."""
+        used = Usage()
+        known = self._recorded.get(key)
+        if known is None and self._open is None:
+            raise StopRun(f"arch.replay: {self._recorded.path} has no answer to {what}")
+        if known is None:
+            with self._lock:
+                known = self._recorded.get(key)
+                if known is None:
+                    known, used = self._asked(key, ask)
+        taken = {name: getattr(used, name) for name in _OF_THE_CALL}
+        booked = replace(Usage(**known.get("usage", {})), **taken)
+        if booked != Usage():
+            scope = _scope()
+            scope.ledger.book(scope.phase, booked)
+        if "failed" in known:
+            raise SystemFailed(known["failed"])
+        return known
+
+    def _asked(
+        self, key: str, ask: Callable[[System], Mapping[str, Any]]
+    ) -> tuple[Mapping[str, Any], Usage]:
+        """The system's answer, recorded, and all that getting it took."""
+        answer: dict[str, Any]
+        before, ledger = Ledger(), Ledger()
+        begun = time.perf_counter()
+        try:
+            if self._failure:
+                raise SystemFailed(f"it has ended before: {self._failure}")
+            with _metered(before):
+                system = self._caught_up()
+            begun = time.perf_counter()
+            with _metered(ledger):
+                answer = dict(ask(system))
+        except SystemFailed as failed:
+            if self._closed and not self._failure:  # by us, in the middle of it
+                raise
+            self._failure = self._failure or str(failed)
+            answer = {"failed": str(failed)}
+        answer["seconds"] = round(time.perf_counter() - begun, 4)
+        used = _total(ledger)
+        if measured := _measured(used):
+            answer["usage"] = measured
+        at_once = "found" in answer or "failed" in answer
+        return self._recorded.put(key, answer, at_once=at_once), used.plus(_total(before))
+
+    def _caught_up(self) -> System:
+        """The running system, told all that led here if it was not running before."""
+        assert self._open is not None
+        if self._live is None:
+            self._live = self._open()
+            for event in self._done:
+                self._tell(self._live, event)
+        return self._live
+
+
+def _next(key: str, operation: str, content: Any) -> str:
+    return digest([key, operation, content])
+
+
+def _scope() -> UsageContext:
+    """What calls are booked on; nowhere, outside of a run."""
+    try:
+        return current_usage()
+    except LookupError:
+        return UsageContext(ledger=Ledger(), phase="recall", sample=0)
+
+
+def _metered(ledger: Ledger) -> contextlib.AbstractContextManager[None]:
+    scope = _scope()
+    return track_usage(ledger, scope.phase, scope.sample, keep_prompts=scope.keep_prompts)
+
+
+def _total(ledger: Ledger) -> Usage:
+    total = Usage()
+    for usage in ledger.entries.values():
+        total = total.plus(usage)
+    return total
+
+
+def _measured(usage: Usage) -> dict[str, Any]:
+    """What a repetition has again, without zeros."""
+    names = (f.name for f in fields(usage) if f.name not in _OF_THE_CALL)
+    return {name: value for name in names if (value := getattr(usage, name))}
