@@ -35,10 +35,10 @@ CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
 FURTHER: Final[Mapping[str, Sequence[str]]] = {
-    "loan_moderate": ("budget=moderate",),
     "governance": (
         "domain=governance",
         "domain.depths=[1,2,3,4]",
+        "domain.items=200",
         "budget=absolute",
         "budget.tokens=1000",
         "arch=none,bm25,dense,typed_graph,oracle",
@@ -49,48 +49,76 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "budget.tokens=1000",
         "arch=none,bm25,dense,oracle",
     ),
-    "summ_only": ("arch=summ_only", "n_cases=5", "baseline=null"),
+    "hotpotqa": ("domain=hotpotqa", "budget=moderate", "arch=none,bm25,dense,oracle"),
+    "loan_moderate": ("budget=moderate",),
+    "summ_only": ("arch=summ_only", "baseline=null"),
 }
 """The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
-QUESTIONS: Final = ("domain=hotpotqa", "budget=moderate", "arch=none,bm25,dense,oracle")
-"""The one that needs a file, by --hotpotqa."""
+FURTHER_CASES: Final = 4
+"""Of each of these sweeps: one for each depth of the governed tasks."""
+NEEDS_FILE: Final = "hotpotqa"
+"""The sweep that is left out without --hotpotqa."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure or replay, and print the table. The status."""
     parser = argparse.ArgumentParser(prog="make lm", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="sweeps of --all; all without one")
     parser.add_argument("--replay", action="store_true", help="from the recorded answers alone")
-    parser.add_argument("--cases", type=int, default=CASES, help="how many cases")
+    parser.add_argument("--cases", type=int, help=f"how many: {CASES}, with --all {FURTHER_CASES}")
     parser.add_argument("--into", metavar="PATH#NAME", help="write the table there")
     parser.add_argument("--all", action="store_true", help="more of it: hours")
     parser.add_argument("--hotpotqa", metavar="FILE", help="of --all: questions over passages")
     args = parser.parse_args(arguments)
     if args.all:
-        further = dict(FURTHER)
-        if args.hotpotqa:
-            further["hotpotqa"] = (*QUESTIONS, f"domain.path={Path(args.hotpotqa).absolute()}")
-        for name, words in further.items():
-            directory, kept = Path("runs") / f"lm_all_{name}", Path(".cache") / "lm_all"
-            sweep(directory, kept, [f"n_cases={args.cases}", *words])
-            print(table(directory), end="\n\n", flush=True)
-        return 0
-    name = f"language_model_{args.cases}" + ("_replayed" if args.replay else "")
+        return further(args)
+    name = f"language_model_{args.cases or CASES}" + ("_replayed" if args.replay else "")
+    made = measured(name, [f"n_cases={args.cases or CASES}"], args.replay, RECORDED)
+    if args.into:
+        put_between_markers(args.into, made)
+    return 0
+
+
+def further(args: argparse.Namespace) -> int:
+    """The sweeps of `make lm-all`, one after the other; each writes its table at PATH#its name."""
+    unknown = set(args.names) - FURTHER.keys()
+    if unknown:
+        raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
+    cases = args.cases or FURTHER_CASES
+    for sweep_name in args.names or FURTHER:
+        words = [f"n_cases={cases}", *FURTHER[sweep_name]]
+        if sweep_name == NEEDS_FILE:
+            if not args.hotpotqa:
+                print(f"{sweep_name}: left out without --hotpotqa FILE", flush=True)
+                continue
+            words.append(f"domain.path={Path(args.hotpotqa).absolute()}")
+        name = f"lm_all_{cases}_{sweep_name}" + ("_replayed" if args.replay else "")
+        made = measured(name, words, args.replay, RECORDED / "further")
+        if args.into:
+            put_between_markers(f"{args.into}#{sweep_name}", made)
+    return 0
+
+
+def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) -> str:
+    """Make or replay a sweep, print its table and give it. Raises UserError where it fails.
+
+    name : of its directory under `runs` and of its answers' under `.cache`.
+    recorded : the directory of the answers and vectors that are shipped.
+    """
     directory, kept = Path("runs") / name, Path(".cache") / name
-    if args.replay:
+    if replay:
         for place in (directory, kept):
             shutil.rmtree(place, ignore_errors=True)
         kept.mkdir(parents=True)
         for file in FILES:
-            shutil.copy(RECORDED / file, kept / file)
-    replay = ["model.replay=true", "embedder.replay=true"] if args.replay else []
-    sweep(directory, kept, [f"n_cases={args.cases}", *replay])
+            shutil.copy(recorded / file, kept / file)
+        overrides = [*overrides, "model.replay=true", "embedder.replay=true"]
+    sweep(directory, kept, overrides)
     made = table(directory)
-    print(made)
-    if args.into:
-        put_between_markers(args.into, made)
-    if not args.replay:
-        print(agreement(kept / FILES[0], RECORDED / FILES[0]))
-    return 0
+    print(made, end="\n\n", flush=True)
+    if not replay:
+        print(agreement(kept / FILES[0], recorded / FILES[0]), flush=True)
+    return made
 
 
 def sweep(directory: Path, kept: Path, overrides: Sequence[str]) -> None:
