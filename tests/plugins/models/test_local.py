@@ -5,9 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +30,7 @@ from framework.store.directory import load_state
 from plugins.models.local import model as local
 from plugins.models.local.gguf import weights_of
 from plugins.models.local.model import PACKAGED, Local, LocalSettings
+from plugins.models.local.turns import turn
 from tests.extras import needs_local
 from tests.framework.models.serving import summaries
 from tests.launching import run
@@ -34,6 +42,7 @@ CARD = TaskCard(
     decisions=("APPROVE", "DENY"),
     fields=(FactField(key="income", label="income", type="money"),),
 )
+ROOT = Path(__file__).resolve().parents[3]
 ANSWER = {
     "decision": "DENY",
     "confidence": None,
@@ -86,6 +95,7 @@ def spelled(text: str) -> Any:
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the turns' locks are
 
 
 @pytest.fixture
@@ -235,6 +245,139 @@ def test_where_a_file_lies_is_no_part_of_the_identity(tmp_path: Path) -> None:
     identity = LocalSettings().identity()
     assert identity["digest"] == PACKAGED.digest
     assert not {"path", "base_url"} & identity.keys()
+
+
+def test_ten_runs_at_once_are_answered_one_by_one(
+    llama: LlamaCpp, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each run has its own model object, event loop and file of answers, as in a process."""
+    under_way = 0
+    most = 0
+    alone = llama.handle_chat_completions
+
+    def slowly(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        time.sleep(0.02)
+        under_way -= 1
+        return alone(body)
+
+    llama.handle_chat_completions = slowly  # type: ignore[method-assign]
+    replies: list[Any] = []
+
+    def one() -> None:
+        model = Local(LocalSettings(cache=None))
+        replies.extend((ask(model), ask(model)))
+
+    runs = [threading.Thread(target=one) for _ in range(10)]
+    for run_ in runs:
+        run_.start()
+    for run_ in runs:
+        run_.join()
+    assert most == 1
+    assert [reply.response.decision for reply in replies] == ["DENY"] * 20
+    waits = [record.message for record in caplog.records if "take turns" in record.message]
+    assert 1 <= len(waits) <= 10
+
+
+def test_what_an_answer_took_is_without_the_wait_for_a_turn(
+    llama: LlamaCpp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(perf_counter=iter([1.0, 3.0]).__next__)  # read within the turn alone
+    monkeypatch.setattr(local, "time", clock)
+    assert ask(Local(LocalSettings(cache=None))).usage.seconds == 2.0
+
+
+HOLDER = """
+import asyncio, sys, tempfile
+from plugins.models.local.turns import turn
+
+async def hold():
+    async with turn(lambda: None):
+        print("held", flush=True)
+        await asyncio.sleep(600)
+
+tempfile.tempdir = sys.argv[1]
+asyncio.run(hold())
+"""
+
+
+def test_a_run_waits_for_another_process_and_is_next_when_that_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    told = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as other:
+
+        def waits() -> None:
+            told.append(other.poll())
+            other.kill()
+
+        async def mine() -> None:
+            async with turn(waits):
+                told.append("mine")
+
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        asyncio.run(mine())
+    assert told == [None, "mine"]  # it ran when the other was told of, once
+
+
+def test_who_asks_again_does_not_pass_who_waits() -> None:
+    order: list[str] = []
+
+    async def both() -> None:
+        waiting = asyncio.Event()
+
+        async def second() -> None:
+            async with turn(waiting.set):
+                order.append("second")
+
+        async with turn(lambda: None):
+            order.append("first")
+            task = asyncio.create_task(second())
+            await waiting.wait()
+        async with turn(lambda: None):
+            order.append("first again")
+        await task
+
+    asyncio.run(both())
+    assert order == ["first", "second", "first again"]
+
+
+def test_locks_that_another_made_unusable_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / f"decisionbench-{os.getuid()}-now.lock").symlink_to(tmp_path / "elsewhere")
+
+    async def mine() -> None:
+        async with turn(lambda: None):
+            pass
+
+    with pytest.raises(UserError, match=r"^model=local: .*now\.lock: "):
+        asyncio.run(mine())
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.local
+@pytest.mark.timeout(900)
+def test_three_runs_at_once_share_the_machine_and_answer_as_one_alone(tmp_path: Path) -> None:
+    needs_local()
+    given = (*BASE, "arch=none", "n_cases=1", "prompt_set=small", "max_errors=5", "report=false")
+    command = [sys.executable, str(ROOT / "run.py"), *given]
+    runs = [
+        subprocess.Popen(
+            [*command, f"model.cache={name}.sqlite", f"hydra.run.dir={name}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        )
+        for name in ("one", "two", "three")
+    ]
+    said = [done.communicate()[1] for done in runs]
+    assert [done.returncode for done in runs] == [0, 0, 0], said
+    rows = [load_state(Path(name)).rows for name in ("one", "two", "three")]
+    assert {(row.decision, str(row.axes), row.error) for (row,) in rows} == {
+        (rows[0][0].decision, str(rows[0][0].axes), "")
+    }
 
 
 @pytest.mark.local
