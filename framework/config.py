@@ -299,7 +299,8 @@ def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str])
         raise UserError(f"{group}: no option chosen; see `decisionbench list {group}`")
     plugin = find(group, str(node["plugin"]))
     settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
-    return Component(plugin=plugin, settings=settings, label=labels.get(group, plugin.name))
+    chosen = replace(plugin, cls=plugin.cls.under(settings))
+    return Component(plugin=chosen, settings=settings, label=labels.get(group, plugin.name))
 
 
 def _check_used(overrides: Sequence[str], unused: frozenset[str], protocol: str) -> None:

@@ -111,6 +111,7 @@ def summarize(
             "query": arch.query,
             "query_names_fields": arch.query == "task" and names_fields(card),
             "needs_model": needs_model,
+            **({"adapted": True, "deterministic": arch.deterministic} if arch.adapted else {}),
             **({} if embedder is None else {"embedder": embedder.label}),
             **({} if extractor is None else {"extractor": extractor.label}),
         },

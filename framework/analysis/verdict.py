@@ -75,6 +75,32 @@ def is_empty(job: Job) -> bool:
     return bool(job.summary["budget_use"].get("max_view_tokens") == 0)
 
 
+def suspects(group: Group) -> list[tuple[Job, str]]:
+    """Systems of others that are below no memory, and in what: a fault of an adapter looks so.
+
+    No memory is the arm that showed nothing of the history at the same budget. Of what is retained
+    it has nothing, so to be equal to it counts too.
+    """
+    found = []
+    for job in group.jobs:
+        if not job.summary["budget_use"].get("adapted"):
+            continue
+        told = ["it shows nothing in any case"] if is_empty(job) else []
+        for floor in (other for other in group.jobs if other.budget == job.budget):
+            if not is_empty(floor) or floor.summary["budget_use"].get("adapted"):
+                continue
+            for axis in chief_axes(group):
+                own, none = (group.entry(j.arm, j.budget, axis) for j in (job, floor))
+                if own is None or none is None:
+                    continue
+                ahead = (own["mean"] - none["mean"]) * (1 if higher_is_better(axis) else -1)
+                if ahead < 0 or (ahead == 0 and own.get("kind") == "model-free"):
+                    told.append(f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}")
+        if told:
+            found.append((job, ", ".join(told)))
+    return found
+
+
 def chief_axes(group: Group) -> list[str]:
     """The axes that a verdict is about: what memory kept, and whether the answer was right.
 

@@ -51,7 +51,8 @@ class Arch(Configured[S]):
     `unbudgeted` one, once named `exempt`). Events reach an arm without edges unless it declares
     `gold_edges`; to one that declares `uses_extractor` they come with the kinds and edges that the
     run's extractor read from their text, in place of the given ones, where `extractor` is not
-    `none`.
+    `none`. `adapted`: a system of others behind an adapter, whose faults look like a bad memory;
+    `deterministic`: whether such a system is said to give the same results in every run.
     """
 
     budget_at: ClassVar[Literal["ingest", "recall", "none"]] = "none"
@@ -63,6 +64,8 @@ class Arch(Configured[S]):
     uses_extractor: ClassVar[bool] = False
     sees_gold: ClassVar[bool] = False
     unbudgeted: ClassVar[bool] = False
+    adapted: ClassVar[bool] = False
+    deterministic: ClassVar[bool] = True
     query: ClassVar[Literal["task", "none"]] = "task"
 
     def __init_subclass__(cls, **options: Any) -> None:

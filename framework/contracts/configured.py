@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import is_dataclass
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from framework.registry import NoSettings
 
@@ -26,6 +26,11 @@ class Configured(ABC, Generic[S]):
             for given in get_args(base):
                 if is_dataclass(given) and "Settings" not in cls.__dict__:
                     cls.Settings = given  # type: ignore[assignment]
+
+    @classmethod
+    def under(cls, settings: S) -> type[Self]:
+        """The class whose declarations hold under these settings: by default this one."""
+        return cls
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

@@ -18,6 +18,7 @@ from framework.analysis.verdict import (
     is_reference,
     leaders,
     spent,
+    suspects,
 )
 from framework.reporting.blocks import Block, Heading, Listing
 from framework.reporting.format import DAGGER, short_limits
@@ -35,7 +36,7 @@ def verdict(evidence: Evidence) -> Iterator[Block]:
     if not groups and not failed:
         return
     yield Heading("Verdict", "verdict")
-    items = [failed] if failed else []
+    items = [told for told in (failed, _suspected(groups)) if told]
     if groups:
         shared = [_models(evidence), _open(evidence)]
         items += [*_settings(groups, _MOST - len(items) - len(shared)), *shared]
@@ -50,6 +51,18 @@ def _all_failed(jobs: Sequence[Job]) -> str:
         return ""
     said = max(errors, key=lambda error: int(error["n"]))["commonest"]
     return f"Every row failed, {n} of {n}; most often: {said}"
+
+
+def _suspected(groups: Sequence[Group]) -> str:
+    """Which systems of others do no better than no memory; empty where none does."""
+    found = [one for group in groups for one in suspects(group)]
+    if not found:
+        return ""
+    told = _named([f"{job.arm} at {job.budget} ({why})" for job, why in found])
+    return (
+        f"Suspected adapter fault, as with no memory or worse: {told}; run `decisionbench probe "
+        f"{found[0][0].arm}` before any of its numbers is believed."
+    )
 
 
 def _settings(groups: Sequence[Group], room: int) -> list[str]:

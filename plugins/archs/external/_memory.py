@@ -8,8 +8,9 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from framework.contracts import Arch, ArchContext, Query
 from framework.errors import UserError
@@ -54,6 +55,9 @@ class ExternalMemory(Arch[S]):
     the next history gets a new one.
     """
 
+    adapted = True
+    deterministic = False
+
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
         # What sets this history apart in a store that others write to as well, earlier runs too: so
@@ -68,6 +72,12 @@ class ExternalMemory(Arch[S]):
                 "nothing can be estimated of a system of others: it would be started, or told the "
                 "histories; estimate another arm under the same budget"
             )
+
+    @classmethod
+    def under(cls, settings: S) -> type[Self]:
+        """What the mapping declares is the arm's own declaration."""
+        declaring: type[Self] = _declaring(cls, settings.deterministic)
+        return declaring
 
     @abstractmethod
     def require(self) -> None:
@@ -137,3 +147,10 @@ class ExternalMemory(Arch[S]):
         self._stopped = True
         for system in self._opened:
             system.close()
+
+
+@cache
+def _declaring(cls: Any, deterministic: bool) -> Any:
+    """The class, which says of itself what a mapping declares."""
+    kept = {key: getattr(cls, key) for key in ("__module__", "__qualname__", "__doc__")}
+    return type(cls)(cls.__name__, (cls,), {**kept, "deterministic": deterministic})

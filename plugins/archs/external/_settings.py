@@ -33,6 +33,7 @@ class SystemSettings(Bounded):
     timeout_seconds : of one call, the system's start included.
     exchanges : a folder that keeps what the system answers; what it holds is not asked again.
     replay : answer from there alone, without the system, and stop where an answer is missing.
+    deterministic : whether a history and a search always give the same results; `probe` checks it.
     version, licence, homepage : of the system, for the record.
     """
 
@@ -40,6 +41,7 @@ class SystemSettings(Bounded):
     timeout_seconds: Annotated[float, above(0)] = field(default=60.0, metadata=OPERATIONAL)
     exchanges: str | None = field(default=None, metadata=OPERATIONAL)
     replay: bool = field(default=False, metadata=OPERATIONAL)
+    deterministic: bool = field(default=False, metadata=OPERATIONAL)
     version: str = ""
     licence: str = field(default="", metadata=OPERATIONAL)
     homepage: str = field(default="", metadata=OPERATIONAL)

@@ -40,14 +40,14 @@ class Stand:
     """Opens fresh systems for a canary, and closes them after it."""
 
     def __init__(self, arch: type[ExternalMemory[Any]], settings: Any) -> None:
-        self._arch, self._settings = arch, settings
+        self._arch, self.settings = arch, settings
         self._opened: list[System] = []
 
     def open(self, events: Sequence[Event] = ()) -> System:
         """A fresh system with a history of its own taken in."""
         nothing: Any = None  # asks no model of ours
         context = ArchContext(budget_tokens=None, client=nothing)
-        system = self._arch(self._settings, context).open()
+        system = self._arch(self.settings, context).open()
         self._opened.append(system)
         for event in events:
             system.write(event)
@@ -183,6 +183,27 @@ def repeats(stand: Stand) -> str:
     if any(one != seen[0] for one in seen):
         raise _Wrong("the same search gave other results when asked again")
     return "the same search gives the same results"
+
+
+@canary
+def deterministic(stand: Stand) -> str:
+    """Two runs of one history give the same results, where the mapping says so."""
+    events = [event for _, event in facts()]
+    seen = []
+    for _ in range(2):
+        system = stand.open()
+        named = {given: e.id for e in events if (given := system.write(e)) is not None}
+        found = [result for what, _ in facts()[::3] for result in system.search(what, RESULTS)]
+        ids = [[named.get(name, name) for name in result.ids] for result in found]
+        seen.append([(one.text, one.score, own) for one, own in zip(found, ids, strict=True)])
+        system.close()
+    same = seen[0] == seen[1]
+    if not stand.settings.deterministic:
+        said = "the same results" if same else "other results"
+        raise _Skipped(f"not declared; two runs of a small history gave {said}")
+    if not same:
+        raise _Wrong("declared deterministic, and two runs of a small history gave other results")
+    return "two runs of a small history gave the same results, as declared"
 
 
 @canary

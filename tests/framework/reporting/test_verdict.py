@@ -102,6 +102,32 @@ def test_an_arm_that_shows_nothing_is_not_the_cheapest_memory() -> None:
     assert "at tight empty 1,000 (with an empty view), y 2,000, x 3,000." in marked
 
 
+def _adapted(size: int, kept: list[float], right: list[float], **declared: Any) -> str:
+    """What is said of a system of others beside an arm that shows nothing and is right by half."""
+    arms = []
+    for arm, values, tokens in (("floor", (NONE, HALF), 0), ("theirs", (kept, right), size)):
+        summary, rows = job(
+            arm, {"surface_ceiling": values[0], "eda": values[1]}, max_view_tokens=tokens
+        )
+        summary["headline"], summary["success_axis"] = ["surface_ceiling", "eda"], "eda"
+        summary["axes"]["surface_ceiling"]["kind"] = "model-free"
+        summary["axes"]["eda"]["kind"] = "rule-based"
+        if arm == "theirs":
+            summary["budget_use"].update(declared)
+        arms.append((summary, rows))
+    return said(combine(*arms))
+
+
+def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> None:
+    suspected = "Suspected adapter fault, as with no memory or worse: theirs at tight ("
+    assert f"{suspected}eda 0.00, floor 0.50)" in _adapted(900, HALF, NONE, adapted=True)
+    assert f"{suspected}surface_ceiling 0.00, floor 0.00)" in _adapted(900, NONE, ALL, adapted=True)
+    assert f"{suspected}it shows nothing in any case, " in _adapted(0, NONE, HALF, adapted=True)
+    assert "`decisionbench probe theirs`" in _adapted(0, NONE, HALF, adapted=True)
+    assert "Suspected" not in _adapted(900, HALF, HALF, adapted=True)
+    assert "Suspected" not in _adapted(900, HALF, NONE), "an arm of ours has no adapter"
+
+
 def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:
     """An arm with two chief axes, a cost and, where all its rows failed, an error for each."""
     mean = ALL if arm == "a" else HALF

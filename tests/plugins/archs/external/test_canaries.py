@@ -60,7 +60,7 @@ def failed(found: list[Finding]) -> dict[str, str]:
 def test_a_sound_system_passes_all(settings: CommandSettings) -> None:
     found = findings(settings)
     assert failed(found) == {}
-    assert len(found) == 19
+    assert len(found) == 20
     assert [one.text for one in found if one.name == "tools"] == ["write, retrieve, reset, close"]
 
 
@@ -77,6 +77,24 @@ def test_a_fault_is_caught_by_name(fault: str, tmp_path: Path) -> None:
     finding = check(CAUGHT[fault], ProcessMemory, settings)
     assert finding.passed is False, finding.text
     assert check(CAUGHT[fault], ProcessMemory, toy()).passed
+
+
+@pytest.mark.parametrize(
+    ("words", "declared", "passed", "said"),
+    [
+        ((), True, True, "gave the same results, as declared"),
+        (("--fault", "shuffled"), True, False, "declared deterministic, and two runs"),
+        ((), False, None, "not declared; two runs of a small history gave the same results"),
+        (("--fault", "shuffled"), False, None, "not declared; two runs"),
+    ],
+    ids=["kept", "broken", "not declared", "not declared, by chance"],
+)
+def test_a_declaration_that_results_repeat_is_checked(
+    words: tuple[str, ...], declared: bool, passed: bool | None, said: str
+) -> None:
+    finding = check("deterministic", ProcessMemory, toy(*words, deterministic=declared))
+    assert finding.passed is passed
+    assert said in finding.text
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework.store.directory import read_run
-from tests.launching import HOTPOT, Done, run
+from tests.launching import HOTPOT, Done, framework, run
 from tests.plugins.archs.external.systems import SHELL, TOY
 
 
@@ -49,6 +49,36 @@ def test_a_system_that_fails_is_rows_with_its_error(
     rows = read_run(done.directory).rows
     assert len(rows) == 6
     assert all("retrieve: it ended with status 1: out of memory" in row.error for row in rows)
+
+
+@pytest.mark.parametrize("fault", ["empty_recall", "invents"])
+def test_a_system_that_keeps_nothing_of_use_is_suspected(
+    fault: str, capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    (runs_dir / "arch").mkdir()
+    command = [*TOY, "--fault", fault]
+    if fault == "invents":  # of a history that it never took in
+        command = ["sh", "-c", 'while read -r line; do echo \'{"items": [{"text": "x"}]}\'; done']
+    mapping = {"defaults": ["process", "_self_"], "command": command}
+    (runs_dir / "arch/mine.yaml").write_text(json.dumps(mapping))
+    done = run(capsys, *HOTPOT, "--config-dir", str(runs_dir), "-m", "arch=none,bm25,mine")
+    assert done.status == 0, done.err
+    shown = " ".join((done.out + done.err).split())
+    assert "Suspected adapter fault, as with no memory or worse: mine at tight (" in shown
+    assert "`decisionbench probe mine`" in shown
+
+
+def test_what_a_mapping_declares_is_on_the_page(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    for name, declared in (("said", True), ("not said", False)):
+        done = started(capsys, runs_dir, f"run_name={name}", command=SHELL, deterministic=declared)
+        use = read_run(done.directory).summary["budget_use"]
+        assert (use["adapted"], use["deterministic"]) == (True, declared)
+        assert framework(capsys, "report", str(done.directory)).status == 0
+        assert "said to be deterministic" in (done.directory / "report.md").read_text()
 
 
 def test_a_key_that_a_system_prints_is_in_no_file_of_the_run(
