@@ -13,6 +13,7 @@ __all__ = [
     "DataError",
     "DoesNotFit",
     "ModelError",
+    "NotOffered",
     "StopRun",
     "TrackingError",
     "UnreadableError",
@@ -75,11 +76,15 @@ class UnreadableError(ValueError):
         self.usage = usage
 
 
-class DoesNotFit(Exception):
+class NotOffered(Exception):
+    """Why nothing was asked of a case, where that is no failure: its row's `state` says it."""
+
+
+class DoesNotFit(NotOffered):
     """A prompt that a model's context does not hold: nothing was asked, and nothing cut off.
 
-    The case is no failure: its row says so by its `state`. needs, context : tokens, those of the
-    longest answer included. usage : what the case took before, a `framework.records.Usage`.
+    needs, context : tokens, those of the longest answer included. usage : what the case took
+    before, a `framework.records.Usage`.
     """
 
     def __init__(self, needs: int, context: int, usage: Any = None) -> None:

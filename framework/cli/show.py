@@ -14,9 +14,11 @@ from framework.contracts import REPORTED, Domain, RowKey
 from framework.errors import UserError
 from framework.records import Case, Event, Gold
 from framework.reporting.terminal import wrapped
+from framework.store import JournalEvent
 
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
+_OF_ROW: Final = ("arm", "trial", "repeat")
 
 
 def show(args: argparse.Namespace) -> int:
@@ -132,7 +134,7 @@ def _refuse_sweep(path: Path) -> None:
 
 def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     from framework.config import stored_plan
-    from framework.store.directory import ANSWERS, load_state
+    from framework.store.directory import ANSWERS, load_state, protocol_events
 
     state = load_state(path)
     if case.isdigit() and all(row.case_id != case for row in state.rows):
@@ -157,10 +159,36 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
             _print_view(record, row.view_tokens, row.budget_tokens)
         if row.error:
             _print_replies(record)
-        if "view" not in record:
+        if "view" in record:
+            _print_answer(record)
+            _print_axes(record, row.axes)
+    said = {}  # of one row the last event of a type counts
+    for event in protocol_events(path):
+        if event.payload.get("case_id") == rows[0].case_id:
+            key = (event.type, *(event.payload.get(name) for name in _OF_ROW))
+            said[key] = event
+    for event in said.values():
+        _print_event(event)
+
+
+def _print_event(event: JournalEvent) -> None:
+    """What the protocol wrote of the case into the journal, whose chain and seal hold it."""
+    print(f"\nEVENT {event.seq} {event.type}   {event.time}   {event.hash[:19]}")
+    for name, value in event.payload.items():
+        if name in ("case_id", *_OF_ROW):
             continue
-        _print_answer(record)
-        _print_axes(record, row.axes)
+        lines = value if isinstance(value, list) else [value]
+        for i, line in enumerate(lines):
+            said = _plain(line) if isinstance(line, dict) else line
+            print(wrapped(f"{name if i == 0 else '':<8} {said}", "  ", " " * 11))
+
+
+def _plain(value: Mapping[str, Any]) -> str:
+    """A record of an event in a line; of a list its members."""
+    listed = {k: ", ".join(map(str, v)) if isinstance(v, list) else v for k, v in value.items()}
+    return "; ".join(
+        f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in listed.items()
+    )
 
 
 def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> None:

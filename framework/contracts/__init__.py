@@ -7,7 +7,7 @@ the parameter of its base: `class BM25(Arch[BM25Settings])`. Methods that may ca
 
 from __future__ import annotations
 
-from framework.contracts.arch import Arch, ArchContext, Query
+from framework.contracts.arch import Arch, ArchContext, Mutable, Query
 from framework.contracts.awaiting import maybe_await
 from framework.contracts.domain import PROVIDED, REPORTED, Domain, ProtectedGroups, Provenance
 from framework.contracts.embedder import Embedder
@@ -65,6 +65,7 @@ __all__ = [
     "GateOutcome",
     "Judge",
     "Model",
+    "Mutable",
     "Operation",
     "Operator",
     "Outcome",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from framework.contracts.configured import Configured, S
 from framework.contracts.embedder import Embedder
@@ -94,3 +94,30 @@ class Arch(Configured[S]):
     def report(self) -> Mapping[str, float]:
         """What the arm measured of itself on this history, as the share of entries dropped."""
         return {}
+
+
+@runtime_checkable
+class Mutable(Protocol):
+    """An arm that lives on after `ingest`: it takes in more, and may forget.
+
+    An arm need not be one: what it holds can be made again from the events that remain.
+    Both methods block, and are called from threads.
+    """
+
+    @property
+    def forgets(self) -> bool:
+        """Whether it offers deletion; False: `forget` is never called."""
+        ...
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether several threads may be in `write` at once."""
+        ...
+
+    def write(self, events: Iterable[Event]) -> None:
+        """Take in more, in this order."""
+        ...
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Delete the events of these ids, with whatever was made of them."""
+        ...

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
+from framework.contracts.arch import Arch
 from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.records import Case, Event, MemoryView, Row
@@ -84,6 +85,10 @@ class Pipeline(Protocol):
 
         Axes find these answers in `Scored.others`; what they take is booked on `control`.
         """
+        ...
+
+    def with_arch(self, around: Callable[[type[Arch[Any]]], type[Arch[Any]]]) -> Pipeline:
+        """The same path with what is made of its arch (of the same settings), memories its own."""
         ...
 
     def rows(

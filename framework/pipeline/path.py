@@ -38,7 +38,7 @@ from framework.contracts import (
     Views,
     maybe_await,
 )
-from framework.errors import DoesNotFit, StopRun
+from framework.errors import NotOffered, StopRun
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.pipeline.concurrency import CancelToken, bounded
 from framework.pipeline.failures import told
@@ -143,6 +143,10 @@ class Pipeline:
         """The same path, whose reader answers each case from further views too."""
         return replace(self, views=views)
 
+    def with_arch(self, around: Callable[[type[Arch[Any]]], type[Arch[Any]]]) -> Pipeline:
+        """The same path with what is made of its arch, and with memories of its own."""
+        return replace(self, arch=around(self.arch), memories=Memories())
+
     async def rows(
         self, cases: Iterable[Case], done: frozenset[RowKey], *, answer: bool, k: int | None
     ) -> AsyncIterator[tuple[Row, Record]]:
@@ -208,8 +212,8 @@ class Pipeline:
             return await self._measure(base, job, ledger, answer, k)
         except StopRun as stop:
             raise StopRun(f"{stop} (case {case.id})") from None
-        except DoesNotFit as unfit:
-            row = replace(base, state=str(unfit), usage=ledger.usage())
+        except NotOffered as why:
+            row = replace(base, state=str(why), usage=ledger.usage())
             return row, {"state": row.state, "prompts": ledger.prompts}
         except (
             Exception
@@ -249,7 +253,7 @@ class Pipeline:
         except Exception as failed:
             if not answer:
                 raise
-            if isinstance(failed, DoesNotFit):
+            if isinstance(failed, NotOffered):
                 state = str(failed)
             else:
                 error = told(failed, self.parts)

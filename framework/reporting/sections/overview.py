@@ -108,15 +108,18 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     if unfinished:
         named = ", ".join(unfinished)
         yield Note(f"{len(unfinished)} jobs of the sweep are not finished: {named}.")
+    stated: dict[str, list[str]] = {}
     for job in evidence.jobs:
         states = job.summary.get("states", {})
         if states:
             (first, _), n = next(iter(states.items())), sum(states.values())
-            more = f", and {len(states) - 1} more such sizes" if len(states) > 1 else ""
-            yield Note(
-                f"{job.arm} at {job.budget}: in {n} of {job.summary['errors']['of']} rows nothing "
-                f"was asked ({first}{more}). These are no errors; means and pairs leave them out."
-            )
+            more = f", and {len(states) - 1} more such" if len(states) > 1 else ""
+            said = f"in {n} of {job.summary['errors']['of']} rows nothing was asked ({first}{more})"
+            stated.setdefault(said, []).append(f"{job.arm} at {job.budget}")
+    for said, arms in stated.items():
+        yield Note(
+            f"{', '.join(arms)}: {said}. These are no errors; means and pairs leave them out."
+        )
     failed = [job for job in evidence.jobs if job.summary["errors"]["n"]]
     if failed:
         where = "; ".join(f"{job.arm} at {job.budget}: {_errors(job)}" for job in failed)

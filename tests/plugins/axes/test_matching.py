@@ -18,6 +18,7 @@ MATCHES = {
     "decision_corpus": ("chain", "ranking", "retention", "answer"),
     "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
     "hotpotqa": ("ranking", "retention", "answer"),
+    "lifecycle": ("lifecycle",),
     "longmemeval": CHAT,
     "longmemeval_synthetic": CHAT,
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),

@@ -1,0 +1,1 @@
+"""`protocol=lifecycle`: a memory that forgets, is corrected, poisoned, shared, and grows."""
