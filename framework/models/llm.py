@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, TypeVar, cast
 
 from framework.bounds import at_least
 from framework.contracts import Model, Operation, Prompt, Reply
-from framework.errors import UnreadableError
+from framework.errors import DoesNotFit, UnreadableError
 from framework.models.cache import Response
 from framework.models.dry_run import DryRun, current_dry_run
 from framework.models.transport import Served, ServedSettings
@@ -91,7 +91,14 @@ class LLM(Served[S], Model[S]):
         said: list[str] = []
         for repairs in (0, 1):
             usage = replace(usage, repairs=repairs)
-            answer, usage = await self.answer(operation.name, body, sample, usage)
+            try:
+                answer, usage = await self.answer(operation.name, body, sample, usage)
+            except DoesNotFit as unfit:
+                if not said:
+                    raise
+                # The question did fit, so its case is one that was answered, not readably.
+                problem, usage = f"{problem}; the repair {unfit}", unfit.usage
+                break
             try:
                 response = _as_sure(self._parsed(operation, answer, request), answer.confidence)
                 return Reply(response=response, text=answer.text, usage=usage)

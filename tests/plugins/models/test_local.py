@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from framework.contracts import Prompt
-from framework.errors import DoesNotFit, UserError
+from framework.errors import DoesNotFit, UnreadableError, UserError
 from framework.models.transport import CallFailed
 from framework.operations.answering import AnswerRequest
 from framework.operations.decide import Decide
@@ -172,6 +172,15 @@ def test_a_prompt_that_does_not_fit_is_a_state_not_an_error(
     assert summary["errors"]["n"] == 0
     assert sum(summary["states"].values()) == 2
     assert summary["ledger"]["total"].get("calls", 0) == 0
+
+
+def test_a_repair_that_does_not_fit_leaves_an_unreadable_answer(llama: LlamaCpp) -> None:
+    llama.text = "1." * 400  # with the question again, more than the context holds
+    with pytest.raises(UnreadableError, match="the repair does not fit: ") as found:
+        ask(Local(LocalSettings(context=700, max_tokens=100, cache=None)), view="word " * 190)
+    assert len(llama.asked) == 1
+    assert found.value.text == llama.text
+    assert (found.value.usage.calls, found.value.usage.unreadable) == (1, 1)
 
 
 def test_a_refusal_of_llama_cpp_is_told(llama: LlamaCpp) -> None:
