@@ -89,6 +89,7 @@ class LLM(Served[S], Model[S]):
             return self._answered_by_rule(dry_run, operation, request, prompt, body, sample)
         usage = Usage()
         said: list[str] = []
+        problem = ""
         for repairs in (0, 1):
             usage = replace(usage, repairs=repairs)
             try:

@@ -175,9 +175,9 @@ def test_a_prompt_that_does_not_fit_is_a_state_not_an_error(
 
 
 def test_a_repair_that_does_not_fit_leaves_an_unreadable_answer(llama: LlamaCpp) -> None:
-    llama.text = "1." * 400  # with the question again, more than the context holds
+    llama.text = "1. " * 400  # with the question again, more than the context holds
     with pytest.raises(UnreadableError, match="the repair does not fit: ") as found:
-        ask(Local(LocalSettings(context=700, max_tokens=100, cache=None)), view="word " * 190)
+        ask(Local(LocalSettings(context=1500, max_tokens=100, cache=None)))
     assert len(llama.asked) == 1
     assert found.value.text == llama.text
     assert (found.value.usage.calls, found.value.usage.unreadable) == (1, 1)
