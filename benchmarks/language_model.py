@@ -35,7 +35,12 @@ CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
 FURTHER: Final[Mapping[str, Sequence[str]]] = {
-    "hotpotqa": ("domain=hotpotqa", "budget=moderate", "arch=none,bm25,dense,oracle"),
+    "hotpotqa": (
+        "domain=hotpotqa",
+        "budget=absolute",
+        "budget.tokens=1000",
+        "arch=none,bm25,dense,oracle",
+    ),
     "longmemeval": (
         "domain=longmemeval_synthetic",
         "budget=absolute",

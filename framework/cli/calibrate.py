@@ -6,11 +6,13 @@ import argparse
 import asyncio
 import dataclasses
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.errors import UserError
+from framework.errors import StopRun, UserError
 from framework.reporting.blocks import Cell, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count
 from framework.reporting.terminal import print_blocks
@@ -29,7 +31,7 @@ _OWN: Final = "calibration."
 
 
 def calibrate(args: argparse.Namespace) -> int:
-    """Print the judge's rates; status 1 for a judge shown to be no better than chance."""
+    """Print the judge's rates; status 1 for a judge shown to be no better than chance, or a cap."""
     from framework.analysis.known_answers import calibration
 
     chosen, of_judge = _set(args.set, args.overrides)
@@ -42,7 +44,12 @@ def calibrate(args: argparse.Namespace) -> int:
         if not answers:
             raise UserError(f"--set {args.set}: no verdicts were recorded with it")
     else:
-        said, of = _judged(args.judge, of_judge, answers)
+        try:
+            said, of = _judged(args.judge, of_judge, answers)
+        except StopRun as stop:
+            print(f"stopped: {stop}; what was answered is stored, and not paid again",
+                  file=sys.stderr)  # fmt: skip
+            return 1
     found = calibration(args.judge, args.set, answers, said)
     if out is not None:  # the verdicts are paid for, whatever is wrong with --runs
         write_json(out, {**found.plain(), "discrimination": found.rates.discrimination, **of})
@@ -88,9 +95,13 @@ def _set(name: str, words: Sequence[str]) -> tuple[CalibrationSet[Any], list[str
 def _judged(
     name: str, overrides: Sequence[str], answers: Sequence[KnownAnswer]
 ) -> tuple[list[bool | None], dict[str, Any]]:
-    """The verdicts, and which judge gave them: its digest and the overrides that make it."""
+    """The verdicts, and which judge gave them: its digest and the overrides that make it.
+
+    Raises StopRun where `max_cost_usd` or `max_tokens_total` allows no further call.
+    """
     from framework.analysis.known_answers import verdicts
     from framework.contracts.calibration import judge_digest
+    from framework.engine.account import account, check_prices, served_of
     from framework.engine.compose import compose_plan, composer
     from framework.models.client import Ledger, ModelClient, track_usage
     from framework.registry import identity_of
@@ -107,6 +118,7 @@ def _judged(
         made = plan.parts["judge"].create()
         model = plan.parts["model"].create()
         try:
+            check_prices(plan, served_of(model, made))
             with track_usage(Ledger(), "judge", 0):
                 return await verdicts(made, answers, ModelClient(model))
         finally:
@@ -115,7 +127,15 @@ def _judged(
 
     chosen = plan.parts["judge"]
     of = judge_digest(chosen.plugin.name, identity_of(chosen.plugin, chosen.settings))
-    return asyncio.run(ask()), {"identity": of, "overrides": given}
+    # What is capped is this command's spending: its account is gone with it, its answers are not.
+    with TemporaryDirectory() as place, account(plan, Path(place) / "run", None, None):
+        said = asyncio.run(ask())
+    return said, {"identity": of, "overrides": [word for word in given if not _caps(word)]}
+
+
+def _caps(word: str) -> bool:
+    """Whether an override is a cap of the command's own, and nothing of the judge."""
+    return word.partition("=")[0] in ("max_cost_usd", "max_tokens_total")
 
 
 def _rules_for(settings: Any, answers: Sequence[KnownAnswer]) -> str:

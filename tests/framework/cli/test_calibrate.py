@@ -15,6 +15,7 @@ from framework.contracts import Judge, Verdict
 from framework.contracts.calibration import ErrorRates, KnownAnswer
 from framework.errors import DoesNotFit, UnreadableError, UserError
 from framework.registry import NoSettings, find, settings_of
+from framework.testing.server import ModelServer
 from tests.launching import QUESTIONS, framework, run
 
 ENTRY = {"question_id": "q0", "question": "When?", "golden_answer": "7 May 2023", "category": "2"}
@@ -324,6 +325,36 @@ def test_what_a_judge_says_that_can_not_be_read_is_no_verdict() -> None:
     assert found.abstained == {"wrong": 1, "long": 1}
     with pytest.raises(UserError, match="verdicts on right and on wrong answers"):
         _ = found.rates
+
+
+def test_a_calibration_spends_no_more_than_its_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with ModelServer(lambda *_: '{"met": true, "why": "as expected"}') as running:
+        words = (
+            "calibrate", "openai", *SET, "judge.model.base_url=" + running.url + "/v1",
+            "judge.model.concurrency=1", "judge.model.max_tokens=100",
+        )  # fmt: skip
+        none = framework(capsys, *words, "max_cost_usd=0")
+        assert (none.status, running.counts.calls) == (1, 0)
+        assert "stopped: max_cost_usd=0: $0.0000 spent" in none.err
+        assert len(none.err.strip().splitlines()) == 1
+        capped = framework(capsys, *words, "max_tokens_total=12000", "--out", "rates.json")
+        first = running.counts.calls
+        assert capped.status == 1
+        assert "stopped: max_tokens_total=12000: " in capped.err
+        assert 0 < first < 42
+        assert not Path("rates.json").exists()
+        done = framework(capsys, *words, "max_cost_usd=5", "--out", "rates.json")
+        assert done.status == 0, done.err
+        assert "spent by the run: $" in done.err
+        assert set(running.counts.requests.values()) == {1}  # none was paid for twice
+    kept = json.loads(Path("rates.json").read_text())
+    assert kept["right"]["passed"] == kept["right"]["n"] > 0
+    assert not any(word.startswith("max_") for word in kept["overrides"])
+    unpriced = framework(capsys, *words, "judge.model.name=nobodys", "max_cost_usd=1")
+    assert "max_cost_usd: " in unpriced.mistake
 
 
 def test_a_judge_shown_to_be_worse_than_chance_ends_in_status_1() -> None:
