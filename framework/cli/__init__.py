@@ -231,6 +231,18 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--slow", action="store_true", help="the slow checks too")
     add.set_defaults(command="probing:probe")
 
+    group = commands.add_parser("env", help="environments of their own that memories are run in")
+    actions = group.add_subparsers(required=True, metavar="ACTION")
+    add = actions.add_parser("create", help="make what an arm needs, as its lock says")
+    add.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
+    add.set_defaults(command="environments:create")
+    add = actions.add_parser("list", help="those that are there")
+    add.set_defaults(command="environments:show")
+    add = actions.add_parser("remove", help="remove those of a name")
+    add.add_argument("name", metavar="NAME")
+    add.set_defaults(command="environments:remove")
+
     add = commands.add_parser("rescore", help="judge a run's stored answers again, into a new run")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such")

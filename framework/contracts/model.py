@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from framework.contracts.configured import Configured, S
-from framework.records import Usage
+from framework.records import EMPTY, Usage
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
@@ -21,11 +21,14 @@ class Prompt:
 
     shared : the first so many characters of `user` are the same in other requests of one history
         (the log that is projected under three budgets): a provider may be told to keep them.
+    chat : a request of OpenAI's chat protocol (`messages`, `response_format`, `temperature`,
+        `tools` and such), asked in place of `system` and `user`, which then only show it.
     """
 
     system: str
     user: str
     shared: int = 0
+    chat: Mapping[str, Any] = EMPTY
 
     @property
     def text(self) -> str:
@@ -58,6 +61,10 @@ class Operation(ABC, Generic[Req, Res]):
     def parse(self, text: str, request: Req) -> Res:
         """The response in a model's text. Raises ValueError when it can't be read as one."""
 
+    def parse_cut(self, text: str, request: Req, tokens: int) -> Res:
+        """The response in a text that was cut off at so many tokens: by default a ValueError."""
+        raise ValueError(f"it was cut off at {tokens} tokens; answer in fewer words")
+
     def render(self, response: Res) -> str:
         """The response as text: counted as output tokens when the rule-based model answered."""
         from framework.text.canonical import canonical_json
@@ -78,6 +85,11 @@ class Operation(ABC, Generic[Req, Res]):
 
 class Client(Protocol):
     """What an arch, reader or judge asks a model through: phase and ledger are already bound."""
+
+    @property
+    def kind(self) -> str:
+        """The model's: `rule-based` or `llm`."""
+        ...
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response. Raises ModelError when the call fails for good."""

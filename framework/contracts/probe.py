@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from framework.contracts.arch import Arch
+from framework.contracts.arch import Arch, ArchContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,5 +29,10 @@ class Probe(ABC):
         """Whether there is anything to check of such an arm."""
 
     @abstractmethod
-    def run(self, arch: type[Arch[Any]], settings: Any, slow: bool) -> Iterator[Finding]:
-        """The findings, each as it is made; the slow checks too, if asked for."""
+    def run(
+        self, arch: type[Arch[Any]], settings: Any, slow: bool, context: ArchContext | None = None
+    ) -> Iterator[Finding]:
+        """The findings, each as it is made; the slow checks too, if asked for.
+
+        context : with the models that an arm is given which declares that it uses any.
+        """

@@ -117,6 +117,11 @@ class ModelClient:
         self._model = model
         self._prompts = prompts
 
+    @property
+    def kind(self) -> str:
+        """See `framework.contracts.Client`."""
+        return self._model.kind
+
     def choose(self, options: Sequence[str]) -> str:
         """See `framework.contracts.Client`. Raises LookupError outside of `track_usage`."""
         return options[_scope.get().choice % len(options)]

@@ -33,7 +33,6 @@ _REPAIR: Final = (
 _SAID_AGAIN: Final = "\n[asked again]\n"
 """Between an answer that could not be read and the one given in its place."""
 _MOST: Final = 2**20
-_CUT: Final = "it was cut off at {n} tokens; answer in fewer words"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +141,7 @@ class LLM(Served[S], Model[S]):
 
     def _parsed(self, operation: Operation[Req, Res], answer: Response, request: Req) -> Res:
         if answer.stop == "length":
-            raise ValueError(_CUT.format(n=answer.tokens_out))
+            return operation.parse_cut(answer.text, request, answer.tokens_out)
         return operation.parse(answer.text, request)
 
 

@@ -117,6 +117,7 @@ def gold(events: Sequence[Event]) -> Gold:
 class RuleClient:
     """A client that answers every operation by its rule, as `profile` reads; it counts calls."""
 
+    kind = "rule-based"
     calls: int = 0
     profile: Profile = PLAIN
 
@@ -133,6 +134,8 @@ class RuleClient:
 
 class NoClient:
     """The client of an arch that declares no model: any call is a broken declaration."""
+
+    kind = "rule-based"
 
     def choose(self, options: Sequence[str]) -> str:
         """Raise AssertionError."""

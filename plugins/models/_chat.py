@@ -16,6 +16,29 @@ CANDIDATES: Final = 20
 """Alternatives to a token that are asked for, the most that the protocol allows."""
 
 
+_CARRIED: Final = (
+    "response_format", "temperature", "top_p", "stop", "presence_penalty", "frequency_penalty",
+    "tools", "tool_choice", "parallel_tool_calls",
+)  # fmt: skip
+"""What a chat of others may ask for besides its messages; the rest is the run's to say."""
+
+
+def with_chat(body: dict[str, Any], prompt: Prompt) -> dict[str, Any]:
+    """A request with what a chat of others asks for, as it is; its answer no longer than ours."""
+    chat = prompt.chat
+    if not chat:
+        return body
+    asked = {key: chat[key] for key in _CARRIED if chat.get(key) is not None}
+    if "temperature" not in body:  # the model takes none
+        asked.pop("temperature", None)
+    longest = chat.get("max_completion_tokens") or chat.get("max_tokens")
+    for name in ("max_tokens", "max_completion_tokens"):
+        if name in body and isinstance(longest, int):
+            asked[name] = min(body[name], longest)
+    kept = {key: value for key, value in body.items() if not key.endswith("logprobs")}
+    return {**kept, **asked, "messages": list(chat["messages"])}
+
+
 def messages_of(prompt: Prompt) -> list[dict[str, str]]:
     """A prompt as the turns of a chat."""
     turns = [{"role": "user", "content": prompt.user}]
@@ -33,9 +56,12 @@ def response_of(answer: Any, request: Mapping[str, Any]) -> Response:
     choice, usage = answer["choices"][0], answer.get("usage")
     message, finish = choice["message"], choice.get("finish_reason")
     text = message.get("content") or ""
+    if "tools" in request and message.get("tool_calls"):  # of a chat of others: its whole answer
+        text = json.dumps({"content": text, "tool_calls": message["tool_calls"]})
     refused = bool(message.get("refusal")) or finish == "content_filter"
     if usage is None:  # a server that counts nothing: by our own counter, which prices nothing
-        tokens_in = sum(count_tokens(turn["content"]) for turn in request["messages"])
+        turns = (turn.get("content") or "" for turn in request["messages"])
+        tokens_in = sum(count_tokens(str(content)) for content in turns)
         tokens_out, cached = count_tokens(text), 0
     else:
         tokens_in, tokens_out = int(usage["prompt_tokens"]), int(usage["completion_tokens"])

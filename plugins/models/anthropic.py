@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from framework.contracts import Prompt
+from framework.errors import StopRun
 from framework.models.cache import Response
 from framework.models.sdk import is_closed, unbounded
 from framework.registry import register
@@ -63,6 +64,8 @@ class Anthropic(Batched[AnthropicSettings]):
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
     ) -> dict[str, Any]:
         settings = self.settings
+        if prompt.chat.get("tools"):
+            raise StopRun("a memory system's tools are not carried to model=anthropic")
         body: dict[str, Any] = {
             "model": settings.name,
             "max_tokens": settings.max_tokens,

@@ -16,7 +16,7 @@ from framework.models.sdk import unbounded
 from framework.models.transport import CallFailed
 from framework.registry import register
 from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record, lines_of
-from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of
+from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of, with_chat
 
 _OWN: Final = "api.openai.com"
 _REFUSED: Final = ("minLength", "maxLength")
@@ -91,7 +91,7 @@ class OpenAI(Batched[OpenAISettings]):
             body["response_format"] = form_of(operation, known)
         elif schema is not None and settings.structured_output == "json":
             body["response_format"] = {"type": "json_object"}
-        return body
+        return with_chat(body, prompt)
 
     def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
         return response_of(answer, request)
@@ -161,7 +161,8 @@ class OpenAI(Batched[OpenAISettings]):
             return await super().send(request)
         # A server of vLLM refuses what leaves no room for the longest answer.
         answer = int(request["max_tokens"]) if self._with_answer else 0
-        most = sum(len(turn["content"].encode()) for turn in request["messages"]) + _TEMPLATE
+        turns = (str(turn.get("content") or "") for turn in request["messages"])
+        most = sum(len(content.encode()) for content in turns) + _TEMPLATE
         # No tokenizer makes more tokens of a text than it has bytes: most need no counting.
         counted = await self._counted(request) if most + answer > context else None
         if counted is None or counted + answer <= context:

@@ -12,6 +12,7 @@ from typing import Final
 
 from framework.sandbox import call_filter
 from plugins.archs.external._mapping import Secrets, SystemFailed, fill
+from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import CommandSettings
 
 _KEEPER: Final = Path(__file__).with_name("_keeper.py")
@@ -29,24 +30,28 @@ class Home:
         told of them.
     """
 
-    __slots__ = ("_errors", "command", "environment", "path", "secrets")
+    __slots__ = ("_errors", "_folder", "command", "environment", "path", "secrets")
 
-    def __init__(self, settings: CommandSettings) -> None:
+    def __init__(self, settings: CommandSettings, proxy: Proxy | None = None) -> None:
         self.secrets = Secrets(settings)
-        self.path = Path(tempfile.mkdtemp(prefix="memory-"))
-        self._errors = self.path.with_name(f"{self.path.name}.stderr")
-        values = {"home": str(self.path), "here": str(Path.cwd())}
+        # Beside the socket of its models, in a folder that the keeper removes with both.
+        self._folder = Path(tempfile.mkdtemp(prefix="memory-")) if proxy is None else proxy.folder
+        self.path = self._folder if proxy is None else self._folder / "home"
+        self.path.mkdir(exist_ok=True)
+        self._errors = self._folder.with_name(f"{self._folder.name}.stderr")
+        values = {**settings.places, "home": str(self.path)}
         declared = fill(settings.environment, values)
         self.environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.path),
             "TMPDIR": str(self.path),
             "LANG": "C.UTF-8",
+            **({} if proxy is None else proxy.environment),
             **{name: str(value) for name, value in declared.items()},
         }
         closed = "-" if settings.network else network_filter()
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(BOUND), closed]
-        keeper += [str(self.path), str(self._errors)]
+        keeper += [str(self._folder), str(self._errors)]
         self.command = [*keeper, *map(str, fill(settings.command, values))]
 
     def errors(self) -> int:
@@ -65,7 +70,7 @@ class Home:
 
     def close(self) -> None:
         """Remove the directory."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
         self._errors.unlink(missing_ok=True)
 
 

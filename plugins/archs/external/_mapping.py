@@ -19,8 +19,9 @@ EVENT: Final = ("id", "text", "time", "kind", "session", "speaker", "metadata", 
 """Placeholders of a call that writes: the event's own fields, and what sets one history apart."""
 SEARCH: Final = ("query", "limit", "tenant")
 RESET: Final = ("tenant",)
-START: Final = ("home", "here")
-"""Of a command and its environment: the fresh home, and where decisionbench was started."""
+START: Final = ("home", "here", "python", "system")
+"""Of a command and its environment: the fresh home, where decisionbench was started, the
+interpreter of the system's own environment, and the folder of the drivers that are shipped."""
 _PLACEHOLDER: Final = re.compile(r"\{([a-z]+)(?:\.(\w+))?\}")
 _WITH_NAMES: Final = ("metadata", "env")
 _SECRET: Final = 8

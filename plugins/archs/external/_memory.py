@@ -19,7 +19,8 @@ from framework.records import Event, Item
 from framework.registry import find, identity_of
 from plugins.archs.external._exchanges import Exchanges
 from plugins.archs.external._mapping import Found
-from plugins.archs.external._settings import SystemSettings
+from plugins.archs.external._proxy import Proxy
+from plugins.archs.external._settings import Models, SystemSettings
 from plugins.archs.external._trace import Tracer
 
 S = TypeVar("S", bound=SystemSettings)
@@ -48,6 +49,34 @@ class System(Protocol):
         """End it, with every process that came of it."""
 
 
+class Carried:
+    """A system whose model calls are carried to the run's, each operation's on its own account."""
+
+    def __init__(self, system: System, proxy: Proxy, loop: asyncio.AbstractEventLoop) -> None:
+        self._system, self._proxy, self._loop = system, proxy, loop
+        proxy.stop = system.close
+
+    def write(self, event: Event) -> str | None:
+        with self._proxy.serving(self._loop, searching=False):
+            return self._system.write(event)
+
+    def search(self, query: str, limit: int) -> list[Found]:
+        with self._proxy.serving(self._loop, searching=True):
+            return self._system.search(query, limit)
+
+    def reset(self) -> None:
+        with self._proxy.serving(self._loop, searching=False):
+            self._system.reset()
+
+    def tools(self) -> list[str]:
+        with self._proxy.serving(self._loop, searching=False):
+            return self._system.tools()
+
+    def close(self) -> None:
+        self._system.close()
+        self._proxy.close()
+
+
 class ExternalMemory(Arch[S]):
     """A system of others: opened fresh for a history, closed with the last use of the memory.
 
@@ -72,11 +101,18 @@ class ExternalMemory(Arch[S]):
                 "nothing can be estimated of a system of others: it would be started, or told the "
                 "histories; estimate another arm under the same budget"
             )
+        if self.needs_model and context.client.kind != "llm":
+            raise UserError(
+                "this memory calls a language model, which model=rule_based is not: choose "
+                "model=local or another"
+            )
 
     @classmethod
     def under(cls, settings: S) -> type[Self]:
         """What the mapping declares is the arm's own declaration."""
-        declaring: type[Self] = _declaring(cls, settings.deterministic)
+        declaring: type[Self] = _declaring(
+            cls, settings.deterministic, getattr(settings, "models", None)
+        )
         return declaring
 
     @abstractmethod
@@ -84,8 +120,25 @@ class ExternalMemory(Arch[S]):
         """Raise UserError where the system can't be started or reached from this machine at all."""
 
     @abstractmethod
-    def open(self) -> System:
-        """A fresh system, started and empty. Raises SystemFailed."""
+    def open(self, proxy: Proxy | None = None) -> System:
+        """A fresh system, started and empty; the proxy carries its models. Raises SystemFailed."""
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> System:
+        """What `open` gives; the models that its mapping declares are asked in this loop.
+
+        Raises SystemFailed, and what a call of it to a model raises.
+        """
+        models: Models | None = getattr(self.settings, "models", None)
+        if models is None:
+            return self.open()
+        proxy = Proxy(models, self.context)
+        try:
+            with proxy.serving(loop, searching=False):
+                system = self.open(proxy)
+        except BaseException:
+            proxy.close()
+            raise
+        return Carried(system, proxy, loop)
 
     async def ingest(self, events: Iterable[Event]) -> None:
         history = tuple(events)  # here: a domain's generator knows no threads
@@ -94,13 +147,13 @@ class ExternalMemory(Arch[S]):
         self._named: dict[str, str] = {}
         self._stopped = False
         try:
-            await asyncio.to_thread(self._write, history)
+            await asyncio.to_thread(self._write, history, asyncio.get_running_loop())
         except BaseException:
             self._close()
             raise
 
-    def _write(self, history: Sequence[Event]) -> None:
-        system = self._begin(history)
+    def _write(self, history: Sequence[Event], loop: asyncio.AbstractEventLoop) -> None:
+        system = self._begin(history, loop)
         self._opened.append(system)
         weakref.finalize(self, system.close)
         with system.turn() if isinstance(system, Exchanges) else nullcontext():
@@ -112,16 +165,16 @@ class ExternalMemory(Arch[S]):
                 if given is not None:
                     self._named[given] = event.id
 
-    def _begin(self, history: Sequence[Event]) -> System:
+    def _begin(self, history: Sequence[Event], loop: asyncio.AbstractEventLoop) -> System:
         """A fresh system, or the exchanges with one, recorded before or now."""
         if self.settings.exchanges is None:
-            return self.open()
+            return self.start(loop)
         this = weakref.ref(self)  # what a finalizer holds must not hold this
 
         def opened() -> System:
             arm = this()
             assert arm is not None, "an arm that nobody has can't be asked"
-            return arm.open()
+            return arm.start(loop)
 
         plugin = find("arch", self.name)
         about = {"arch": plugin.name, **identity_of(plugin, self.settings)}
@@ -150,7 +203,10 @@ class ExternalMemory(Arch[S]):
 
 
 @cache
-def _declaring(cls: Any, deterministic: bool) -> Any:
+def _declaring(cls: Any, deterministic: bool, models: Models | None) -> Any:
     """The class, which says of itself what a mapping declares."""
-    kept = {key: getattr(cls, key) for key in ("__module__", "__qualname__", "__doc__")}
-    return type(cls)(cls.__name__, (cls,), {**kept, "deterministic": deterministic})
+    said = {key: getattr(cls, key) for key in ("__module__", "__qualname__", "__doc__")}
+    said["deterministic"] = deterministic
+    if models is not None:
+        said |= {"needs_model": models.chat, "uses_embedder": models.embeddings}
+    return type(cls)(cls.__name__, (cls,), said)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.records import EMPTY
+from plugins.archs.external._environment import PINNED, Environment
 from plugins.archs.external._mapping import (
     EVENT,
     RESET,
@@ -23,6 +25,13 @@ from plugins.archs.external._mapping import (
 )
 
 OPERATIONAL: Final = {"operational": True}
+SYSTEMS: Final = Path(__file__).with_name("systems")
+"""The drivers that are shipped, with the locks of their systems."""
+
+
+def places() -> dict[str, str]:
+    """Where decisionbench was started, and where the shipped drivers are."""
+    return {"here": str(Path.cwd()), "system": str(SYSTEMS)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,28 +67,79 @@ class SystemSettings(Bounded):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Models:
+    """Which models of the run a system calls (see _proxy.py)."""
+
+    chat: bool = False
+    embeddings: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class CommandSettings(SystemSettings):
     """Of a system that is started for every history.
 
     command : what starts it; `{here}` is where decisionbench was started, `{home}` the fresh home.
     environment : its variables beside PATH, HOME, TMPDIR and LANG; `{env.NAME}` hands on one of the
         caller's. network : whether it may open network sockets.
+    packages : of its own environment, pinned by `==`; `{python}` is its interpreter. lock : the
+        file of their hashes, in `{system}`, the folder of shipped drivers, or in `{here}`.
+    models : which of the run's models it calls.
     """
 
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = EMPTY
     network: bool = False
+    packages: tuple[str, ...] = ()
+    lock: str = ""
+    models: Models | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_template(self.command, START, "command")
         check_template(self.environment, START, "environment")
+        check_template(self.lock, ("here", "system"), "lock")
+        for package in self.packages:
+            if re.fullmatch(PINNED, package) is None:
+                raise ValueError(f"packages: {package!r} given, NAME==VERSION expected")
+        if self.packages and not self.lock.endswith(".lock"):
+            raise ValueError(
+                "lock: where the hashes of the packages are is required, as '{here}/NAME.lock'"
+            )
+        if not self.packages and uses([self.command, self.environment], "python"):
+            raise ValueError("packages: {python} is the interpreter of these, and none is declared")
+
+    def identity(self) -> dict[str, Any]:
+        """What may change a measured value: the packages by their lock, wherever it lies."""
+        known = {
+            f.name: getattr(self, f.name) for f in fields(self) if not f.metadata.get("operational")
+        }
+        if self.models is None:  # as it was before there were any
+            del known["models"]
+        del known["packages"], known["lock"]
+        environment = self.own_environment
+        return known if environment is None else {**known, "lock": environment.digest}
+
+    @property
+    def own_environment(self) -> Environment | None:
+        """The environment of the packages; None where it needs none of its own."""
+        if not self.packages:
+            return None
+        return Environment(lock=Path(fill(self.lock, places())), packages=self.packages)
+
+    @property
+    def places(self) -> dict[str, str]:
+        """What placeholders of a start mean, all but the fresh home."""
+        environment = self.own_environment
+        return places() | {"python": "" if environment is None else str(environment.python)}
 
     def require_command(self) -> None:
         """Raise UserError where there is no command, or what it needs is not on this machine."""
         if not self.command:
             raise UserError("arch.command: a command that starts the system is required")
-        values = {"here": str(Path.cwd()), "home": ""}
+        environment = self.own_environment
+        if environment is not None:
+            environment.require()
+        values = {**self.places, "home": ""}
         program, _ = fill(self.command[0], values), fill(self.environment, values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
             raise UserError(

@@ -7,6 +7,8 @@ nobody has to guess it from a score.
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +16,8 @@ from typing import Any, Final
 
 from framework.contracts import Arch, ArchContext
 from framework.contracts.probe import Finding, Probe
+from framework.errors import DoesNotFit, ModelError
+from framework.models.client import Ledger, track_usage
 from framework.records import Event
 from framework.registry import register
 from plugins.archs.external._mapping import Found, NoReset, SystemFailed
@@ -39,15 +43,20 @@ class _Skipped(Exception):
 class Stand:
     """Opens fresh systems for a canary, and closes them after it."""
 
-    def __init__(self, arch: type[ExternalMemory[Any]], settings: Any) -> None:
+    def __init__(
+        self, arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext | None
+    ) -> None:
+        nothing: Any = None  # asks no model of ours
         self._arch, self.settings = arch, settings
+        self._context = context or ArchContext(budget_tokens=None, client=nothing)
         self._opened: list[System] = []
+        self._loop = asyncio.new_event_loop()  # where its models are asked
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
 
     def open(self, events: Sequence[Event] = ()) -> System:
         """A fresh system with a history of its own taken in."""
-        nothing: Any = None  # asks no model of ours
-        context = ArchContext(budget_tokens=None, client=nothing)
-        system = self._arch(self.settings, context).open()
+        system = self._arch(self.settings, self._context).start(self._loop)
         self._opened.append(system)
         for event in events:
             system.write(event)
@@ -57,6 +66,9 @@ class Stand:
         """Close them all."""
         for system in self._opened:
             system.close()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
 
 Canary = Callable[[Stand], str]
@@ -342,36 +354,46 @@ class Canaries(Probe):
     def fits(self, arch: type[Arch[Any]]) -> bool:
         return issubclass(arch, ExternalMemory)
 
-    def run(self, arch: type[Arch[Any]], settings: Any, slow: bool) -> Iterator[Finding]:
+    def run(
+        self, arch: type[Arch[Any]], settings: Any, slow: bool, context: ArchContext | None = None
+    ) -> Iterator[Finding]:
         assert issubclass(arch, ExternalMemory)
         for name in _CANARIES:
             if name in _SLOW and not slow:
                 continue
-            finding = check(name, arch, settings)
+            finding = check(name, arch, settings, context)
             yield finding
             if name == "answers":
                 if not finding.passed:  # the others would say the same
                     return
-                with _stand(arch, settings) as stand:
+                with _stand(arch, settings, context) as stand:
                     offered = ", ".join(stand.open().tools())
                 yield Finding(name="tools", passed=None, text=offered)
 
 
-def check(name: str, arch: type[ExternalMemory[Any]], settings: Any) -> Finding:
-    """What one canary finds."""
+def check(
+    name: str,
+    arch: type[ExternalMemory[Any]],
+    settings: Any,
+    context: ArchContext | None = None,
+) -> Finding:
+    """What one canary finds; `context` has the models of one that calls any."""
     try:
-        with _stand(arch, settings) as stand:
+        with _stand(arch, settings, context) as stand:
             return Finding(name=name, passed=True, text=_CANARIES[name](stand))
     except _Skipped as why:
         return Finding(name=name, passed=None, text=str(why))
-    except (_Wrong, SystemFailed) as wrong:
+    except (_Wrong, SystemFailed, ModelError, DoesNotFit) as wrong:
         return Finding(name=name, passed=False, text=str(wrong))
 
 
 @contextmanager
-def _stand(arch: type[ExternalMemory[Any]], settings: Any) -> Iterator[Stand]:
-    stand = Stand(arch, settings)
+def _stand(
+    arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext | None
+) -> Iterator[Stand]:
+    stand = Stand(arch, settings, context)
     try:
-        yield stand
+        with track_usage(Ledger(), "ingest", 0):
+            yield stand
     finally:
         stand.close()

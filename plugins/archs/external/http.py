@@ -21,6 +21,7 @@ from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import BOUND
 from plugins.archs.external._mapping import SystemFailed, fill, fill_text
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import CalledSettings
 from plugins.archs.external._shared import Share
 
@@ -71,7 +72,7 @@ class HttpMemory(ExternalMemory[HttpSettings]):
             raise UserError(f"arch.address: {given!r} given, http(s)://host expected")
         self.settings.require_calls()
 
-    def open(self) -> System:
+    def open(self, proxy: Proxy | None = None) -> System:
         return HttpSystem(self.settings, self.tenant)
 
 

@@ -21,6 +21,7 @@ from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import SystemFailed, fill
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import CalledSettings, CommandSettings
 from plugins.archs.external._shared import Share
 
@@ -73,8 +74,8 @@ class McpMemory(ExternalMemory[McpSettings]):
             self.settings.require_command()
         self.settings.require_calls()
 
-    def open(self) -> System:
-        return McpSystem(self.settings, self.tenant)
+    def open(self, proxy: Proxy | None = None) -> System:
+        return McpSystem(self.settings, self.tenant, proxy)
 
 
 class McpSystem(CalledSystem[Tool]):
@@ -88,7 +89,7 @@ class McpSystem(CalledSystem[Tool]):
         "_share", "_thread",
     )  # fmt: skip
 
-    def __init__(self, settings: McpSettings, tenant: str) -> None:
+    def __init__(self, settings: McpSettings, tenant: str, proxy: Proxy | None) -> None:
         super().__init__(settings, tenant)
         self._settings, self._owner = settings, os.getpid()
         self._failure, self._ended = "", threading.Event()
@@ -98,7 +99,7 @@ class McpSystem(CalledSystem[Tool]):
             apart=bool(settings.command) or settings.apart,
             seconds=settings.timeout_seconds,
         )
-        self._home = Home(settings) if settings.command else None
+        self._home = Home(settings, proxy) if settings.command else None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="mcp", daemon=True)
         try:

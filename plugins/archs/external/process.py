@@ -17,6 +17,7 @@ from framework.registry import register
 from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import EVENT, Found, SystemFailed, found_of, values_of
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import CommandSettings
 
 _GOODBYE_S: Final = 1.0
@@ -32,8 +33,8 @@ class ProcessMemory(ExternalMemory[CommandSettings]):
     def require(self) -> None:
         self.settings.require_command()
 
-    def open(self) -> System:
-        return LineSystem(self.settings, self.tenant)
+    def open(self, proxy: Proxy | None = None) -> System:
+        return LineSystem(self.settings, self.tenant, proxy)
 
 
 class LineSystem:
@@ -50,11 +51,11 @@ class LineSystem:
         "_tenant",
     )
 
-    def __init__(self, settings: CommandSettings, tenant: str) -> None:
+    def __init__(self, settings: CommandSettings, tenant: str, proxy: Proxy | None) -> None:
         self._tenant, self._seconds = tenant, settings.timeout_seconds
         self._lock, self._owner = threading.Lock(), os.getpid()
         self._closed, self._failure = False, ""
-        self._home = Home(settings)
+        self._home = Home(settings, proxy)
         try:
             self._process = self._started()
         except BaseException:

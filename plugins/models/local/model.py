@@ -22,7 +22,7 @@ from framework.models.llm import LLM, LLMSettings
 from framework.models.prices import Price
 from framework.models.transport import CallFailed
 from framework.registry import register
-from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of
+from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of, with_chat
 from plugins.models.local.gguf import Weights, weights_of
 from plugins.models.local.turns import turn
 
@@ -145,7 +145,7 @@ class Local(LLM[LocalSettings]):
             body["response_format"] = form_of(operation, schema)
         if settings.confidence == "logprobs":
             body |= {"logprobs": True, "top_logprobs": CANDIDATES}
-        return body
+        return with_chat(body, prompt)
 
     async def send(self, request: Mapping[str, Any]) -> Response:
         async with turn(self._tell_waiting):

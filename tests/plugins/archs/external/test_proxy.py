@@ -1,0 +1,216 @@
+"""A system's model calls: carried to the run's models, metered by phase, paid once, capped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.contracts import ArchContext, Prompt
+from framework.models.cache import Response
+from framework.models.llm import LLM, LLMSettings
+from framework.models.prices import Price
+from framework.registry import register
+from framework.store.directory import read_run
+from framework.testing.arch_conformance import RuleClient
+from plugins.archs.external._settings import CommandSettings, Models
+from plugins.archs.external.canaries import Stand
+from plugins.archs.external.process import ProcessMemory
+from plugins.embedders.hashing import Hashing, HashingSettings
+from plugins.models._chat import messages_of, with_chat
+from tests.launching import HOTPOT, Done, run
+
+CALLER = Path(__file__).with_name("caller.py")
+SENT: list[dict[str, Any]] = []
+"""What the scripted model was sent in this process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedSettings(LLMSettings):
+    """Settings of the scripted model."""
+
+    name: str = "scripted"
+    base_url: str = "http://127.0.0.1"
+    cut: bool = False
+
+
+@register("model", "test_scripted")
+class Scripted(LLM[ScriptedSettings]):
+    """Says again what it is told, for a dollar a token."""
+
+    provider = "scripted"
+
+    @classmethod
+    def price_for(cls, settings: ScriptedSettings) -> Price | None:
+        return Price(input=1e6, output=1e6, cached=0.0, written=0.0)
+
+    def request(
+        self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
+    ) -> dict[str, Any]:
+        body = {"messages": messages_of(prompt), "temperature": 0.0, "max_tokens": 100}
+        return with_chat({**body, "seed": sample}, prompt)
+
+    def connect(self) -> None:
+        """Nothing to connect to."""
+
+    async def send(self, request: Mapping[str, Any]) -> Response:
+        SENT.append(dict(request))
+        stop = "length" if self.settings.cut else "end"
+        text = request["messages"][-1]["content"]
+        return Response(text=text, stop=stop, tokens_in=3000, tokens_out=2)  # type: ignore[arg-type]
+
+
+class Never(RuleClient):
+    """A client of a language model that is asked nothing."""
+
+    kind = "llm"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_sent() -> None:
+    SENT.clear()
+
+
+@pytest.fixture
+def place(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory to start in, with the options of the arm and of the model."""
+    monkeypatch.chdir(runs_dir)
+    (runs_dir / "arch").mkdir()
+    (runs_dir / "model").mkdir()
+    (runs_dir / "model/scripted.yaml").write_text("plugin: test_scripted\n")
+    return runs_dir
+
+
+def started(
+    capsys: pytest.CaptureFixture[str], place: Path, *words: str, fault: str = "", **mapping: Any
+) -> Done:
+    """A run of the memory that calls models."""
+    more = ["--fault", fault] if fault else []
+    mapping = {
+        "defaults": ["process", "_self_"],
+        "command": [sys.executable, "-E", str(CALLER), "{system}", *more],
+        "models": {"chat": True, "embeddings": True},
+        **mapping,
+    }
+    (place / "arch/caller.yaml").write_text(json.dumps(mapping))
+    config = ("--config-dir", str(place), "arch=caller", "model=scripted")
+    return run(capsys, *HOTPOT, *config, *words)
+
+
+def test_calls_are_the_runs_own_metered_by_phase_and_paid_once(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    once = started(capsys, place, "run_name=once")
+    assert once.status == 0, once.err
+    rows = read_run(once.directory).rows
+    assert not any(row.error for row in rows), rows[0].error
+    assert all(row.view_tokens > 0 for row in rows)
+    assert {phase for row in rows for phase in row.usage} == {"ingest"}  # hashed words are free
+    assert all(row.usage["ingest"].calls > 5 for row in rows)
+    calls = {row.history_id: row.usage["ingest"] for row in rows}
+    assert sum(usage.paid_calls for usage in calls.values()) == len(SENT)
+    (form,) = {str(body["response_format"]) for body in SENT}
+    assert form == "{'type': 'json_object'}"
+    assert {body["temperature"] for body in SENT} == {0.5}
+
+    sent = len(SENT)
+    again = started(capsys, place, "run_name=again")
+    assert again.status == 0, again.err
+    assert len(SENT) == sent
+    both = [read_run(done.directory).rows for done in (once, again)]
+    assert all(row.usage["ingest"].paid_usd == 0 for row in both[1])
+    seen = [sorted((row.case_id, row.view_tokens, str(row.axes)) for row in one) for one in both]
+    assert seen[0] == seen[1]
+    said = json.loads((once.directory / "summary.json").read_text())["budget_use"]
+    assert said["needs_model"] is True
+    assert said["embedder"] == "hashing"
+
+
+def test_the_date_is_that_of_the_history(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    assert started(capsys, place, "n_cases=1").status == 0
+    days = {body["messages"][0]["content"].split(". ")[0] for body in SENT}
+    assert days == {"Today is 2017-10-01"}
+
+
+def test_a_cap_stops_the_run_and_nothing_more_is_asked(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    done = started(capsys, place, "max_cost_usd=8000", fault="goes_on")
+    assert done.status not in (0, 2)
+    assert "max_cost_usd=8000" in done.out + done.err
+    assert 0 < len(SENT) < 4  # each may take some 4,600, and takes 3,002
+
+
+def test_a_cut_answer_reaches_the_system_as_it_is(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    done = started(capsys, place, "n_cases=1", "model.cut=true")
+    assert done.status == 0, done.err
+    assert not any(row.error for row in read_run(done.directory).rows)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the network is closed on Linux only")
+def test_no_other_destination_can_be_reached() -> None:
+    system = (sys.executable, "-E", str(CALLER), "{system}", "--fault", "elsewhere")
+    settings = CommandSettings(command=system, models=Models(chat=True, embeddings=True))
+    embedder = Hashing(HashingSettings())
+    context = ArchContext(budget_tokens=None, client=Never(), embedder=embedder)
+    stand = Stand(ProcessMemory, settings, context)
+    try:
+        *ways, interfaces = [found.text for found in stand.open().search("", 5)]
+    finally:
+        stand.close()
+    assert ways == ["AF_INET: no socket", "AF_INET6: no socket"]
+    namespace = " and a network namespace" * (interfaces == "interfaces: lo")
+    print(f"closed by the filter of system calls{namespace}")
+
+
+@pytest.mark.parametrize(
+    ("fault", "models", "said"),
+    [
+        pytest.param("images", {"chat": True, "embeddings": True}, "POST images is not", id="path"),
+        pytest.param("goes_on", {"embeddings": True}, "does not declare", id="undeclared"),
+    ],
+)
+def test_what_is_not_carried_fails_the_history_whatever_the_system_makes_of_it(
+    capsys: pytest.CaptureFixture[str],
+    place: Path,
+    fault: str,
+    models: Mapping[str, bool],
+    said: str,
+) -> None:
+    done = started(capsys, place, "n_cases=1", "max_errors=1", fault=fault, models=models)
+    (row,) = read_run(done.directory).rows
+    assert said in row.error
+
+
+def test_a_rule_based_model_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    done = started(capsys, place, "model=rule_based")
+    assert done.mistake == (
+        "this memory calls a language model, which model=rule_based is not: choose model=local or "
+        "another"
+    )
+
+
+def test_one_that_only_embeds_runs_with_the_rule_based_model(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    done = started(
+        capsys,
+        place,
+        "model=rule_based",
+        "n_cases=1",
+        models={"embeddings": True},
+        command=[sys.executable, "-E", str(CALLER.with_name("embeds.py")), "{system}"],
+    )
+    assert done.status == 0, done.err
+    (row,) = read_run(done.directory).rows
+    assert not row.error
+    assert row.usage == {}
