@@ -89,7 +89,7 @@ class McpSystem(CalledSystem[Tool]):
         "_share", "_thread",
     )  # fmt: skip
 
-    def __init__(self, settings: McpSettings, tenant: str, proxy: Proxy | None) -> None:
+    def __init__(self, settings: McpSettings, tenant: str, proxy: Proxy | None = None) -> None:
         super().__init__(settings, tenant)
         self._settings, self._owner = settings, os.getpid()
         self._failure, self._ended = "", threading.Event()

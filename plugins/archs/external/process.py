@@ -51,7 +51,7 @@ class LineSystem:
         "_tenant",
     )
 
-    def __init__(self, settings: CommandSettings, tenant: str, proxy: Proxy | None) -> None:
+    def __init__(self, settings: CommandSettings, tenant: str, proxy: Proxy | None = None) -> None:
         self._tenant, self._seconds = tenant, settings.timeout_seconds
         self._lock, self._owner = threading.Lock(), os.getpid()
         self._closed, self._failure = False, ""
