@@ -47,6 +47,8 @@ def _settle_environment() -> None:
             del os.environ[name]
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     os.environ["COLUMNS"] = "300"
+    # As a run sets it: the threads of two workers would only wait for each other.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 # Imports and cases make many objects and few cycles: looking for those is a tenth of the time.

@@ -25,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     # Imports make some 200,000 objects, of which few are garbage: looking for it is 12% of a start.
     gc.set_threshold(200_000, *gc.get_threshold()[1:])
+    # Jobs share the cores, their arrays are small: threads of the algebra only wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = [literal(word) for word in (sys.argv[1:] if argv is None else argv)]
     log_to_stderr()
     if isinstance(sys.stdout, io.TextIOWrapper):  # what a terminal can't show is no error
@@ -36,13 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             from framework.cli.run import main as run
 
             found = [] if folder is None else ["--config-dir", folder]
-            return run([*found, *words[words[0] == "run" :]])
-        _refuse_moved(words)
-        args = _parsed(words)
-        with _options_of(folder):
-            module, function = args.command.split(":")
-            command = getattr(importlib.import_module(f"framework.cli.{module}"), function)
-            status: int = command(args)
+            status = run([*found, *words[words[0] == "run" :]])
+        else:
+            status = _asked(words, folder)
         sys.stdout.flush()  # here, not at exit, where a reader that left could not be caught
         return status
     except UserError as error:
@@ -60,6 +58,17 @@ def _runs(words: Sequence[str]) -> bool:
     return first == "run" or first[:1] in ("+", "~") or "=" in first or (
         first[:1] == "-" and first not in ("-h", "--help")
     )  # fmt: skip
+
+
+def _asked(words: Sequence[str], folder: str | None) -> int:
+    """The exit status of a command that is no run."""
+    _refuse_moved(words)
+    args = _parsed(words)
+    with _options_of(folder):
+        module, function = args.command.split(":")
+        command = getattr(importlib.import_module(f"framework.cli.{module}"), function)
+        status: int = command(args)
+        return status
 
 
 def _options_of(folder: str | None) -> AbstractContextManager[None]:

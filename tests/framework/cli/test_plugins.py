@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -56,7 +57,9 @@ def test_an_unknown_command_is_status_2(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "arguments", [["list"], ["show", "domain=loan", "case=0"], ["run", "--help"]]
+    "arguments",
+    [["list"], ["show", "domain=loan", "case=0"], ["run", "--help"], ["run", "--cfg=job"]],
+    ids="_".join,
 )
 def test_output_to_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
     """`... | head -1`: the reader leaves after a line, or before the first."""
@@ -75,6 +78,17 @@ def test_output_to_a_closed_pipe_is_no_error(arguments: list[str]) -> None:
         assert process.stderr.read() == ""
         process.stderr.close()
         assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("given", [None, "3"])
+def test_the_algebra_has_one_thread_where_none_are_chosen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str | None
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    if given is not None:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+    assert framework(capsys, "list", "gate").status == 0
+    assert os.environ["OPENBLAS_NUM_THREADS"] == (given or "1")
 
 
 def test_a_switch_of_hydras_begins_a_run(capsys: pytest.CaptureFixture[str]) -> None:
