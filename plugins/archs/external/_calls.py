@@ -24,7 +24,16 @@ C = TypeVar("C", bound=Call)
 class CalledSystem(ABC, Generic[C]):
     """Writes, searches and resets by `_call`; what fails, and what is found, holds no secret."""
 
-    __slots__ = ("_answer", "_reset", "_search", "_secrets", "_tenant", "_write", "_writes")
+    __slots__ = (
+        "_answer",
+        "_forget",
+        "_reset",
+        "_search",
+        "_secrets",
+        "_tenant",
+        "_write",
+        "_writes",
+    )
 
     def __init__(self, settings: Any, tenant: str) -> None:
         self._tenant, self._secrets = tenant, Secrets(settings)
@@ -32,6 +41,7 @@ class CalledSystem(ABC, Generic[C]):
         self._write: C = getattr(settings, self._writes)
         self._search: C = settings.search
         self._reset: C | None = settings.reset
+        self._forget: C | None = settings.forget
         self._answer: AnswerPaths = settings.answer
 
     @abstractmethod
@@ -48,6 +58,12 @@ class CalledSystem(ABC, Generic[C]):
         with self._secrets.hidden():
             answer = self._call("search", self._search, values)
             return self._secrets.check(self._answer.read(answer))
+
+    def forget(self, event: Event, given: str) -> None:
+        assert self._forget is not None  # it is not asked where nothing is declared
+        with self._secrets.hidden():
+            values = {**values_of(event, self._tenant), "given": given or None}
+            self._call("forget", self._forget, values)
 
     def reset(self) -> None:
         if self._reset is None:

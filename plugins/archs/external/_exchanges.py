@@ -63,7 +63,7 @@ class Exchanges:
             self._recorded = Recorded(path, about, [event.text for event in history])
         except DataError as error:
             raise StopRun(str(error)) from None
-        self._done: list[Event | None] = []
+        self._done: list[tuple[str, Event | None]] = []
         self._told: set[str] = set()
         self._named: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -80,10 +80,13 @@ class Exchanges:
             self._recorded.flush()
 
     def write(self, event: Event) -> None:
-        self._change(event)
+        self._change("write", event)
 
     def reset(self) -> None:
-        self._change(None)
+        self._change("reset", None)
+
+    def forget(self, event: Event, given: str) -> None:
+        self._change("forget", event)
 
     def search(self, query: str, limit: int) -> list[Found]:
         asked = {"query": query, "limit": limit, "sample": _scope().sample}
@@ -105,22 +108,24 @@ class Exchanges:
             self._live.close()
         self._recorded.flush()
 
-    def _change(self, event: Event | None) -> None:
+    def _change(self, operation: str, event: Event | None) -> None:
         def change(system: System) -> Mapping[str, Any]:
-            self._tell(system, event)
+            self._tell(system, operation, event)
             return {}
 
-        operation = "reset" if event is None else "write"
         key = _next(self._key, operation, event)
         self._answer(key, f"the {operation} of {event.id if event else 'all'}", change)
         self._key = key
-        self._done.append(event)
+        self._done.append((operation, event))
         if event is not None:
             self._told.add(event.id)
 
-    def _tell(self, system: System, event: Event | None) -> None:
+    def _tell(self, system: System, operation: str, event: Event | None) -> None:
         if event is None:
             system.reset()
+        elif operation == "forget":
+            named = (name for name, id_ in self._named.items() if id_ == event.id)
+            system.forget(event, next(named, ""))
         elif (given := system.write(event)) is not None:
             self._named[given] = event.id
 
@@ -183,8 +188,8 @@ class Exchanges:
         assert self._open is not None
         if self._live is None:
             self._live = self._open()
-            for event in self._done:
-                self._tell(self._live, event)
+            for operation, event in self._done:
+                self._tell(self._live, operation, event)
         return self._live
 
 

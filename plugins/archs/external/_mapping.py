@@ -17,6 +17,8 @@ from framework.registry import nearest
 
 EVENT: Final = ("id", "text", "time", "kind", "session", "speaker", "metadata", "tenant")
 """Placeholders of a call that writes: the event's own fields, and what sets one history apart."""
+FORGET: Final = (*EVENT, "given")
+"""And, of a call that deletes one, the id that the system gave it."""
 SEARCH: Final = ("query", "limit", "tenant")
 RESET: Final = ("tenant",)
 START: Final = ("home", "here", "python", "system")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -29,7 +30,8 @@ S = TypeVar("S", bound=SystemSettings)
 class System(Protocol):
     """A running system, for one history. Each call raises SystemFailed, and none outlasts its time.
 
-    Calls come from one thread after the other; `close` may come from another at any time, ends what
+    Calls come from one thread after the other, but for writes to one that is declared `concurrent`;
+    `close` may come from another at any time, ends what
     is under way, and may be called again.
     """
 
@@ -38,6 +40,9 @@ class System(Protocol):
 
     def search(self, query: str, limit: int) -> list[Found]:
         """The results, best first; as many as the system gives, whatever it was asked for."""
+
+    def forget(self, event: Event, given: str) -> None:
+        """Delete an event; `given` is the id that the system gave it, if any."""
 
     def reset(self) -> None:
         """Forget everything. Raises NoReset where nothing declares how."""
@@ -63,6 +68,10 @@ class Carried:
     def search(self, query: str, limit: int) -> list[Found]:
         with self._proxy.serving(self._loop, searching=True):
             return self._system.search(query, limit)
+
+    def forget(self, event: Event, given: str) -> None:
+        with self._proxy.serving(self._loop, searching=False):
+            self._system.forget(event, given)
 
     def reset(self) -> None:
         with self._proxy.serving(self._loop, searching=False):
@@ -143,6 +152,8 @@ class ExternalMemory(Arch[S]):
     async def ingest(self, events: Iterable[Event]) -> None:
         history = tuple(events)  # here: a domain's generator knows no threads
         self._tracer = Tracer(history)
+        self._told = {event.id: event for event in history}
+        self._guard = threading.Lock()
         self._opened: list[System] = []
         self._named: dict[str, str] = {}
         self._stopped = False
@@ -195,6 +206,46 @@ class ExternalMemory(Arch[S]):
             self._close()
             raise
         return self._tracer.items(found, self._named)[:limit]
+
+    @property
+    def forgets(self) -> bool:
+        """Whether the mapping says how an event is deleted."""
+        return self.settings.offers_deletion
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether several may write at once; what is recorded or metered has one order."""
+        apart = self.settings.exchanges is None and getattr(self.settings, "models", None) is None
+        return self.settings.concurrent and apart
+
+    def write(self, events: Iterable[Event]) -> None:
+        """Tell the system more, after its history."""
+        with self._changing() as system:
+            for event in events:
+                given = system.write(event)
+                with self._guard:
+                    self._tracer.add(event)
+                    self._told[event.id] = event
+                    if given is not None:
+                        self._named[given] = event.id
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Have the system delete events, in the way that the mapping declares."""
+        names = {event: given for given, event in self._named.items()}
+        with self._changing() as system:
+            for id_ in ids:
+                system.forget(self._told[id_], names.get(id_, ""))
+
+    @contextmanager
+    def _changing(self) -> Iterator[System]:
+        """Around what changes the system after its history."""
+        (system,) = self._opened
+        try:
+            with system.turn() if isinstance(system, Exchanges) else nullcontext():
+                yield system
+        except BaseException:
+            self._close()
+            raise
 
     def _close(self) -> None:
         self._stopped = True

@@ -15,6 +15,7 @@ from framework.records import EMPTY
 from plugins.archs.external._environment import PINNED, Environment
 from plugins.archs.external._mapping import (
     EVENT,
+    FORGET,
     RESET,
     SEARCH,
     START,
@@ -42,6 +43,7 @@ class SystemSettings(Bounded):
     timeout_seconds : of one call, the system's start included.
     exchanges : a folder that keeps what the system answers; what it holds is not asked again.
     replay : answer from there alone, without the system, and stop where an answer is missing.
+    concurrent : whether it takes writes from several at once; no run but one of its life asks.
     deterministic : whether a history and a search always give the same results; `probe` checks it.
     version, licence, homepage : of the system, for the record.
     """
@@ -50,6 +52,7 @@ class SystemSettings(Bounded):
     timeout_seconds: Annotated[float, above(0)] = field(default=60.0, metadata=OPERATIONAL)
     exchanges: str | None = field(default=None, metadata=OPERATIONAL)
     replay: bool = field(default=False, metadata=OPERATIONAL)
+    concurrent: bool = field(default=False, metadata=OPERATIONAL)
     deterministic: bool = field(default=False, metadata=OPERATIONAL)
     version: str = ""
     licence: str = field(default="", metadata=OPERATIONAL)
@@ -59,6 +62,11 @@ class SystemSettings(Bounded):
         Bounded.__post_init__(self)
         if self.replay and self.exchanges is None:
             raise ValueError("replay needs exchanges, the folder that has them")
+
+    @property
+    def offers_deletion(self) -> bool:
+        """Whether it says how an event is deleted."""
+        return False
 
     def require_recorded(self) -> None:
         """Raise UserError where there is nothing to replay."""
@@ -156,7 +164,8 @@ class CalledSettings(SystemSettings):
 
     address : of a server that runs; others are started for every history. headers : of each request
         to it; `{env.NAME}` keeps a key out of the mapping. search, reset : calls, beside that of
-        `writes`. answer : where the results are in the answer of `search`.
+        `writes`. answer : where the results are in the answer of `search`. forget : the call that
+        deletes an event: of a memory that is written and searched it changes nothing.
     """
 
     writes: ClassVar[str] = "write"
@@ -165,6 +174,7 @@ class CalledSettings(SystemSettings):
     headers: Mapping[str, str] = EMPTY
     search: Any = None
     reset: Any = None
+    forget: Any = field(default=None, metadata=OPERATIONAL)
     answer: AnswerPaths | None = None
 
     def __post_init__(self) -> None:
@@ -175,6 +185,7 @@ class CalledSettings(SystemSettings):
             (self.writes, write, EVENT),
             ("search", self.search, SEARCH),
             ("reset", self.reset, RESET),
+            ("forget", self.forget, FORGET),
         ):
             if call is not None:
                 check_template(call.filled, allowed, name)
@@ -184,6 +195,10 @@ class CalledSettings(SystemSettings):
                 "reset: a server keeps what it was told: declare how it forgets, or use {tenant} "
                 "in both write and search"
             )
+
+    @property
+    def offers_deletion(self) -> bool:
+        return self.forget is not None
 
     @property
     def apart(self) -> bool:

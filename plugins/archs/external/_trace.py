@@ -29,13 +29,21 @@ class Tracer:
     """
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self._events = tuple(events)
-        self._ids = {event.id for event in events}
-        self._shingles = [shingles(event.text) for event in events]
+        self._events: list[Event] = []
+        self._ids: set[str] = set()
+        self._shingles: list[frozenset[tuple[str, ...]]] = []
         self._index: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for i, held in enumerate(self._shingles):
-            for shingle in held:
-                self._index[shingle].append(i)
+        for event in events:
+            self.add(event)
+
+    def add(self, event: Event) -> None:
+        """Trace to this event too."""
+        held = shingles(event.text)
+        for shingle in held:
+            self._index[shingle].append(len(self._events))
+        self._events.append(event)
+        self._ids.add(event.id)
+        self._shingles.append(held)
 
     def items(self, found: Iterable[Found], named: Mapping[str, str]) -> list[Item]:
         """The results as items, in order; those without text are left out.

@@ -10,7 +10,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -22,7 +22,7 @@ from plugins.archs.external._home import BOUND
 from plugins.archs.external._mapping import SystemFailed, fill, fill_text
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._proxy import Proxy
-from plugins.archs.external._settings import CalledSettings
+from plugins.archs.external._settings import OPERATIONAL, CalledSettings
 from plugins.archs.external._shared import Share
 
 _IN_ADDRESS: Final = ("GET", "DELETE")
@@ -52,13 +52,15 @@ class Endpoint:
 class HttpSettings(CalledSettings):
     """A JSON API: where it is, what adds an event, what searches, what forgets everything.
 
-    address : `http://127.0.0.1:8000`; another path may follow. add, search, reset : the endpoints.
+    address : `http://127.0.0.1:8000`; another path may follow. add, search, reset, forget : the
+        endpoints.
     """
 
     writes = "add"
     add: Endpoint | None = None
     search: Endpoint | None = None
     reset: Endpoint | None = None
+    forget: Endpoint | None = field(default=None, metadata=OPERATIONAL)
 
 
 @register("arch", "http")

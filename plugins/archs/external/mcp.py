@@ -11,7 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from framework.errors import UserError
@@ -22,7 +22,7 @@ from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import SystemFailed, fill
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._proxy import Proxy
-from plugins.archs.external._settings import CalledSettings, CommandSettings
+from plugins.archs.external._settings import OPERATIONAL, CalledSettings, CommandSettings
 from plugins.archs.external._shared import Share
 
 if TYPE_CHECKING:
@@ -52,13 +52,14 @@ class Tool:
 class McpSettings(CommandSettings, CalledSettings):
     """A server of the Model Context Protocol: started by `command`, or running at `address`.
 
-    write, search, reset : the tools. The answer of `search` is an object with `structured`, `text`
-        and, where that text is JSON, `json`.
+    write, search, reset, forget : the tools. The answer of `search` is an object with
+        `structured`, `text` and, where that text is JSON, `json`.
     """
 
     write: Tool | None = None
     search: Tool | None = None
     reset: Tool | None = None
+    forget: Tool | None = field(default=None, metadata=OPERATIONAL)
 
 
 @register("arch", "mcp")

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from framework.records import Event
@@ -18,7 +19,7 @@ from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import EVENT, Found, SystemFailed, found_of, values_of
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._proxy import Proxy
-from plugins.archs.external._settings import CommandSettings
+from plugins.archs.external._settings import OPERATIONAL, CommandSettings
 
 _GOODBYE_S: Final = 1.0
 """For a system that is told to close."""
@@ -26,8 +27,19 @@ _PATIENCE_S: Final = 5.0
 """For the keeper to end the system; it takes milliseconds."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProcessSettings(CommandSettings):
+    """A program that speaks JSON lines. forgets : whether it knows the operation `forget`."""
+
+    forgets: bool = field(default=False, metadata=OPERATIONAL)
+
+    @property
+    def offers_deletion(self) -> bool:
+        return self.forgets
+
+
 @register("arch", "process")
-class ProcessMemory(ExternalMemory[CommandSettings]):
+class ProcessMemory(ExternalMemory[ProcessSettings]):
     """A memory of others, of any language: JSON lines on its stdin and stdout (any-memory.md)."""
 
     def require(self) -> None:
@@ -82,8 +94,14 @@ class LineSystem:
         return process
 
     def write(self, event: Event) -> None:
+        self._ask({"op": "write", **self._said(event)})
+
+    def forget(self, event: Event, given: str) -> None:
+        self._ask({"op": "forget", **self._said(event)})
+
+    def _said(self, event: Event) -> dict[str, Any]:
         told = values_of(event, self._tenant)
-        self._ask({"op": "write", **{k: told[k] for k in EVENT if told[k] not in (None, {})}})
+        return {k: told[k] for k in EVENT if told[k] not in (None, {})}
 
     def search(self, query: str, limit: int) -> list[Found]:
         results = self._ask({"op": "retrieve", "query": query, "limit": limit}).get("items")

@@ -33,6 +33,8 @@ _DECLARED: Final = (
     "uses_extractor",
     "sees_gold",
     "unbudgeted",
+    "adapted",
+    "deterministic",
     "query",
 )
 

@@ -4,7 +4,7 @@
     python server.py --graph
 
 Tools: remember(content, key), look_up(words, most), forget_all(). The answer of look_up is
-structured; that of remember is a text. With --graph, the two tools and the answers of
+structured; that of remember is a text. With --graph, the three tools and the answers of
 @modelcontextprotocol/server-memory that its mapping uses.
 """
 
@@ -25,6 +25,7 @@ TOOLS = {
     "forget_all": [],
     "create_entities": ["entities"],
     "search_nodes": ["query"],
+    "delete_entities": ["entityNames"],
 }
 GRAPH: list[dict[str, Any]] = []
 
@@ -85,6 +86,9 @@ def called(toy: Toy, name: str, given: dict[str, Any]) -> dict[str, Any]:
     if name == "create_entities":
         GRAPH.extend(given["entities"])
         return structured({"entities": given["entities"]})
+    if name == "delete_entities":
+        GRAPH[:] = [entity for entity in GRAPH if entity["name"] not in given["entityNames"]]
+        return structured({"success": True})
     if name == "search_nodes":
         wanted = given["query"].lower()
         found = [e for e in GRAPH if wanted in " ".join([e["name"], *e["observations"]]).lower()]

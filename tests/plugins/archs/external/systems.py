@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from plugins.archs.external._settings import CommandSettings
+from plugins.archs.external.process import ProcessSettings
 
 HERE = Path(__file__).resolve().parent
 SHELL = ("sh", str(HERE / "memory.sh"))
 TOY = (sys.executable, "-S", "-E", str(HERE / "toy.py"))
 
 
-def toy(*words: str, **settings: Any) -> CommandSettings:
+def toy(*words: str, **settings: Any) -> ProcessSettings:
     """Settings of the toy memory, started with these words."""
-    return CommandSettings(command=(*TOY, *words), **settings)
+    return ProcessSettings(command=(*TOY, *words), **settings)

@@ -22,8 +22,7 @@ from framework.text.canonical import canonical_bytes
 from plugins.archs.external._exchanges import Exchanges
 from plugins.archs.external._mapping import Found, SystemFailed
 from plugins.archs.external._recorded import Recorded
-from plugins.archs.external._settings import CommandSettings
-from plugins.archs.external.process import ProcessMemory
+from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.launching import HOTPOT, Done, run
 from tests.plugins.archs.external.systems import HERE, SHELL
 from tests.plugins.archs.external.test_shipped import stub
@@ -152,8 +151,8 @@ def test_a_server_is_replayed_without_the_package_of_its_protocol(
 
 
 def test_an_arm_whose_exchanges_are_kept_keeps_the_laws(tmp_path: Path) -> None:
-    check_arch(ProcessMemory, CommandSettings(command=SHELL, exchanges=str(tmp_path)))
-    replayed = CommandSettings(command=("gone",), exchanges=str(tmp_path), replay=True)
+    check_arch(ProcessMemory, ProcessSettings(command=SHELL, exchanges=str(tmp_path)))
+    replayed = ProcessSettings(command=("gone",), exchanges=str(tmp_path), replay=True)
     with pytest.raises(StopRun, match="has no answer"):  # of another command
         check_arch(ProcessMemory, replayed)
 

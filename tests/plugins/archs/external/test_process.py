@@ -23,20 +23,19 @@ from framework.testing.arch_conformance import NoClient, ask, check_arch, histor
 from plugins.archs.external._home import _KEEPER, network_filter
 from plugins.archs.external._mapping import SystemFailed
 from plugins.archs.external._memory import ExternalMemory
-from plugins.archs.external._settings import CommandSettings
-from plugins.archs.external.process import LineSystem, ProcessMemory
+from plugins.archs.external.process import LineSystem, ProcessMemory, ProcessSettings
 from tests.plugins.archs.external.systems import HERE, SHELL, toy
 
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def opened(settings: CommandSettings) -> ExternalMemory[CommandSettings]:
+def opened(settings: ProcessSettings) -> ExternalMemory[ProcessSettings]:
     instance = open_arch(ProcessMemory, settings, history())
     assert isinstance(instance, ProcessMemory)
     return instance
 
 
-def told(settings: CommandSettings) -> str:
+def told(settings: ProcessSettings) -> str:
     return ask(opened(settings), history())[0].text
 
 
@@ -53,13 +52,13 @@ def gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("settings", [CommandSettings(command=SHELL), toy()], ids=["sh", "python"])
-def test_any_language_keeps_the_laws_of_an_arm(settings: CommandSettings) -> None:
+@pytest.mark.parametrize("settings", [ProcessSettings(command=SHELL), toy()], ids=["sh", "python"])
+def test_any_language_keeps_the_laws_of_an_arm(settings: ProcessSettings) -> None:
     check_arch(ProcessMemory, settings)
 
 
 def test_results_are_events_by_id() -> None:
-    for item in ask(opened(CommandSettings(command=SHELL)), history()):
+    for item in ask(opened(ProcessSettings(command=SHELL)), history()):
         assert (item.id,) == item.source_ids
         assert item.signals["traced"] == 1.0
 
@@ -88,7 +87,7 @@ def test_a_key_that_is_handed_on_is_in_no_result_and_no_error(
     ):
         command = ("sh", "-c", f"read -r line; {script}")
         with pytest.raises(SystemFailed, match=said) as failed:
-            opened(CommandSettings(command=command, **handed))
+            opened(ProcessSettings(command=command, **handed))
         assert "5678" not in str(failed.value)
 
 
@@ -174,7 +173,7 @@ def test_after_a_failure_nothing_more_is_asked() -> None:
 
 def test_after_an_error_that_it_survives_nothing_more_is_asked_either() -> None:
     script = """read -r line; echo '{"error": "no"}'; read -r line; echo '{"ok": true}'"""
-    system = LineSystem(CommandSettings(command=("sh", "-c", script)), "t")
+    system = LineSystem(ProcessSettings(command=("sh", "-c", script)), "t")
     try:
         for said in ("write: no", "write: it has ended before: write: no"):
             with pytest.raises(SystemFailed, match=f"^{said}$"):
@@ -192,7 +191,7 @@ def test_what_can_not_be_started_leaves_no_home(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(subprocess, "Popen", refused)
     with pytest.raises(OSError, match="no more processes"):
-        LineSystem(CommandSettings(command=SHELL), "t")
+        LineSystem(ProcessSettings(command=SHELL), "t")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -208,7 +207,7 @@ def test_what_can_not_be_started_leaves_no_home(
 )
 def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
     with pytest.raises(SystemFailed, match=said):
-        opened(CommandSettings(command=("sh", "-c", f"read -r line; {script}")))
+        opened(ProcessSettings(command=("sh", "-c", f"read -r line; {script}")))
 
 
 def test_a_command_that_is_not_there_is_the_users_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +218,7 @@ def test_a_command_that_is_not_there_is_the_users_mistake(monkeypatch: pytest.Mo
         (("./memory.sh",), r"'\./memory\.sh' is relative .* '\{here\}/\./memory\.sh'"),
     ):
         with pytest.raises(UserError, match=said):
-            opened(CommandSettings(command=command))
+            opened(ProcessSettings(command=command))
     with pytest.raises(UserError, match="NO_SUCH_KEY is not set"):
         opened(toy(environment={"KEY": "{env.NO_SUCH_KEY}"}))
 

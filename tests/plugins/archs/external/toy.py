@@ -130,6 +130,10 @@ class Toy:
             found = [{"id": name, "text": one["text"]} for name, one in pairs]
         return found
 
+    def forget(self, id_: str) -> None:
+        """Delete an event."""
+        self.events = [one for one in self.events if one["id"] != id_]
+
     def reset(self) -> None:
         """Forget everything."""
         if self.fault != "deaf_reset":
@@ -149,6 +153,7 @@ def main() -> None:
     parser.add_argument(
         "--tells", default="", choices=["", "environment", "keys", "home", "network"]
     )
+    parser.add_argument("--deaf", action="store_true", help="it says that it deletes")
     parser.add_argument("--leaves", default="", help="a child that outlives it, and its file")
     args = parser.parse_args()
     toy = Toy(args.fault, args.store)
@@ -169,6 +174,9 @@ def main() -> None:
                     sys.stdout.write("x" * 65536)
             told = telling(args.tells)
             answer = {"items": told or toy.search(request["query"], request["limit"])}
+        elif request["op"] == "forget":
+            if not args.deaf:
+                toy.forget(request["id"])
         elif request["op"] == "reset":
             toy.reset()
         else:
