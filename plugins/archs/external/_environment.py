@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib.util
 import json
 import os
 import platform
@@ -109,15 +110,17 @@ class Environment:
 
     def _resolve(self) -> int:
         """Write the lock by what pip would install now; how many packages that is."""
-        making = root() / f".resolving-{self.name}-{os.getpid()}"
-        try:
-            _venv(making)
-            words = ["install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-            report = json.loads(
-                _pip(making / "bin" / "python", self.name, [*words, *self.packages])
-            )
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
+        words = ["install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
+        words += self.packages
+        if importlib.util.find_spec("pip") is not None:
+            report = json.loads(_pip(Path(sys.executable), self.name, words))
+        else:
+            making = root() / f".resolving-{self.name}-{os.getpid()}"
+            try:
+                _venv(making)
+                report = json.loads(_pip(making / "bin" / "python", self.name, words))
+            finally:
+                shutil.rmtree(making, ignore_errors=True)
         lines = sorted(_line(found) for found in report["install"])
         asked = " ".join(self.packages)
         made = f"Python {platform.python_version()}, {sys.platform} {platform.machine()}"
