@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from framework.engine.compose import compose_plan, composer
+from framework.store.directory import read_run
+from plugins.archs.external._settings import SYSTEMS
 from tests.launching import HOTPOT, framework, run
 from tests.plugins.archs.external.systems import HERE
 
@@ -46,3 +50,46 @@ def test_server_memory_is_an_arm(
     monkeypatch.chdir(runs_dir)
     done = run(capsys, *HOTPOT, "arch=server_memory")
     assert done.status == 0, done.err
+
+
+def made(name: str) -> pytest.MarkDecorator:
+    """Skip where the environment of a shipped system was not made."""
+    with composer():
+        settings = compose_plan([f"arch={name}"]).parts["arch"].settings
+    return pytest.mark.skipif(
+        not settings.own_environment.is_there,
+        reason=f"no environment: decisionbench env create {settings.own_environment.name}",
+    )
+
+
+@made("mem0_raw")
+def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = (*HOTPOT, "arch=mem0_raw", "n_cases=2")
+    both = [run(capsys, *words, f"run_name={name}") for name in ("once", "again")]
+    assert [done.status for done in both] == [0, 0], both[0].err
+    rows = [read_run(done.directory).rows for done in both]
+    assert all(row.view_tokens > 0 and not row.error for row in rows[0])
+    seen = [sorted((row.case_id, row.view_tokens, str(row.axes)) for row in one) for one in rows]
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("name", ["mem0", "mem0_1"])
+def test_a_system_that_infers_says_which_model_it_needs_or_which_environment(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    done = run(capsys, *HOTPOT, f"arch={name}")
+    lock = "mem0_1" if name == "mem0_1" else "mem0"
+    assert done.mistake in (
+        "this memory calls a language model, which model=rule_based is not: choose model=local or "
+        "another",
+        f"{lock} needs its environment: decisionbench env create {lock}",
+    )
+
+
+@pytest.mark.parametrize("file", sorted(SYSTEMS.glob("*.lock")), ids=lambda file: file.stem)
+def test_a_shipped_lock_names_no_index_and_pins_every_package(file: Path) -> None:
+    lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+    assert lines
+    assert all(re.fullmatch(r"[a-z0-9-]+==\S+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
