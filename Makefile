@@ -123,6 +123,11 @@ lm: $(if $(REPLAY),setup,local) ## measure a language model on loans, resumable 
 lm-all: local ## ask it more, resumable; hours (ARGS="--cases N --hotpotqa FILE")
 	$(PY) -m benchmarks.language_model --all $(ARGS)
 
+# Recorded exchanges need none of the systems.
+.PHONY: memories
+memories: setup ## measure memory systems of others beside ours, resumable (REPLAY=1: recorded exchanges)
+	$(PY) -m benchmarks.memories $(if $(REPLAY),--replay) $(ARGS)
+
 .PHONY: test-local
 test-local: local ## run the tests of what `make local` installs
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m local --timeout 600 $(ARGS)

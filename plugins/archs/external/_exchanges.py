@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _OF_THE_CALL: Final = ("paid_usd", "paid_calls", "seconds", "call_seconds")
 """Of the usage: what a repetition takes anew, or not at all."""
+_KEPT: Final = slice(7, 23)
+"""Of a key, in the file: 64 bits, which tell some thousand answers of one history apart."""
 
 
 class Exchanges:
@@ -139,6 +141,7 @@ class Exchanges:
     ) -> Mapping[str, Any]:
         """The answer under a key. Raises SystemFailed where it is that, StopRun where none is."""
         used = Usage()
+        key = key[_KEPT]
         known = self._recorded.get(key)
         if known is None and self._open is None:
             raise StopRun(f"arch.replay: {self._recorded.path} has no answer to {what}")

@@ -1,0 +1,370 @@
+"""Memory systems of others beside ours, in one table: `make memories`, or `make memories REPLAY=1`.
+
+Without --replay every system whose mapping ships and that is on this machine is asked; a run that
+was cut off goes on, and nothing is asked twice. With --replay the recorded exchanges answer, none
+of the systems is needed, and rows are compared with those recorded. --keep records what is measured
+here; --model asks by another model: `make memories ARGS='--model "model=openai model.name=..."'`.
+
+No number of these tables says anything about a product (docs/results/memories.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks._locomo import sample
+from framework.analysis.evidence import Group, Job
+from framework.analysis.verdict import suspects
+from framework.contracts import Arch, ArchContext
+from framework.engine.compose import compose_plan, composer
+from framework.errors import UserError
+from framework.records import Row
+from framework.reporting.cells import entry_cell
+from framework.reporting.format import declared_inputs
+from framework.reporting.markdown import put_between_markers
+from framework.rows import measured
+from framework.store.directory import ANSWERS, read_run
+from framework.text.canonical import digest
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+RECORDED: Final = ROOT / "benchmarks" / "recorded" / "memories"
+ROWS: Final = RECORDED / "rows.json"
+DATA: Final = ROOT.parent / "shared" / "data"
+ARMS: Final = ("none", "bm25", "dense", "typed_graph", "full_context", "oracle")
+LIKE: Final = ("consolidate", "paged", "linked_notes", "graph_ppr", "raptor")
+"""Arms of ours in the manner of published systems."""
+BUDGETS: Final = ("tight", "moderate", "loose")
+HEAD: Final = 6
+"""Cases, from the first, whose rows are recorded apart: as many as a test runs again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Cases that all arms get.
+
+    file : of a data set that is no part of the package. small : whether it is for systems that ask
+    a language model at every write; the others are measured on the large ones.
+    """
+
+    name: str
+    overrides: tuple[str, ...]
+    file: str = ""
+    small: bool = False
+
+
+_GOVERNANCE: Final = ("domain=governance", "domain.depths=[1,2,3,4]")
+_CHATS: Final = ("domain=longmemeval", "n_cases=null")
+_LOCOMO: Final = "locomo/locomo_first5.json"
+SETTINGS: Final = (
+    Setting(
+        name="governance",
+        overrides=(*_GOVERNANCE, "domain.tasks_per_history=5", "n_cases=60"),
+    ),
+    Setting(name="loan", overrides=("domain=loan", "n_cases=60")),
+    Setting(name="longmemeval", overrides=_CHATS, file="longmemeval/snapshot.json"),
+    Setting(name="locomo", overrides=_CHATS, file=_LOCOMO),
+    Setting(
+        name="governance_60_records",
+        overrides=(*_GOVERNANCE, "domain.items=60", "n_cases=10"),
+        small=True,
+    ),
+    Setting(name="loan_2", overrides=("domain=loan", "n_cases=2"), small=True),
+    Setting(name="locomo_3_sessions", overrides=_CHATS, file=_LOCOMO, small=True),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A shipped mapping of a real system. asks : whether it asks a language model of the run's.
+
+    missing : why it can't be asked, or replayed, here; empty where it can.
+    """
+
+    name: str
+    version: str
+    asks: bool
+    missing: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure or replay, and print the tables. The status: 1 where replayed rows differ."""
+    parser = argparse.ArgumentParser(
+        prog="make memories", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--replay", action="store_true", help="from the recorded exchanges alone")
+    parser.add_argument("--settings", help=f"of {', '.join(one.name for one in SETTINGS)}")
+    parser.add_argument("--systems", help="these alone, with commas")
+    parser.add_argument("--model", default="model=local", help="of systems that ask one")
+    parser.add_argument("--keep", action="store_true", help="record what is measured here")
+    parser.add_argument("--into", metavar="PATH", help="write the tables there")
+    args = parser.parse_args(arguments)
+    runs = Path("runs") / ("memories_replayed" if args.replay else "memories")
+    if args.replay:
+        shutil.rmtree(runs, ignore_errors=True)
+    kept = json.loads(ROWS.read_text()) if ROWS.is_file() else {}
+    systems = shipped(replay=args.replay)
+    if args.systems:
+        systems = [one for one in systems if one.name in args.systems.split(",")]
+    chosen = args.settings.split(",") if args.settings else [one.name for one in SETTINGS]
+    parts, differ = list[str](), list[str]()
+    for setting in (one for one in SETTINGS if one.name in chosen):
+        asked = [s for s in systems if s.asks == setting.small and not missing(s, setting, args)]
+        words = cases_of(setting, runs)
+        if words is None:
+            parts.append(f"`{setting.name}` is not run: {setting.file} is not here.")
+        if words is None or (setting.small and not asked):
+            continue
+        jobs = measure(setting, words, asked, runs, args)
+        found = known(jobs, {s.name: RECORDED / s.name / setting.name for s in asked})
+        if args.replay:
+            recorded = kept.get(setting.name, {})
+            differ += [f"{setting.name}, {one}" for one in differing(found, recorded)]
+            found = {arm: {**own, **_unrepeated(recorded, arm)} for arm, own in found.items()}
+        kept.setdefault(setting.name, {}).update(found)
+        parts.append(table(setting, jobs, asked, found))
+        print(parts[-1], end="\n\n", flush=True)
+    if args.keep and not args.replay:
+        ROWS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    left = [f"- `{s.name}` ({s.version}): {s.missing}" for s in systems if s.missing]
+    if left:
+        parts.append("\n".join(["Not run:", "", *left]))
+        print(parts[-1])
+    if args.into:
+        put_between_markers(args.into, "\n\n".join(parts))
+    for line in differ:
+        print(f"not as recorded: {line}", file=sys.stderr)
+    return int(bool(differ))
+
+
+def shipped(*, replay: bool) -> list[System]:
+    """The systems whose mapping ships, by name, and whether they can be asked here."""
+    found = []
+    for file in sorted((ROOT / "conf" / "arch").glob("*.yaml")):
+        with composer():
+            part = compose_plan([f"arch={file.stem}"]).parts["arch"]
+        cls = part.plugin.cls
+        if not cls.adapted:
+            continue
+        recorded = any((RECORDED / file.stem).rglob("*.jsonl.gz"))
+        why = "" if recorded else "nothing is recorded of it"
+        if not replay:
+            why = _missing(cls, part.settings)
+        version = part.settings.version
+        asks = bool(cls.needs_model)
+        found.append(System(name=file.stem, version=version, asks=asks, missing=why))
+    return found
+
+
+def _missing(cls: type[Arch[Any]], settings: Any) -> str:
+    """Why a system can't be asked here, in the words of its own check; empty where it can."""
+    try:
+        cls(settings, ArchContext(budget_tokens=None, client=_LanguageModel()))
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+class _LanguageModel:
+    """The model of a check that asks nothing."""
+
+    kind = "llm"
+
+    def choose(self, options: Sequence[str]) -> str:
+        raise NotImplementedError
+
+    async def ask(self, operation: Any, request: Any) -> Any:
+        raise NotImplementedError
+
+
+def missing(system: System, setting: Setting, args: argparse.Namespace) -> bool:
+    """Whether a setting has nothing of a system."""
+    recorded = RECORDED / system.name / setting.name
+    return bool(system.missing) or (args.replay and not any(recorded.glob("*.jsonl.gz")))
+
+
+def cases_of(setting: Setting, runs: Path) -> tuple[str, ...] | None:
+    """The overrides that choose a setting's cases; None where its data are not here."""
+    if not setting.file:
+        return setting.overrides
+    path = DATA / setting.file
+    if not path.is_file():
+        return None
+    if setting.file == _LOCOMO:
+        sessions, questions = (3, 9) if setting.small else (None, 30)
+        text = sample(path, sessions=sessions, questions=questions)
+        path = runs / f"{setting.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return (*setting.overrides, f"domain.path={path.resolve()}")
+
+
+def measure(
+    setting: Setting,
+    words: Sequence[str],
+    systems: Sequence[System],
+    runs: Path,
+    args: argparse.Namespace,
+) -> list[Job]:
+    """The jobs of a setting: ours in one sweep, each system in one of its own."""
+    swept = {"ours": [f"arch={','.join((*ARMS, *LIKE))}"]}
+    for system in systems:
+        own = [f"arch={system.name}", f"arch.exchanges={RECORDED / system.name / setting.name}"]
+        own += ["arch.replay=true"] if args.replay else []
+        # Retention needs no answer, and a small model takes half a minute for one.
+        own += [*shlex.split(args.model), "protocol=retrieve"] if system.asks else []
+        swept[system.name] = own
+    jobs = []
+    for name, own in swept.items():
+        directory = runs / setting.name / name
+        sweep(directory, [*words, *own])
+        for path in sorted(directory.glob(f"*/{ANSWERS}")):
+            run = read_run(path.parent)
+            jobs.append(
+                Job(path=run.path, summary=run.summary, manifest=run.manifest, rows=run.rows)
+            )
+    return jobs
+
+
+def sweep(directory: Path, overrides: Sequence[str]) -> None:
+    """Run a sweep, or go on with it. Raises UserError where it fails."""
+    words = [f"resume={directory}"]
+    if not directory.exists():
+        words = ["-m", "tracking=none", "report=false", "max_errors=100000"]
+        words += ["extra_axes=[traced]", f"budget={','.join(BUDGETS)}"]
+        words += [f"hydra.sweep.dir={directory}", *overrides]
+    done = subprocess.run([sys.executable, str(ROOT / "run.py"), *words], stdout=subprocess.DEVNULL)
+    if done.returncode:
+        raise UserError(f"the sweep ended with status {done.returncode}; {directory} has its rows")
+
+
+def known(jobs: Sequence[Job], exchanges: Mapping[str, Path]) -> dict[str, Any]:
+    """By arm: digests of its rows by budget, and the 95th percentile of its searches in ms.
+
+    exchanges : by system, where its searches are; of other arms the time is that of `recall`.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        own = found.setdefault(job.arm, {"rows": {}, "first": {}, "seconds": []})
+        own["rows"][job.budget] = digest(measured(job.rows))
+        own["first"][job.budget] = digest(measured(first_rows(job.rows)))
+        own["seconds"] += [r.timing["recall_s"] for r in job.rows if "recall_s" in r.timing]
+    for arm, own in found.items():
+        folder = exchanges.get(arm)
+        taken = sorted(own.pop("seconds") if folder is None else _seconds(folder))
+        own["p95_ms"] = round(1000 * taken[int(0.95 * (len(taken) - 1))], 1) if taken else None
+    return found
+
+
+def first_rows(rows: Sequence[Row]) -> list[Row]:
+    """The rows of the first cases by id."""
+    first = sorted({row.case_id for row in rows})[:HEAD]
+    return [row for row in rows if row.case_id in first]
+
+
+def _seconds(folder: Path) -> list[float]:
+    """What each recorded search took."""
+    lines = (
+        line for f in folder.glob("*.gz") for line in gzip.decompress(f.read_bytes()).split(b"\n")
+    )
+    answers = (json.loads(line) for line in lines if line)
+    return [answer["seconds"] for answer in answers if "found" in answer]
+
+
+def differing(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> list[str]:
+    """The arms and budgets whose rows are not those recorded."""
+    return [
+        f"{arm}, {budget}"
+        for arm, own in found.items()
+        for budget, rows in own["rows"].items()
+        if recorded.get(arm, {}).get("rows", {}).get(budget) != rows
+    ]
+
+
+def _unrepeated(recorded: Mapping[str, Any], arm: str) -> dict[str, Any]:
+    """What the recording says of an arm that no repetition can measure: time."""
+    return {name: recorded[arm][name] for name in ("p95_ms",) if arm in recorded}
+
+
+def table(
+    setting: Setting, jobs: Sequence[Job], systems: Sequence[System], found: Mapping[str, Any]
+) -> str:
+    """The arms of a setting, a row each, in Markdown."""
+    group = Group(index=0, differs="", jobs=jobs, comparisons=[])
+    versions = {s.name: s.version for s in systems}
+    suspected = {job.arm for job, _ in suspects(group)}
+    head = ["arm", "what it is, and was told", *(f"P_ret {b}" for b in BUDGETS)]
+    head += [*(f"success {b}" for b in BUDGETS), "ingest tokens", "dollars", "p95 of recall, ms"]
+    head += ["gist share", "remarks"]
+    lines = [head, ["---"] * len(head)]
+    for arm in sorted(group.arms, key=_place):
+        own = [job for b in BUDGETS if (job := group.job(arm, b)) is not None]
+        first = own[0].summary
+        use, ledger = first["budget_use"], first["ledger"]
+        kind = f"version {versions[arm]}" if arm in versions else "ours"
+        if arm.partition("(")[0] in LIKE:
+            kind = "ours, in the manner of others"
+        errors = sum(job.summary["errors"]["n"] for job in own)
+        of = sum(len(job.rows) for job in own)
+        remarks = [f"{errors} of {of} rows failed"] if errors else []
+        remarks += ["suspected adapter fault"] if arm in suspected else []
+        dollars = ledger["total"]["cost_usd"]
+        ingest = ledger.get("ingest", {})
+        lines.append(
+            [
+                arm,
+                ", ".join(filter(None, [kind, declared_inputs(use)])),
+                *(_cell(job, "p_ret") for job in own),
+                *(_cell(job, str(job.summary["success_axis"])) for job in own),
+                f"{ingest.get('tokens_in', 0) + ingest.get('tokens_out', 0):,}",
+                "–" if dollars is None else f"{dollars:.2f}",
+                "–" if found[arm]["p95_ms"] is None else f"{found[arm]['p95_ms']:,.1f}",
+                _gist(own[-1]),
+                ", ".join(remarks),
+            ]
+        )
+    body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    tokens = {j.budget: j.summary["budget_use"].get("budget_tokens") for j in group.jobs}
+    size = ", ".join(f"{b} {tokens[b]:,}" for b in BUDGETS if tokens.get(b))
+    n = jobs[0].summary["run"]["n_cases"]
+    histories = len({row.history_id for row in jobs[0].rows})
+    caption = f"**{setting.name}: {n} cases on {histories} histories; budgets in tokens: {size}**"
+    return f"{caption}\n\n{body}"
+
+
+def _place(arm: str) -> int:
+    """Systems of others first, then the references, then ours in their manner."""
+    known = [*ARMS, *LIKE]
+    return known.index(arm.partition("(")[0]) if arm.partition("(")[0] in known else -1
+
+
+def _cell(job: Job, axis: str) -> str:
+    """An axis of a job with its interval, and over how many cases it is."""
+    entry = job.summary["axes"].get(axis)
+    cell = entry_cell(entry)
+    if entry is None or entry["mean"] is None:
+        return "–"
+    return f"{cell.brief or cell.text} (n {entry['n']})"
+
+
+def _gist(job: Job) -> str:
+    entry = job.summary["axes"].get("gist")
+    if entry is None or entry["mean"] is None:
+        return "–"
+    return f"{entry['mean']:.2f} (n {entry['n']})"
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except UserError as error:
+        sys.exit(f"make memories: {error}")
