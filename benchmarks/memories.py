@@ -178,6 +178,7 @@ class _LanguageModel:
     """The model of a check that asks nothing."""
 
     kind = "llm"
+    described = ""
 
     def choose(self, options: Sequence[str]) -> str:
         raise NotImplementedError

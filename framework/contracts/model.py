@@ -91,6 +91,11 @@ class Client(Protocol):
         """The model's: `rule-based` or `llm`."""
         ...
 
+    @property
+    def described(self) -> str:
+        """What names the language model; empty for a rule-based one."""
+        ...
+
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:
         """The model's response. Raises ModelError when the call fails for good."""
         ...

@@ -122,6 +122,11 @@ class ModelClient:
         """See `framework.contracts.Client`."""
         return self._model.kind
 
+    @property
+    def described(self) -> str:
+        """See `framework.contracts.Client`."""
+        return self._model.described
+
     def choose(self, options: Sequence[str]) -> str:
         """See `framework.contracts.Client`. Raises LookupError outside of `track_usage`."""
         return options[_scope.get().choice % len(options)]

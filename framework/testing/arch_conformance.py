@@ -118,6 +118,7 @@ class RuleClient:
     """A client that answers every operation by its rule, as `profile` reads; it counts calls."""
 
     kind = "rule-based"
+    described = ""
     calls: int = 0
     profile: Profile = PLAIN
 
@@ -136,6 +137,7 @@ class NoClient:
     """The client of an arch that declares no model: any call is a broken declaration."""
 
     kind = "rule-based"
+    described = ""
 
     def choose(self, options: Sequence[str]) -> str:
         """Raise AssertionError."""

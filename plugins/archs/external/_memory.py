@@ -187,14 +187,23 @@ class ExternalMemory(Arch[S]):
             assert arm is not None, "an arm that nobody has can't be asked"
             return arm.start(loop)
 
-        plugin = find("arch", self.name)
-        about = {"arch": plugin.name, **identity_of(plugin, self.settings)}
         return Exchanges(
             Path(self.settings.exchanges),
-            {**about, "trial": self.context.trial},
+            self._about(),
             history,
             None if self.settings.replay else opened,
         )
+
+    def _about(self) -> dict[str, Any]:
+        """All beside the history that has a part in what the system answers, as plain data."""
+        plugin = find("arch", self.name)
+        about = {"arch": plugin.name, **identity_of(plugin, self.settings)}
+        if self.needs_model:
+            about["model"] = self.context.client.described
+        if (embedder := self.context.embedder) is not None:
+            made = find("embedder", embedder.name)
+            about["embedder"] = {"plugin": made.name, **identity_of(made, embedder.settings)}
+        return {**about, "trial": self.context.trial}
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
         limit = min(k, self.settings.limit or k)

@@ -16,6 +16,7 @@ from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
 from framework.models.prices import Price
 from framework.registry import register
+from framework.rows import measured
 from framework.store.directory import read_run
 from framework.testing.arch_conformance import RuleClient
 from plugins.archs.external._settings import CommandSettings, Models
@@ -214,3 +215,24 @@ def test_one_that_only_embeds_runs_with_the_rule_based_model(
     (row,) = read_run(done.directory).rows
     assert not row.error
     assert row.usage == {}
+
+
+def test_a_replay_books_what_models_took_and_asks_none(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    kept = "arch.exchanges=kept"
+    once = started(capsys, place, kept, "run_name=once")
+    sent = len(SENT)
+    assert sent > 0
+    replayed = started(
+        capsys, place, kept, "arch.replay=true", "model.cache=null", "run_name=replayed"
+    )
+    assert once.status == replayed.status == 0, once.err + replayed.err
+    assert len(SENT) == sent
+    rows = [read_run(done.directory).rows for done in (once, replayed)]
+    assert measured(rows[0]) == measured(rows[1])
+    assert all(row.usage["ingest"].calls > 5 for row in rows[1])
+    assert all(row.usage["ingest"].paid_usd == 0 for row in rows[1])
+    for other in ("embedder.dimension=128", "model.name=another"):
+        done = started(capsys, place, kept, "arch.replay=true", other)
+        assert "has no answer to the write of" in done.err
