@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from framework.contracts.recipe import Recipe
 from framework.errors import UserError
 from framework.registry import Plugin, nearest, plugins
 from framework.reporting.blocks import Block, Cell, Details, Page, Table, Text
-from framework.reporting.figures.style import FigureWriter
+from framework.reporting.figures.style import Drawing, FigureWriter
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
 from framework.store.directory import FIGURES, SUMMARY, SWEEP
@@ -31,7 +32,9 @@ def write_recipe(name: str, sources: Sequence[Path], target: Path | None) -> tup
         raise UserError(f"{name} needs {recipe.needs}")
     directory = target or Path("runs") / "recipes" / recipe.name.replace("/", "-")
     writer = FigureWriter(directory / FIGURES)
-    blocks = list(_named(recipe.blocks(sources, writer.add_figure), _names(sources)))
+    names = _names(sources)
+    made = recipe.blocks(sources, lambda drawing: writer.add_figure(_drawn(drawing, names)))
+    blocks = list(_named(made, names))
     page = Page(
         title=f"{plugin.summary} ({recipe.source})",
         blocks=[*blocks, Text(f"Made by: report --recipe {recipe.name}")],
@@ -56,21 +59,54 @@ def _names(sources: Sequence[Path]) -> dict[str, str]:
 
 
 def _named(blocks: Iterable[Block], names: Mapping[str, str]) -> Iterator[Block]:
-    """The blocks with arms so named in their tables, also in cells as `dense, commit`."""
+    """The blocks with arms so named in captions and tables, also in cells as `dense, commit`."""
     for block in blocks:
         if isinstance(block, Details):
             block = replace(block, blocks=list(_named(block.blocks, names)))
         elif isinstance(block, Table):
             rows = [[_cell(cell, names) for cell in row] for row in block.rows]
-            block = replace(block, rows=rows)
+            columns = [_label(column, names) for column in block.columns]
+            caption = _worded(block.caption, names)
+            block = replace(block, caption=caption, columns=columns, rows=rows)
         yield block
 
 
 def _cell(cell: Cell | str, names: Mapping[str, str]) -> Cell | str:
     if isinstance(cell, Cell):
-        return cell if cell.value is not None else replace(cell, text=str(_cell(cell.text, names)))
-    arm, comma, rest = cell.partition(", ")
+        return cell if cell.value is not None else replace(cell, text=_label(cell.text, names))
+    return _label(cell, names)
+
+
+def _label(text: str, names: Mapping[str, str]) -> str:
+    arm, comma, rest = text.partition(", ")
     return f"{names.get(arm, arm)}{comma}{rest}"
+
+
+def _worded(text: str, names: Mapping[str, str]) -> str:
+    """A line with the arms in it so named: a label between blanks or punctuation, the longest."""
+    if not names:
+        return text
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w(=])(?:{known})(?![\w(=])", lambda found: names[found[0]], text)
+
+
+def _drawn(drawing: Drawing | None, names: Mapping[str, str]) -> Drawing | None:
+    """The figure with arms so named in its words, its legend, at its axes and beside its marks."""
+    if drawing is None or not names:
+        return drawing
+    from matplotlib.text import Text as Written
+
+    for panel in drawing.figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            ticks = [tick.get_text() for tick in axis.get_ticklabels()]
+            if any(_label(tick, names) != tick for tick in ticks):
+                axis.set_ticklabels([_label(tick, names) for tick in ticks])
+    for written in drawing.figure.findobj(Written):
+        assert isinstance(written, Written)
+        if (text := _label(written.get_text(), names)) != written.get_text():
+            written.set_text(text)
+    caption, alt = (_worded(text, names) for text in (drawing.caption, drawing.alt))
+    return replace(drawing, caption=caption, alt=alt)
 
 
 def _find(name: str) -> Plugin:
