@@ -19,6 +19,7 @@ from framework.statistics.seeding import generator
 from framework.statistics.selective import (
     RiskCoverage,
     abstention_threshold,
+    fewest_cases,
     risk_coverage,
     risk_limits,
 )
@@ -117,13 +118,15 @@ class Conformal:
     """A threshold chosen on one half of a job's cases, and what it does on the other half.
 
     alpha : the share of cases wrongly decided that it is to keep. threshold : infinity: always
-    abstain. n : clusters of cases that it was chosen on, `n_checked` of the others. committed,
-    wrong : shares of the others that are decided, and that are decided and wrong.
+    abstain. n : clusters of cases that it was chosen on, `n_checked` of the others; with fewer than
+    `least` it always abstains, whatever was answered. committed, wrong : shares of the others that
+    are decided, and that are decided and wrong.
     """
 
     alpha: float
     threshold: float
     n: int
+    least: int
     n_checked: int
     committed: Interval
     wrong: Interval
@@ -161,6 +164,7 @@ def conformal_of(job: Job) -> Iterator[Conformal]:
             alpha=alpha,
             threshold=found.threshold,
             n=found.n,
+            least=fewest_cases(alpha),
             n_checked=len(set(of)),
             committed=mean_interval(kept, of, seed=seed),
             wrong=mean_interval(wrong, of, seed=seed),

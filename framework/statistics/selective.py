@@ -186,7 +186,7 @@ def abstention_threshold(
 
     allowed = alpha * (n + 1) - 1
     if allowed < 0:
-        need = math.ceil(1 / alpha) - 1
+        need = fewest_cases(alpha)
         of = "clusters of cases" if np.any(sizes > 1) else "cases"
         return found(math.inf, f"always abstain: {n} {of}, at least {need} needed for {alpha:g}")
     order = np.argsort(-stated, kind="stable")
@@ -199,6 +199,11 @@ def abstention_threshold(
     if len(kept) == 0:
         return found(math.inf, "always abstain: the surest answers are wrong too often")
     return found(float(thresholds[kept[-1]]), "conformal risk control")
+
+
+def fewest_cases(alpha: float) -> int:
+    """Cases (or clusters) below which `abstention_threshold` always abstains."""
+    return math.ceil(1 / alpha) - 1
 
 
 def _checked(

@@ -57,6 +57,15 @@ def calibration(group: Group) -> Iterator[Block]:
     )
     if found:
         yield Details("The bins", list(bins))
+    chosen = [(job, one) for job in group.by_budget for one in conformal_of(job)]
+    # So few cases allow no threshold whatever was answered: that is one sentence, not a row an arm.
+    few = dict.fromkeys((one.alpha, one.n, one.least) for _, one in chosen if one.n < one.least)
+    if few:
+        told = ", ".join(f"{alpha:g} ({least} needed, {n} there)" for alpha, n, least in few)
+        yield Text(
+            "Too few cases (clusters of cases) in the half that it is chosen on for any threshold "
+            f"of confidence to keep the share decided wrongly at {told}."
+        )
     yield from arms_table(
         group,
         "conformal-table",
@@ -73,5 +82,5 @@ def calibration(group: Group) -> Iterator[Block]:
             "decided and wrong": lambda one: interval_cell(one.wrong),
             "checked on": ("n_checked", count),
         },
-        ((job, one) for job in group.by_budget for one in conformal_of(job)),
+        ((job, one) for job, one in chosen if one.n >= one.least),
     )

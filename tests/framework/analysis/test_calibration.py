@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from framework.analysis.evidence import Job, load
 from framework.contracts import Model, Operation, Reply, Req, Res, answer_by_rule
 from framework.records import ABSTAIN
 from framework.registry import NoSettings, register
-from framework.reporting.blocks import Cell, Table
+from framework.reporting.blocks import Cell, Table, Text
 from framework.reporting.sections.behaviour import abstention
 from framework.reporting.sections.calibration import calibration
 from framework.text.canonical import digest
@@ -117,6 +118,21 @@ def test_a_conformal_threshold_is_checked_on_the_other_half(jobs: dict[str, Job]
     assert last[3] == f"{chosen.threshold:.3f}"
     assert isinstance(last[6], Cell)
     assert last[6].value == pytest.approx(chosen.wrong.mean)
+
+
+def test_too_few_cases_for_any_threshold_are_one_line(jobs: dict[str, Job]) -> None:
+    group = load(jobs["commit"].path).groups[0]
+    (job,) = group.jobs
+    few = replace(job, rows=sorted(job.rows, key=lambda row: row.key)[:12])
+    blocks = list(calibration(replace(group, jobs=[few])))
+    (line,) = (b.text for b in blocks if isinstance(b, Text) and "Too few" in b.text)
+    assert line.endswith("at 0.05 (19 needed, 6 there), 0.1 (9 needed, 6 there).")
+    tables = {b.anchor: b for b in blocks if isinstance(b, Table)}
+    assert [row[2] for row in tables["conformal-table-0"].rows] == ["0.2"]
+    none = replace(job, rows=few.rows[:6])
+    blocks = list(calibration(replace(group, jobs=[none])))
+    assert sum(isinstance(b, Text) for b in blocks) == 1
+    assert not any(isinstance(b, Table) and b.anchor == "conformal-table-0" for b in blocks)
 
 
 def test_a_record_without_an_answer_states_no_confidence(jobs: dict[str, Job]) -> None:
