@@ -14,7 +14,8 @@ from framework.contracts.calibration import ErrorRates, KnownAnswer
 from framework.errors import DoesNotFit, ModelError, UnreadableError, UserError
 from framework.records import ABSTAIN, Row
 from framework.statistics.intervals import clopper_pearson, wilson
-from framework.statistics.misclassification import corrected_mean
+from framework.statistics.misclassification import corrected_difference, corrected_mean
+from framework.statistics.paired import compare
 from framework.statistics.seeding import generator
 
 _AT_ONCE: Final = 8
@@ -155,6 +156,49 @@ def corrected_axes(rows: Sequence[Row], rates: ErrorRates, seed: int) -> dict[st
     return entries
 
 
+def corrected_pair(
+    a: Sequence[Row], b: Sequence[Row], axis: str, rates: ErrorRates, seed: int
+) -> dict[str, Any]:
+    """The difference of two arms on a judged axis, corrected for the judge's error on both.
+
+    On the cases where both arms have it; empty for an axis that is no single verdict a row, or
+    where no answer was judged. `corrected_difference` says how, and what is assumed.
+    """
+    right, wrong = rates.right, rates.wrong
+    false = wrong[0] / wrong[1]
+    sides = [_verdicts_by_case(rows, axis) for rows in (a, b)]
+    both = sorted(sides[0].keys() & sides[1].keys())
+    if axis not in corrected().values() or not any(s[c][1] for s in sides for c in both):
+        return {}
+    silent = any(side[case][1] < 1 for side in sides for case in both)
+    less = false if silent else 0.0
+    first, second = ({c: side[c][0] - less * side[c][1] for c in both} for side in sides)
+    clusters = {row.case_id: row.cluster or None for row in a}
+    names = ("calibration", rates.set, axis)
+    found = compare(first, second, clusters, seed=seed, names=names, amount=silent)
+    shares = [sum(side[case][1] for case in both) / len(both) for side in sides]
+    given = corrected_difference(
+        found.interval, right, wrong, generator(seed, *names), judged=shares[0] - shares[1]
+    )
+    return {
+        "corrected_delta": given.share, "corrected_low": given.low,
+        "corrected_high": given.high, "corrected_method": given.method,
+    }  # fmt: skip
+
+
+def _verdicts_by_case(rows: Sequence[Row], axis: str) -> dict[str, tuple[float, float]]:
+    """By case, the mean verdict and the share of answers with one, over trials and repeats."""
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for row in poolable([row for row in rows if not row.error]):
+        if (value := row.axes.get(axis)) is not None:
+            judged = _is_judged(row)
+            found.setdefault(row.case_id, []).append((value if judged else 0.0, judged))
+    return {
+        case: (sum(v for v, _ in own) / len(own), sum(j for _, j in own) / len(own))
+        for case, own in found.items()
+    }
+
+
 def of_error(
     rates: ErrorRates | None, kind: str, judged: Sequence[str], judge: str
 ) -> Iterator[str]:
@@ -169,9 +213,9 @@ def of_error(
             yield f"{found}: its verdicts say nothing ({', '.join(names)})"
         else:
             yield (
-                f"{found}, for which {', '.join(names.values())} allows; differences between arms "
-                "and gates are of the verdicts as they are: such a judge shows "
-                f"{rates.discrimination:.2f} of a difference"
+                f"{found}, for which {', '.join(names.values())} allows, as do differences that "
+                "are called corrected; other differences, p and gates are of the verdicts as they "
+                f"are: such a judge shows {rates.discrimination:.2f} of a difference"
             )
     elif names and kind == "llm":
         yield (

@@ -11,7 +11,9 @@ from typing import Any, Final
 from framework.analysis.axes import amounts, as_mappings, axis_meta
 from framework.analysis.cost import differences
 from framework.analysis.headroom import telling_cases
+from framework.analysis.known_answers import corrected_pair
 from framework.analysis.summary import SETTING, setting_of
+from framework.contracts.calibration import ErrorRates
 from framework.contracts.recipe import Convention
 from framework.errors import UserError
 from framework.records import Row
@@ -148,8 +150,11 @@ def compare_runs(
 
     A pair is compared on the cases where both define the axis: kappa, on those both retained.
     `axes` of None takes each setting's headline. `smallest_effect` is that of axes in [0, 1].
+    Where the judge's error is known, a pair on a judged axis has `corrected_delta` too: the
+    difference that is behind the verdicts' (`corrected_pair`). It is of no test and no conclusion.
     """
     meta = axis_meta()
+    of_arm: dict[tuple[str, str], tuple[Mapping[str, Any], Sequence[Row]]] = {}
     flat: list[dict[str, Any]] = []
     places: dict[str, dict[str, Any]] = {}
     arms: dict[str, set[str]] = defaultdict(set)
@@ -162,6 +167,7 @@ def compare_runs(
             "chosen": set(axes or _headline(summary)),
         }
         arms[place].add(summary["run"]["arch"])
+        of_arm[place, summary["run"]["arch"]] = summary, run_rows
         flat += as_mappings(run_rows, place)
     flat = [row for row in flat if len(arms[row["budget"]]) > 1]
     chosen = list(dict.fromkeys(a for s in summaries for a in (axes or _headline(s))))
@@ -184,10 +190,24 @@ def compare_runs(
     )
     return [
         {**{k: v for k, v in places[row.budget].items() if k != "chosen"},
-         **{k: v for k, v in dataclasses.asdict(row).items() if k != "budget"}}
+         **{k: v for k, v in dataclasses.asdict(row).items() if k != "budget"},
+         **_corrected(of_arm[row.budget, row.arm_a], of_arm[row.budget, row.arm_b], row.axis)}
         for row in table
         if row.axis in places[row.budget]["chosen"]
     ]  # fmt: skip
+
+
+def _corrected(
+    a: tuple[Mapping[str, Any], Sequence[Row]],
+    b: tuple[Mapping[str, Any], Sequence[Row]],
+    axis: str,
+) -> dict[str, Any]:
+    """`corrected_delta` and its limits, where one judge of one known error judged both arms."""
+    rates = a[0].get("judge_error")
+    if rates is None or rates != b[0].get("judge_error"):
+        return {}
+    seed = min(int(summary["run"]["seed"]) for summary in (a[0], b[0]))
+    return corrected_pair(a[1], b[1], axis, ErrorRates(**rates), seed)
 
 
 def _is_share(rows: Sequence[Mapping[str, Any]], axis: str) -> bool:

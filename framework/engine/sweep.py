@@ -267,7 +267,8 @@ def write_sweep(path: Path, summary: dict[str, Any]) -> None:
         replacing(path / COMPARISON) as draft,
         draft.open("w", encoding="utf-8", newline="") as file,
     ):
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["arm_a", "arm_b"])
+        columns = list(dict.fromkeys(key for row in rows for key in row)) or ["arm_a", "arm_b"]
+        writer = csv.DictWriter(file, fieldnames=columns)
         writer.writeheader()
         writer.writerows(rows)
 

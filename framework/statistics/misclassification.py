@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.clusters import Units, cluster_robust, units_of
-from framework.statistics.intervals import as_values, is_binary
+from framework.statistics.intervals import Interval, as_values, is_binary
 
 METHOD: Final = "Rogan-Gladen, Jeffreys draws of the three rates"
 
@@ -127,6 +127,61 @@ def corrected_mean(
     if found.share is not None and units.too_few:
         return replace(found, low=None, high=None, method=units.too_few)
     return replace(found, method=f"{found.method}, over clusters") if units.clustered else found
+
+
+def corrected_difference(
+    difference: Interval,
+    right: tuple[float, float],
+    wrong: tuple[float, float],
+    rng: np.random.Generator,
+    *,
+    judged: float = 0.0,
+    draws: int = RESAMPLES,
+    level: float = 0.95,
+) -> Corrected:
+    """Return the difference of two arms' shares of right answers behind that of their verdicts.
+
+    One judge, which errs alike on both arms: it shrinks a difference to (true - false) of its size,
+    so the estimate is difference / (true - false), cut to [-1, 1]. Its limits are quantiles of the
+    same over draws of the three: the rates as in `corrected_share`, the difference from a normal
+    with the half-widths of its own interval below and above, so that pairs and clusters count as
+    they do there. A draw in which the judge is no better than chance says nothing: -1 below, 1
+    above.
+
+    Args:
+        difference: of what the judge passed, by pairs, with its limits at `level`. Where an answer
+            can be wrong without a verdict, each value less `false` where there was one.
+        right: right answers that it passed, of how many.
+        wrong: wrong answers that it passed, of how many.
+        rng: the generator.
+        judged: the difference of the shares of answers with a verdict.
+        draws: of the rates and of the difference.
+        level: coverage.
+    """
+    from scipy.special import ndtri
+
+    true, false = (k / n for k, n in (right, wrong))
+    if difference.mean is None or true <= false:
+        reason = "undefined: the judge passes wrong answers as often as right ones"
+        return Corrected(
+            share=None, low=None, high=None, method=reason if true <= false else difference.method
+        )
+    share = float(np.clip(difference.mean / (true - false), -1.0, 1.0))
+    if difference.low is None or difference.high is None:
+        return Corrected(share=share, low=None, high=None, method=difference.method)
+    t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (right, wrong))
+    z = rng.standard_normal(draws) / ndtri((1 + level) / 2)
+    up, down = difference.high - difference.mean, difference.mean - difference.low
+    seen = difference.mean + z * np.where(z > 0, up, down) + judged * (false - f)
+    told = t > f
+    found = np.clip(seen / np.where(told, t - f, 1.0), -1.0, 1.0)
+    tail = (1 - level) / 2
+    return Corrected(
+        share=share,
+        low=float(np.quantile(np.where(told, found, -1.0), tail)),
+        high=float(np.quantile(np.where(told, found, 1.0), 1 - tail)),
+        method=f"Rogan-Gladen of a difference: {difference.method}",
+    )
 
 
 def _effective(share: float, units: Units, level: float) -> float:

@@ -56,6 +56,12 @@ def comparisons(evidence: Evidence) -> Iterator[Block]:
         f"can be concluded ({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares "
         f"with one arm). {declared}"
     )
+    if judged := sorted({row["axis"] for row in rows if "corrected_delta" in row}):
+        yield Note(
+            f"Differences in {', '.join(judged)} are of the judge's verdicts as they are, and "
+            "smaller than those of right answers: corrected, in the table of all comparisons, is "
+            "the difference behind them, with the error of the judge's calibration in its limits."
+        )
     for group in evidence.groups:
         if not group.comparisons:
             continue
@@ -200,6 +206,7 @@ def _table(
             "budget": "budget",
             "axis": "axis",
             "difference": delta,
+            **({"corrected": _corrected} if any("corrected_delta" in row for row in rows) else {}),
             "p": ("permutation_p", p_cell),
             "Holm p": ("holm_p", p_cell),
             "least p": ("smallest_holm_p", p_cell),
@@ -210,6 +217,12 @@ def _table(
         },
         in_order(rows, places),
     )
+
+
+def _corrected(row: Mapping[str, Any]) -> Cell:
+    if row.get("corrected_delta") is None:
+        return UNDEFINED
+    return bounded(row["corrected_delta"], row["corrected_low"], row["corrected_high"], sign="+")
 
 
 def _by_bounds(row: Mapping[str, Any], effect: float | None) -> str:

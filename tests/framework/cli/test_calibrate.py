@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework.analysis.known_answers import calibration, of_error, verdicts
+from framework.analysis.known_answers import calibration, corrected_pair, of_error, verdicts
 from framework.config import load_plan
 from framework.contracts import Judge, Verdict
 from framework.contracts.calibration import ErrorRates, KnownAnswer
 from framework.errors import DoesNotFit, UnreadableError, UserError
+from framework.records import ABSTAIN, Row
 from framework.registry import NoSettings, find, settings_of
 from framework.testing.server import ModelServer
 from tests.launching import QUESTIONS, framework, run
@@ -152,6 +154,48 @@ def test_a_run_finds_its_judges_calibration(
     page = " ".join(Path("r/report.md").read_text().split())
     assert "the judge passed 36 of 40" in page
     assert "answer_correct_corrected" in page
+
+
+def test_differences_of_a_sweep_are_corrected_beside_those_of_the_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with_rates(calibrated(capsys), 36, 4)
+    rest = [word for word in JUDGED if not word.startswith(("arch=", "n_cases="))]
+    words = ("-m", *rest, "arch=none,oracle", "n_cases=null", "judge=llm", "hydra.sweep.dir=s")
+    done = run(capsys, *words, "judge.calibration=rates.json")
+    assert done.status == 0, done.err
+    rows = json.loads(Path("s/sweep.json").read_text())["comparisons"]
+    (row,) = (row for row in rows if row["axis"] == "answer_correct")
+    assert row["corrected_method"].startswith("Rogan-Gladen of a difference: ")
+    assert all("corrected_delta" not in other for other in rows if other is not row)
+    if row["corrected_low"] is not None:  # of fewer questions than ten none is claimed
+        assert row["corrected_low"] <= row["corrected_delta"] <= row["corrected_high"]
+    assert "corrected_delta" in Path("s/comparison.csv").read_text()
+    assert framework(capsys, "report", "s").status == 0
+    page = Path("s/report.md").read_text()
+    assert "Differences in answer_correct are of the judge's verdicts as they are" in page
+    assert "| difference | corrected |" in page
+
+
+def row(case: int, arm: str, met: float, decision: str = "ANSWER") -> Row:
+    axes = {"answer_correct": met}
+    return Row(case_id=f"c{case:02}", arm=arm, axes=axes, decision=decision)
+
+
+def test_a_corrected_difference_is_the_verdicts_over_the_factor() -> None:
+    rates = ErrorRates(set="s", right=(90, 100), wrong=(10, 100))
+    a = [row(i, "a", float(i < 30)) for i in range(40)]
+    b = [row(i, "b", float(i < 10)) for i in range(40)]
+    found = corrected_pair(a, b, "answer_correct", rates, seed=1)
+    assert found["corrected_delta"] == pytest.approx(0.5 / 0.8)
+    # Ten wrong answers of b were never put to the judge: none of them passed by error.
+    silent = [replace(r, decision=ABSTAIN) if r.axes["answer_correct"] == 0 else r for r in b[:20]]
+    less = corrected_pair(a, [*silent, *b[20:]], "answer_correct", rates, seed=1)
+    assert less["corrected_delta"] == pytest.approx((0.5 - 0.25 * 0.1) / 0.8)
+    turned = corrected_pair(b, a, "answer_correct", rates, seed=1)
+    assert turned["corrected_delta"] == pytest.approx(-0.5 / 0.8)
+    assert corrected_pair(a, b, "answer_f1", rates, seed=1) == {}
 
 
 def test_without_a_calibration_nothing_is_corrected_and_a_rule_based_judge_is_not_told_off(

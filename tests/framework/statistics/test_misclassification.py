@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
-from framework.statistics.misclassification import corrected_mean, corrected_share
+from framework.statistics.intervals import Interval
+from framework.statistics.misclassification import (
+    corrected_difference,
+    corrected_mean,
+    corrected_share,
+)
+from framework.statistics.paired import compare
 
 
 def test_rogan_and_gladen() -> None:
@@ -180,4 +189,65 @@ def test_the_limits_hold_the_truth_where_answers_of_a_cluster_are_alike(
         held += (
             found.low is not None and found.high is not None and found.low <= truth <= found.high
         )
+    assert 0.92 <= held / samples <= 0.98
+
+
+def test_a_difference_is_that_of_the_verdicts_over_what_the_judge_shows() -> None:
+    seen = Interval(mean=0.2, low=0.1, high=0.3, n=100, n_clusters=None, method="tango score")
+    rates = (10**6 * 9 // 10, 10**6), (10**6 // 10, 10**6)
+    found = corrected_difference(seen, *rates, np.random.default_rng(1))
+    assert (found.share, found.low, found.high) == pytest.approx((0.25, 0.125, 0.375), abs=0.005)
+    assert found.method == "Rogan-Gladen of a difference: tango score"
+    few = corrected_difference(seen, (18, 20), (2, 20), np.random.default_rng(1))
+    assert few.share == pytest.approx(0.25)
+    assert few.low is not None
+    assert few.high is not None
+    assert few.high - few.low > 0.26
+    chance = corrected_difference(seen, (5, 20), (10, 20), np.random.default_rng(1))
+    assert (chance.share, chance.low) == (None, None)
+    none = replace(seen, low=None, high=None, method="no interval: 6 clusters, fewer than 10")
+    unclaimed = corrected_difference(none, *rates, np.random.default_rng(1))
+    assert (unclaimed.share, unclaimed.low) == (pytest.approx(0.25), None)
+    assert unclaimed.method == "no interval: 6 clusters, fewer than 10"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "true", "false", "known", "abstains", "size"),
+    [
+        pytest.param(0.6, 0.6, 0.9, 0.1, 200, 0.0, 1, id="no difference"),
+        pytest.param(0.7, 0.3, 0.8, 0.25, 60, 0.0, 1, id="a weak judge of 60 answers"),
+        pytest.param(0.9, 0.85, 0.95, 0.05, 100, 0.0, 1, id="few pairs differ"),
+        pytest.param(0.6, 0.4, 0.9, 0.15, 100, 0.5, 1, id="one arm abstains"),
+        pytest.param(0.6, 0.4, 0.9, 0.1, 200, 0.0, 5, id="clusters of five"),
+    ],
+)
+def test_the_limits_hold_the_true_difference(
+    a: float, b: float, true: float, false: float, known: int, abstains: float, size: int
+) -> None:
+    """Of 200 cases, half of them equally hard for both arms. 92 to 98 of 100 samples."""
+    rng = np.random.default_rng(11)
+    n, samples, held = 200, 300, 0
+    clusters = {str(i): str(i // size) for i in range(n)}
+    for seed in range(samples):
+        shared = np.sqrt(0.3) * rng.standard_normal(n // size).repeat(size)
+        hard = ndtr((shared if size > 1 else 0) + np.sqrt(0.7 if size > 1 else 1)
+                    * rng.standard_normal(n))  # fmt: skip
+        other = np.where(rng.random(n) < 0.5, hard, rng.random(n))
+        verdicts = []
+        for is_right, silence in ((hard < a, 0.0), (other < b, abstains)):
+            passed = rng.random(n) < np.where(is_right, true, false)
+            judged = is_right | (rng.random(n) >= silence)
+            verdicts.append((passed & judged, judged))
+        right, wrong = ((int(rng.binomial(known, p)), known) for p in (true, false))
+        less = wrong[0] / known if abstains else 0.0
+        values = [
+            {str(i): float(v) for i, v in enumerate(passed - less * judged)}
+            for passed, judged in verdicts
+        ]
+        seen = compare(*values, clusters, seed=seed, amount=abstains > 0, resamples=300)
+        judged = float(np.mean(verdicts[0][1]) - np.mean(verdicts[1][1]))
+        found = corrected_difference(seen.interval, right, wrong, rng, judged=judged, draws=800)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= a - b <= found.high
     assert 0.92 <= held / samples <= 0.98
