@@ -120,8 +120,8 @@ lm: $(if $(REPLAY),setup,local) ## measure a language model on loans, resumable 
 	$(PY) -m benchmarks.language_model $(if $(REPLAY),--replay) $(ARGS)
 
 .PHONY: lm-all
-lm-all: local ## ask it more, resumable; hours (ARGS="--cases N --hotpotqa FILE")
-	$(PY) -m benchmarks.language_model --all $(ARGS)
+lm-all: $(if $(REPLAY),setup,local) ## ask it more, resumable; hours (ARGS="--hotpotqa FILE --cases N NAME")
+	$(PY) -m benchmarks.language_model --all $(if $(REPLAY),--replay) $(ARGS)
 
 # Recorded exchanges need none of the systems.
 .PHONY: memories

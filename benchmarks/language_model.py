@@ -64,6 +64,8 @@ FURTHER_TOKENS: Final = 300
 digits up to what the form's bounds allow, which for an edit is minutes."""
 FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
+MEASURED: Final = ("hotpotqa",)
+"""Those of them whose answers are recorded: a replay makes these."""
 NEEDS_FILE: Final = "hotpotqa"
 """The sweep that is left out without --hotpotqa."""
 
@@ -93,7 +95,7 @@ def further(args: argparse.Namespace) -> int:
     if unknown:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
     cases = args.cases or FURTHER_CASES
-    for sweep_name in args.names or FURTHER:
+    for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
         words = [f"n_cases={cases}", f"model.max_tokens={FURTHER_TOKENS}", *FURTHER[sweep_name]]
         if sweep_name == NEEDS_FILE:
             if not args.hotpotqa:
@@ -114,6 +116,8 @@ def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) 
     recorded : the directory of the answers and vectors that are shipped.
     """
     directory, kept = Path("runs") / name, Path(".cache") / name
+    if replay and not (recorded / FILES[0]).is_file():
+        raise UserError(f"{name}: its answers are not recorded")
     if replay:
         for place in (directory, kept):
             shutil.rmtree(place, ignore_errors=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from framework.analysis.axes import corrected
 from framework.analysis.evidence import Evidence, Group
+from framework.contracts.calibration import ErrorRates
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
 from framework.reporting.tables import arms_table, each, table
@@ -104,7 +106,15 @@ def gate_verdict(summary: Mapping[str, Any]) -> str:
     if gate["passed"] is None:
         return ""
     outcome = "passed" if gate["passed"] else "FAILED"
-    return f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
+    said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
+    judged = {finding.get("axis") for finding in gate["findings"]} & {*corrected().values()}
+    if judged and (rates := summary.get("judge_error")):
+        shows = ErrorRates(**rates).discrimination
+        said += (
+            f"; {', '.join(sorted(judged))} is of the judge's verdicts as they are, which show "
+            f"{shows:.2f} of a difference"
+        )
+    return said
 
 
 def predictions(evidence: Evidence) -> Iterator[Block]:

@@ -318,7 +318,10 @@ def test_a_judge_no_better_than_chance_is_no_gates_judge(
     assert run(capsys, *JUDGED, *judge[:2], *others).status in (0, 3)
     # As is one with a judge that is better.
     with_rates(file, 36, 4)
-    assert run(capsys, *JUDGED, *judge[:2], *gate, "hydra.run.dir=b").status in (0, 3)
+    better = run(capsys, *JUDGED, *judge[:2], *gate, "hydra.run.dir=b")
+    assert better.status in (0, 3)
+    said = "answer_correct is of the judge's verdicts as they are, which show 0.80 of a difference"
+    assert said in " ".join((better.out + better.err).split())
 
 
 def test_a_loop_is_not_judged_by_a_judge_no_better_than_chance(
