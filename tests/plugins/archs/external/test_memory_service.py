@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sqlite3
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -42,7 +43,7 @@ class FakeStorage:
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Any:
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The driver's memory, over the fake service."""
     for name, members in (
         ("bridge", {"BASE_URL": "http://decisionbench/v1"}),
@@ -65,7 +66,9 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader is not None
     driver = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(driver)
-    return driver.Service()
+    memory = driver.Service()
+    yield memory
+    memory._loop.close()
 
 
 def test_a_refused_duplicate_stays_out_and_another_failure_is_one(service: Any) -> None:
