@@ -40,6 +40,9 @@ class Memory(Protocol):
     def retrieve(self, query: str, limit: int) -> list[dict[str, Any]]:
         """Results, best first: `text`, and `id`, `score` where there are any."""
 
+    def forget(self, event: dict[str, Any]) -> None:
+        """Forget an event that was written, where the mapping says `forgets: true`."""
+
     def reset(self) -> None:
         """Forget everything."""
 
@@ -69,8 +72,8 @@ def _answer(memory: Memory, op: str, asked: dict[str, Any]) -> dict[str, Any]:
         return {"ok": True}
     if op == "retrieve":
         return {"items": memory.retrieve(asked["query"], asked["limit"])}
-    if op == "reset":
-        memory.reset()
+    if op in ("forget", "reset"):
+        getattr(memory, op)(*([asked] if op == "forget" else []))
         return {"ok": True}
     return {"error": f"no such request: {op}"}
 

@@ -32,6 +32,7 @@ class Mem0:
     """One user's memory."""
 
     def __init__(self) -> None:
+        self.made: dict[str, list[str]] = {}
         store = {
             "collection_name": "memories",
             "path": str(Path(os.environ["HOME"]) / "faiss"),
@@ -43,7 +44,9 @@ class Mem0:
     def write(self, event: dict[str, Any]) -> None:
         role = "assistant" if event.get("speaker") == "assistant" else "user"
         message = {"role": role, "content": event["text"]}
-        self.memory.add([message], user_id=USER, metadata={"event": event["id"]}, infer=not RAW)
+        made = {"event": event["id"]}
+        added = self.memory.add([message], user_id=USER, metadata=made, infer=not RAW)
+        self.made[event["id"]] = [one["id"] for one in added["results"] if one["event"] == "ADD"]
 
     def retrieve(self, query: str, limit: int) -> list[dict[str, Any]]:
         if FIRST:
@@ -58,6 +61,11 @@ class Mem0:
             }
             for one in found["results"]
         ]
+
+    def forget(self, event: dict[str, Any]) -> None:
+        """Delete the memories that the event added, as a user of the product can."""
+        for name in self.made.pop(event["id"], []):
+            self.memory.delete(name)
 
     def reset(self) -> None:
         self.memory.reset()

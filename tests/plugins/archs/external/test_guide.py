@@ -27,7 +27,11 @@ def test_a_mapping_of_the_guide_is_valid(text: str, tmp_path: Path) -> None:
 
 
 def test_there_is_a_mapping_for_each_transport() -> None:
-    assert [text.split("[")[1].split(",")[0] for text in MAPPINGS] == ["process", "mcp", "http"]
+    assert [text.split("[")[1].split(",")[0] for text in MAPPINGS] == [
+        *("process", "process"),
+        "mcp",
+        "http",
+    ]
 
 
 def test_the_guides_memory_is_the_one_that_is_tested() -> None:
