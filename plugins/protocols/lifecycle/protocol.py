@@ -58,6 +58,8 @@ def certificate(case: Case, row: Row, record: Mapping[str, Any]) -> dict[str, An
     probe = case.tags["probe"]
     report = record.get("arch_report", {})
     own = "by rebuild from what remains" if report.get("rebuilds") else "its own"
+    if row.state or row.error:
+        own = "none"
     searches = [(*read_id(entry.item_id), entry.signals) for entry in record.get("trace", ())]
     return {
         "case_id": case.id,

@@ -102,4 +102,5 @@ def _times(row: Row) -> Iterator[Cell]:
         if seconds is None:
             yield Cell(text=NOTHING)
         else:
-            yield Cell(text=f"{1_000 * seconds:.3g}", value=1_000 * seconds)
+            found = 1_000 * seconds
+            yield Cell(text=f"{found:,.0f}" if found >= 100 else f"{found:.2g}", value=found)
