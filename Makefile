@@ -53,11 +53,11 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 
 .PHONY: test
 test: setup ## run the tests, without the slow tier and ci-extras
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local" $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local and not typescript" $(ARGS)
 
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -m "slow and not browser and not postgresql and not local" --timeout 1800 $(ARGS)
+	$(PYTEST) -m "slow and not browser and not postgresql and not local and not typescript" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format
@@ -99,8 +99,16 @@ attack: setup ## try every known shortcut; what it earns beside the best arm (AR
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
+TYPESCRIPT := .venv/.node/node_modules/typescript/bin/tsc
+
+# node itself (20 or later) has to be there.
+$(TYPESCRIPT): $(STAMP)
+	@command -v npm >/dev/null || { echo "ci-extras: node and npm are needed" >&2; exit 1; }
+	@npm install --silent --no-audit --no-fund --prefix .venv/.node typescript@5.9.3
+	@touch $@
+
 .PHONY: ci-extras
-ci-extras: setup ## install Chromium and PostgreSQL with apt-get where absent and run their tests
+ci-extras: setup $(TYPESCRIPT) ## install Chromium, PostgreSQL and TypeScript where absent and run their tests
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
@@ -112,7 +120,7 @@ ci-extras: setup ## install Chromium and PostgreSQL with apt-get where absent an
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql" --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript" --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm

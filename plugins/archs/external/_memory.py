@@ -200,7 +200,9 @@ class ExternalMemory(Arch[S]):
         about = {"arch": plugin.name, **identity_of(plugin, self.settings)}
         if self.needs_model:
             about["model"] = self.context.client.described
-        if (embedder := self.context.embedder) is not None:
+        if self.uses_embedder:
+            embedder = self.context.embedder
+            assert embedder is not None
             made = find("embedder", embedder.name)
             about["embedder"] = {"plugin": made.name, **identity_of(made, embedder.settings)}
         return {**about, "trial": self.context.trial}

@@ -1,0 +1,189 @@
+"""Kill runs of three memory systems of others at random moments, go on with each, and compare.
+
+    python -m benchmarks.kills [--kills N] [--seed N]
+
+The systems are one in sh, one in Python whose searches are counted in a file as paid, and
+`server_memory`, or a toy in its place where that is not installed. A run is killed (SIGKILL) again
+and again until it is done. Then no row may be lost or doubled; what was answered may not have been
+paid for again, but for what was under way at the moment of a kill; where the system is declared
+deterministic, the rows are those of an undisturbed run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from framework.rows import measured
+from framework.store import verify_run
+from framework.store.directory import load_state
+from framework.text.canonical import digest
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+STUBS: Final = ROOT / "tests" / "plugins" / "archs" / "external"
+RUN: Final = ("domain=loan", "protocol=retrieve", "n_cases=6", "tracking=none", "report=false")
+_UNDER_WAY_S: Final = 2.0
+"""Between a search's line in the ledger and its record, on a machine that is busy."""
+
+
+def systems(place: Path) -> dict[str, dict[str, Any]]:
+    """The mappings, by name."""
+    python = [sys.executable, "-S", "-E"]
+    found: dict[str, dict[str, Any]] = {
+        "shell": {"command": ["sh", str(STUBS / "memory.sh")], "deterministic": True},
+        "counted": {"command": [*python, str(STUBS / "counted.py"), str(place / "paid.jsonl")]},
+    }
+    if shutil.which("mcp-server-memory") is None:
+        command = [*python, str(STUBS / "toy.py")]
+        found["toy"] = {"command": command, "deterministic": True}
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Kill, go on, compare. The status: 1 where something was lost, doubled or paid twice."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=16)
+    args = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        found = killed(Path(scratch), args.kills, args.seed)
+    print(json.dumps(found, indent=1))
+    return int(bool(found["problems"]))
+
+
+def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
+    """How many kills hit what, and what was wrong after them."""
+    rng = random.Random(seed)
+    mapped = systems(place)
+    (place / "arch").mkdir()
+    for name, mapping in mapped.items():
+        text = json.dumps({"defaults": ["process", "_self_"], **mapping})
+        (place / "arch" / f"{name}.yaml").write_text(text)
+    names = [*mapped, *(() if "toy" in mapped else ("server_memory",))]
+    seconds, wanted = {}, {}
+    for name in names:
+        begun = time.monotonic()
+        _finish(place, name, place / f"whole-{name}")
+        seconds[name] = time.monotonic() - begun
+        wanted[name] = measured(load_state(place / f"whole-{name}").rows)
+    hit: Counter[str] = Counter()
+    moments, problems = list[float](), list[str]()
+    (place / "paid.jsonl").unlink(missing_ok=True)
+    attempt = 0
+    while hit.total() < kills:
+        name = names[attempt % len(names)]
+        directory = place / f"{name}-{attempt}"
+        attempt += 1
+        for _ in range(rng.randint(3, 8)):
+            after = rng.uniform(0.1, 0.9) * seconds[name]
+            if hit.total() == kills or not _kill(after, place, name, directory, moments):
+                break
+            hit[f"{name}: {_where(directory)}"] += 1
+        _finish(place, name, directory)
+        problems += [f"{directory.name}: {p}" for p in _problems(directory, name, mapped, wanted)]
+        problems += [f"{directory.name}: {p}" for p in _twice(place, moments)]
+        (place / "paid.jsonl").unlink(missing_ok=True)
+        print(f"{hit.total()} kills, {attempt} runs, {problems}", file=sys.stderr, flush=True)
+    return {
+        "kills": hit.total(),
+        "runs": attempt,
+        "where": dict(sorted(hit.items())),
+        "problems": problems,
+    }
+
+
+def _words(name: str, directory: Path) -> list[str]:
+    """What begins the run, or goes on with it; its exchanges are beside it."""
+    if directory.exists():
+        return [f"resume={directory}"]
+    kept = f"arch.exchanges={directory}.exchanges"
+    words = [f"arch={name}", *RUN, kept, f"hydra.run.dir={directory}"]
+    return ["--config-dir", str(directory.parent), *words]
+
+
+def _command(place: Path, name: str, directory: Path) -> list[str]:
+    return [sys.executable, str(ROOT / "run.py"), *_words(name, directory)]
+
+
+def _finish(place: Path, name: str, directory: Path) -> None:
+    command = _command(place, name, directory)
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{directory.name}: {done.stderr}")
+
+
+def _kill(seconds: float, place: Path, name: str, directory: Path, moments: list[float]) -> bool:
+    """Start or go on, and kill after so long; whether it was still running."""
+    process = subprocess.Popen(
+        _command(place, name, directory),
+        cwd=place,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        moments.append(time.time())
+        return True
+    return False
+
+
+def _where(directory: Path) -> str:
+    """What a kill hit, as it shows on disk."""
+    if not directory.exists():
+        return "start"
+    state = load_state(directory)
+    if state.finished is not None:
+        return "after the seal"
+    return "between cases" if state.rows else "before the first row"
+
+
+def _problems(
+    directory: Path,
+    name: str,
+    mapped: Mapping[str, Mapping[str, Any]],
+    wanted: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> list[str]:
+    rows = measured(load_state(directory).rows)
+    keys = [row["case_id"] for row in rows]
+    found = list(verify_run(directory).problems)
+    if sorted(keys) != sorted(row["case_id"] for row in wanted[name]):
+        found.append(f"rows of {sorted(keys)}")
+    deterministic = mapped.get(name, {}).get("deterministic", False)
+    if deterministic and digest(rows) != digest(wanted[name]):
+        found.append("other rows than undisturbed")
+    found += [f"{row['case_id']}: {row['error']}" for row in rows if row["error"]]
+    return [str(one) for one in found]
+
+
+def _twice(place: Path, moments: Sequence[float]) -> list[str]:
+    """Searches that were paid for again after they had been answered."""
+    ledger = place / "paid.jsonl"
+    lines = ledger.read_text().splitlines() if ledger.is_file() else []
+    times: dict[str, list[float]] = {}
+    for line in lines:
+        paid = json.loads(line)
+        times.setdefault(json.dumps(paid["search"]), []).append(paid["time"])
+    return [
+        f"paid again: {search[:80]}"
+        for search, at in times.items()
+        for moment in at[:-1]
+        if not any(0 <= kill - moment < _UNDER_WAY_S for kill in moments)
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""A memory whose searches are paid for: each is a line in a file that outlives it.
+
+    python counted.py FILE
+
+The newest events that share a word with the query come first.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+
+def main() -> None:
+    """Answer each line of standard input by one line."""
+    events: list[dict[str, str]] = []
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer: dict[str, object] = {"ok": True}
+        if request["op"] == "write":
+            events.append({"id": request["id"], "text": request["text"]})
+        elif request["op"] == "retrieve":
+            words = set(request["query"].lower().split())
+            found = [one for one in reversed(events) if words & set(one["text"].lower().split())]
+            answer = {"items": found[: request["limit"]]}
+            with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
+                paid = {"search": [len(events), events[0]["text"], request["query"]]}
+                file.write(json.dumps({**paid, "time": time.time()}) + "\n")
+        elif request["op"] == "reset":
+            events.clear()
+        else:
+            return
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
