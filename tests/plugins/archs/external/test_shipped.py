@@ -64,8 +64,9 @@ def made(name: str) -> pytest.MarkDecorator:
 
 @made("mem0_raw")
 def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(runs_dir)
     words = (*HOTPOT, "arch=mem0_raw", "n_cases=2")
     both = [run(capsys, *words, f"run_name={name}") for name in ("once", "again")]
     assert [done.status for done in both] == [0, 0], both[0].err
