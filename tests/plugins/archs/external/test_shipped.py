@@ -76,16 +76,15 @@ def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("name", ["mem0", "mem0_1"])
+@pytest.mark.parametrize("name", ["lightrag", "mem0", "mem0_1"])
 def test_a_system_that_infers_says_which_model_it_needs_or_which_environment(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     done = run(capsys, *HOTPOT, f"arch={name}")
-    lock = "mem0_1" if name == "mem0_1" else "mem0"
     assert done.mistake in (
         "this memory calls a language model, which model=rule_based is not: choose model=local or "
         "another",
-        f"{lock} needs its environment: decisionbench env create {lock}",
+        f"{name} needs its environment: decisionbench env create {name}",
     )
 
 
