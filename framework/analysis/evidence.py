@@ -32,6 +32,12 @@ from framework.store.directory import (
 from framework.store.former import read_json
 
 
+def is_answered(run: Mapping[str, Any]) -> bool:
+    """Whether a reader answers under the protocol of a run, as summary.json has it."""
+    name = str(run["protocol"]).partition(" ")[0].partition("(")[0]
+    return name not in names("protocol") or bool(find("protocol", name).cls.answers)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """A finished run: its directory, summary.json, manifest.json and rows."""

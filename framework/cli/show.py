@@ -173,7 +173,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
 
 def _print_event(event: JournalEvent) -> None:
     """What the protocol wrote of the case into the journal, whose chain and seal hold it."""
-    print(f"\nEVENT {event.seq} {event.type}   {event.time}   {event.hash[:19]}")
+    print(f"\nEVENT {event.seq} {event.type}   {event.time[:19]}   {event.hash[:19]}")
     for name, value in event.payload.items():
         if name in ("case_id", *_OF_ROW):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from framework.analysis.evidence import Group, Job
+from framework.analysis.evidence import Group, Job, is_answered
 
 _WORDS: Final = {
     "model-free": "model-free: measured without any model",
@@ -60,7 +60,7 @@ def under(group: Group) -> str:
     """`loan, 100 cases, reader commit, model extractive (rule-based)`, and what else differs."""
     run = group.run
     words = [str(run["domain"]), f"{run['n_cases']} cases"]
-    if run["protocol"] == "retrieve":
+    if not is_answered(run):
         words.append("retrieval alone, no reader")
     else:
         words += [f"reader {run['reader']}", f"model {run['model']} ({run['model_kind']})"]

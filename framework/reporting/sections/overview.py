@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.analysis.axes import balanced, corrected
 from framework.analysis.columns import definitions
-from framework.analysis.evidence import Evidence, Group, Job
+from framework.analysis.evidence import Evidence, Group, Job, is_answered
 from framework.analysis.summary import SETTING
 from framework.analysis.verdict import chief_axes
 from framework.registry import find, names
@@ -180,7 +180,7 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
     return table(
         anchor,
         f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
-        f"{run['n_cases']} cases{'' if run['protocol'] == 'retrieve' else asked}"
+        f"{run['n_cases']} cases{asked if is_answered(run) else ''}"
         f"{', ' + group.differs if group.differs else ''}{_best_constant(jobs)}"
         f"{_read_forms(jobs)}",
         {
@@ -333,7 +333,7 @@ def _paragraph(evidence: Evidence) -> str:
     named = ", ".join(
         f"{budget} ({sizes[budget]} tokens)" if sizes.get(budget) else budget for budget in budgets
     )
-    verb = "Cases were retrieved for, without a reader" if all_of("protocol") == "retrieve" else (
+    verb = "Cases were retrieved for, without a reader" if not any(map(is_answered, runs)) else (
         f"Reader {all_of('reader')} answered with model {all_of('model')} "
         f"({all_of('model_kind')}), judged by {all_of('judge')} ({all_of('judge_kind')})"
     )  # fmt: skip

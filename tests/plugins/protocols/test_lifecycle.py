@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from framework.contracts import Arch, Query
+from framework.contracts import Arch, Query, RowKey
 from framework.contracts.run import ProtocolContext
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline, open_domain
@@ -233,7 +233,9 @@ def composed() -> tuple[Lifecycle, Any]:
     return domain, build_pipeline(plan, domain)
 
 
-def driven(arch: type[Arch[Any]], n: int = N) -> tuple[list[Row], list[Mapping[str, Any]], Told]:
+def driven(
+    arch: type[Arch[Any]], n: int = N, done: frozenset[RowKey] = frozenset()
+) -> tuple[list[Row], list[Mapping[str, Any]], Told]:
     """Rows, records and events of the protocol around an arm."""
     domain, pipeline = composed()
     pipeline = replace(pipeline, arch=arch, arch_settings=NoSettings())
@@ -243,7 +245,7 @@ def driven(arch: type[Arch[Any]], n: int = N) -> tuple[list[Row], list[Mapping[s
     )
 
     async def found() -> list[tuple[Row, Mapping[str, Any]]]:
-        return [pair async for pair in protocol.drive(pipeline, domain.cases(n, 7), frozenset())]
+        return [pair async for pair in protocol.drive(pipeline, domain.cases(n, 7), done)]
 
     pairs = asyncio.run(found())
     return [row for row, _ in pairs], [record for _, record in pairs], written
@@ -336,6 +338,16 @@ def test_an_arm_that_sees_the_gold_is_not_asked() -> None:
         sees_gold = True
 
     assert {row.state.partition(":")[0] for row in driven(Sees)[0]} == {"sees the gold"}
+
+
+def test_a_resumed_run_certifies_what_is_left() -> None:
+    rows, *_ = driven(Whole)
+    half = frozenset(row.key for row in rows[: len(rows) // 2])
+    left, _, written = driven(Whole, done=half)
+    assert {row.key for row in left} == {row.key for row in rows} - half
+    cases = {row.case_id for row in left if row.stratum.startswith("deletion")}
+    assert {told["case_id"] for _, told in written} == cases
+    assert not driven(Whole, done=frozenset(row.key for row in rows))[2]
 
 
 def test_measured_columns_repeat() -> None:
