@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import logging
 import os
@@ -10,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -152,12 +152,20 @@ def status_of(outcome: Outcome) -> int:
 
 
 def get_ready_to_draw() -> None:
-    """Import what figures need in a thread, while other runs of a sweep are at work."""
-    threading.Thread(target=importlib.import_module, args=[_DRAWING], daemon=True).start()
+    """Import what figures need in a thread, once, while other runs of a sweep are at work."""
+    if not _importing:
+        _importing.append(threading.Thread(target=import_module, args=[_DRAWING], daemon=True))
+        _importing[0].start()
+
+
+_importing: list[threading.Thread] = []
+"""The thread, if any: modules that import each other are seen half made by another that does."""
 
 
 def write_page(path: Path, runs: Sequence[FinishedRun] = ()) -> None:
     """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
+    for thread in _importing:
+        thread.join()
     try:
         from framework.reporting.page import write_report
 

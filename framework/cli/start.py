@@ -31,8 +31,10 @@ def status_of_command(command: Callable[[], object], argv: Sequence[str]) -> int
     """
     from framework.cli.log import log_to_stderr
     from framework.engine.domains import one_domain
+    from framework.engine.secrets import close_environment
 
     log_to_stderr()
+    close_environment()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises what it meets, and ends no process itself
     try:
         switches, overrides = _split(argv)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.config import ALL_GROUPS, Plan, labels, plan
+from framework.engine.secrets import check_without_keys, close_environment
 from framework.errors import UserError
 from framework.registry import nearest
 
@@ -39,6 +40,7 @@ def composer(config_dir: Path = CONF) -> Iterator[None]:
     if GlobalHydra.instance().is_initialized():
         yield
         return
+    close_environment()
     _options.clear()
     with initialize_config_dir(str(config_dir), version_base=None):
         yield
@@ -100,6 +102,7 @@ def plan_of(config: Any, hydra: Any = None) -> Plan:
         raise UserError(explained(error)) from None
     assert isinstance(plain, dict)
     named = {str(k): v for k, v in plain.items()}
+    check_without_keys(named, [*overrides, *map(str, hydra.overrides.hydra)])
     found = found_by(hydra)
     changed = _changed(bare, named, choices, overrides, found)
     named["labels"] = labels(choices, changed, named)
@@ -278,8 +281,9 @@ def _parse(override: str) -> Any:
         parsed = OverridesParser.create().parse_override(override)
     except HydraException as error:
         why = str(error).replace(f"Error parsing override '{override}'", "").strip()
+        shown = re.sub(r"\?.*", "?...", override)  # what asks a server may hold a key
         raise UserError(
-            f"{override!r} is no override: key=value expected ({_one_line(why)})"
+            f"{shown!r} is no override: key=value expected ({_one_line(why)})"
         ) from None
     if not parsed.key_or_group:
         raise UserError(f"{override!r} is no override: it names no key")
@@ -358,6 +362,7 @@ _KNOWN: Final = (
 
 def _one_line(text: str) -> str:
     """The lines of a message in one, without pointers to Hydra's own help."""
+    text = text.removeprefix("UserError raised while resolving interpolation: ")
     lines = (line.strip() for line in text.splitlines())
     dropped = (
         "Set the env variable",

@@ -42,6 +42,9 @@ _STOPS: Final = frozenset({"401", "403", "404"})
 _PUSHED_BACK: Final = frozenset({"429", "529", "503", "timeout"})
 """A server that answers too late has more under way than it can take."""
 
+_VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
+"""Names of environment variables as they are written; most keys are none."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -80,11 +83,13 @@ class ServedSettings(Bounded):
         Bounded.__post_init__(self)
         if not self.name:
             raise ValueError("name: the id of a model expected")
+        if self.api_key_env is not None and not _VARIABLE.fullmatch(self.api_key_env):
+            raise ValueError("api_key_env: the name of a variable expected, in capitals, not a key")
         url = urlsplit(self.base_url)
-        if not re.fullmatch("https?", url.scheme) or not url.hostname:
-            raise ValueError(f"base_url: {self.base_url!r} given, http(s)://host expected")
         if url.username or url.password or url.query:
             raise ValueError("base_url: give a key in the environment, never in the address")
+        if not re.fullmatch("https?", url.scheme) or not url.hostname:
+            raise ValueError(f"base_url: {self.base_url!r} given, http(s)://host expected")
         if self.replay and self.cache is None:
             raise ValueError("replay needs a cache")
 

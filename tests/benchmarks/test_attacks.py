@@ -13,7 +13,12 @@ from benchmarks.attacks.__main__ import main, table
 CASES = "16"
 
 
-@pytest.mark.parametrize("kind", kinds())
+LONG = ("answers", "surface")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=pytest.mark.slow) if k in LONG else k for k in kinds()]
+)
 def test_no_shortcut_earns_more_than_it_may(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["--cases", CASES, "--only", kind])
     printed = capsys.readouterr().out

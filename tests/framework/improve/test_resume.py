@@ -68,6 +68,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (one.path / "improve.json").read_bytes() == (two.path / "improve.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_cut_off_after_any_event_it_ends_with_the_same_events(
     whole: Finished, tmp_path: Path
 ) -> None:

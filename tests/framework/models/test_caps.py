@@ -37,10 +37,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "sweep",
     [
-        ("-m", "arch=bm25,none", "n_cases=6"),
-        ("-m", "arch=summ_only,dpm", "n_cases=2", "reader=verified"),
+        pytest.param(("-m", "arch=bm25,none", "n_cases=6"), marks=pytest.mark.slow),
+        pytest.param(
+            ("-m", "arch=summ_only,dpm", "n_cases=2", "reader=verified"), marks=pytest.mark.slow
+        ),
         ("-m", "arch=sam", "n_cases=1", "domain=claims"),
     ],
+    ids=["retrieval", "summaries", "sam"],
 )
 def test_an_estimate_is_within_a_fifth_of_what_is_then_measured(
     provider: str, sweep: tuple[str, ...], capsys: pytest.CaptureFixture[str]
@@ -66,6 +69,7 @@ def test_an_estimate_is_within_a_fifth_of_what_is_then_measured(
     assert total(again)["paid_calls"] == total(again)["paid_usd"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 def test_an_estimate_holds_for_a_provider_that_counts_four_characters_a_token(
     provider: str, capsys: pytest.CaptureFixture[str]

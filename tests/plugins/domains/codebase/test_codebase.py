@@ -214,6 +214,7 @@ def test_without_a_decision_in_view_nothing_is_solved() -> None:
     assert not any(solved("development", lambda case: ""))
 
 
+@pytest.mark.slow
 def test_a_rule_in_view_is_made_true_in_most_tasks_in_known_words_alone() -> None:
     assert sum(solved("development", spans)) > 30
     assert sum(solved("held_out", spans)) < 10

@@ -1,0 +1,68 @@
+"""What keeps keys out of a configuration, which is stored, printed and tracked as it stands."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from framework.errors import UserError
+
+_NAMED_LIKE_A_KEY: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
+_SHORTEST: Final = 12
+"""Characters from which on a variable's value is taken for a key, and not for a word."""
+
+
+def close_environment() -> None:
+    """From here on no configuration reads the environment: `${oc.env:NAME}` is a mistake.
+
+    A value that was read would be in every file of the run, in names of directories and at the
+    tracking server.
+    """
+    from omegaconf import OmegaConf
+
+    OmegaConf.register_new_resolver("oc.env", _refuse, replace=True)
+
+
+def _refuse(name: str, default: object = None) -> None:
+    raise UserError(
+        "the environment is not read in a configuration, as that is stored; a key is named by "
+        "api_key_env, or by {env.NAME} in a mapping"
+    )
+
+
+def check_without_keys(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
+    """Raise UserError where a value or an override holds what the environment keeps as a key.
+
+    Keys are the values of at least 12 characters of variables that are named like one (`..._KEY`,
+    `..._TOKEN`, `..._SECRET`, `..._PASSWORD`, `..._CREDENTIALS`). The message has none of them.
+    """
+    keys = {
+        value: name
+        for name, value in os.environ.items()
+        if len(value) >= _SHORTEST and _NAMED_LIKE_A_KEY.search(name.upper())
+    }
+    if not keys:
+        return
+    given = (("an override", override) for override in overrides)
+    for where, text in (*_texts(config, ""), *given):
+        for value, name in keys.items():
+            if value in text:
+                raise UserError(
+                    f"{where}: it holds the value of the environment variable {name}; a "
+                    "configuration is stored, so a key stays in the environment"
+                )
+
+
+def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Every text in plain data, keys of mappings too, with its dotted path."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield where or "a key", str(key)
+            yield from _texts(inner, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, (list, tuple)):
+        for i, inner in enumerate(value):
+            yield from _texts(inner, f"{where}[{i}]")
