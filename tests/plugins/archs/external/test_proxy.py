@@ -19,11 +19,12 @@ from framework.registry import register
 from framework.rows import measured
 from framework.store.directory import read_run
 from framework.testing.arch_conformance import RuleClient
+from plugins.archs.external._chat import ChatRequest, SystemChat
 from plugins.archs.external._settings import CommandSettings, Models
 from plugins.archs.external.canaries import Stand
 from plugins.archs.external.process import ProcessMemory
 from plugins.embedders.hashing import Hashing, HashingSettings
-from plugins.models._chat import messages_of, with_chat
+from plugins.models._chat import messages_of, response_of, with_chat
 from tests.launching import HOTPOT, Done, run
 
 CALLER = Path(__file__).with_name("caller.py")
@@ -236,3 +237,44 @@ def test_a_replay_books_what_models_took_and_asks_none(
     for other in ("embedder.dimension=128", "model.name=another"):
         done = started(capsys, place, kept, "arch.replay=true", other)
         assert "has no answer to the write of" in done.err
+
+
+TOOLS = [{"type": "function", "function": {"name": "note", "parameters": {"type": "object"}}}]
+CALL = {"id": "1", "type": "function", "function": {"name": "note", "arguments": "{}"}}
+TURNS = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "Note this."}]},
+]
+
+
+def test_a_chat_is_asked_as_it_is_but_for_the_model_and_a_longer_answer() -> None:
+    chat = {"model": "gpt-9", "messages": TURNS, "tools": TOOLS, "max_tokens": 9, "user": "me"}
+    prompt = SystemChat().prompt(ChatRequest(body={**chat, "temperature": 0.7}))
+    assert (prompt.system, prompt.user) == ("Be brief.", "Note this.")
+    ours = {"model": "ours", "messages": [], "seed": 0, "top_logprobs": 20, "logprobs": True}
+    for given, asked in ((4096, 9), (5, 5)):
+        made = with_chat({**ours, "temperature": 0.0, "max_tokens": given}, prompt)
+        assert made == {
+            "model": "ours",
+            "messages": TURNS,
+            "seed": 0,
+            "tools": TOOLS,
+            "temperature": 0.7,
+            "max_tokens": asked,
+        }
+    assert "temperature" not in with_chat(ours, prompt)  # of a model that takes none
+    plain = Prompt(system="s", user="u")
+    assert with_chat(ours, plain) == ours
+
+
+def test_a_call_of_a_tool_comes_back_whole() -> None:
+    request = {"messages": TURNS, "tools": TOOLS}
+    message = {"content": None, "tool_calls": [CALL]}
+    answer = {
+        "choices": [{"message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    }
+    text = response_of(answer, request).text
+    read = SystemChat().parse(text, ChatRequest(body=request))
+    assert (read.tool_calls, read.text, read.finish) == ([CALL], "", "tool_calls")
+    assert SystemChat().parse("Noted.", ChatRequest(body=request)).text == "Noted."
