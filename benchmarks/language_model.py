@@ -90,7 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def further(args: argparse.Namespace) -> int:
-    """The sweeps of `make lm-all`, one after the other; each writes its table at PATH#its name."""
+    """The sweeps of `make lm-all`, one after the other. The status."""
+    if args.into and len(args.names) != 1:
+        raise UserError("--into: a place for one table; name one sweep of --all")
     unknown = set(args.names) - FURTHER.keys()
     if unknown:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
@@ -105,7 +107,7 @@ def further(args: argparse.Namespace) -> int:
         name = f"lm_all_{cases}_{sweep_name}" + ("_replayed" if args.replay else "")
         made = measured(name, words, args.replay, RECORDED / "further")
         if args.into:
-            put_between_markers(f"{args.into}#{sweep_name}", made)
+            put_between_markers(args.into, made)
     return 0
 
 
@@ -186,10 +188,10 @@ def _arm(summary: Mapping[str, Any]) -> str:
 def _line(path: Path, summary: Mapping[str, Any], rows: Sequence[Row]) -> tuple[str, ...]:
     answered = [row for row in rows if not row.error and not row.state]
     axes, n = summary["axes"], len(rows)
-    decisions = Counter(row.decision for row in answered).most_common(1)
+    decisions = Counter(row.decision for row in answered if row.decision).most_common(1)
     answers = list(_answers(path))
     sure = [float(a["confidence"]) for a in answers if a["confidence"] is not None]
-    empty = sum(not (a["rationale"] and a["facts"]) for a in answers)
+    empty = sum(not (a["rationale"] and (a["facts"] or a["text"])) for a in answers)
     unreadable = sum("unreadable" in row.error for row in rows)
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None

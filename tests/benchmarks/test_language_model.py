@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import language_model
-from benchmarks.language_model import RECORDED, agreement, main
+from benchmarks.language_model import MEASURED, RECORDED, agreement, main, measured
+from framework.errors import UserError
 from framework.reporting.markdown import between_markers
 from framework.rows import measured_digest
 from framework.store.directory import load_state
@@ -32,6 +33,37 @@ def test_a_replay_without_the_model_gives_the_table_of_the_page(
     assert digests[0] == digests[1]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", language_model.MEASURED)
+def test_a_further_sweep_is_replayed_as_the_page_has_it(
+    name: str,
+    data_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    questions = str(data_dir / "hotpotqa" / "hotpotqa_train.json")
+    assert main(["--all", name, "--replay", "--hotpotqa", questions]) == 0
+    made = capsys.readouterr().out.strip()
+    assert made == between_markers(f"{PAGE}#{name}")
+    digests = []
+    for job in sorted(path.parent for path in tmp_path.glob("runs/*/*/journal.jsonl")):
+        digests.append(measured_digest(load_state(job).rows))
+    assert len(digests) > 1
+
+
+def test_a_sweep_that_is_not_recorded_is_one_line(tmp_path: Path) -> None:
+    (unmeasured, *_) = (name for name in language_model.FURTHER if name not in MEASURED)
+    with pytest.raises(UserError, match="its answers are not recorded"):
+        measured(unmeasured, [], True, tmp_path)
+    with pytest.raises(UserError, match=r"no sweep nowhere; there are hotpotqa, "):
+        main(["--all", "nowhere"])
+    with pytest.raises(UserError, match="name one sweep"):
+        main(["--all", "--into", "x.md"])
+
+
 def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
     for name, texts in (("here", "abc"), ("there", "axc")):
         with sqlite3.connect(tmp_path / name) as db:
@@ -44,6 +76,6 @@ def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_shipped_is_a_few_megabytes() -> None:
-    sizes = [(RECORDED / name).stat().st_size for name in language_model.FILES]
+    sizes = [path.stat().st_size for path in RECORDED.glob("**/*.sqlite")]
     assert all(sizes)
     assert sum(sizes) < 8_000_000
