@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks._locomo import sample
-from framework.analysis.evidence import Group, Job
+from framework.analysis.evidence import Group, Job, printed_names
 from framework.analysis.verdict import suspects
 from framework.contracts import Arch, ArchContext
 from framework.engine.compose import compose_plan, composer
@@ -104,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replay", action="store_true", help="from the recorded exchanges alone")
     parser.add_argument("--settings", help=f"of {', '.join(one.name for one in SETTINGS)}")
     parser.add_argument("--systems", help="these alone, with commas")
+    parser.add_argument("--recorded", action="store_true", help="where a recording was begun")
     parser.add_argument("--model", default="model=local", help="of systems that ask one")
     parser.add_argument("--keep", action="store_true", help="record what is measured here")
     parser.add_argument("--into", metavar="PATH", help="write the tables there")
@@ -111,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = Path("runs") / ("memories_replayed" if args.replay else "memories")
     if args.replay:
         shutil.rmtree(runs, ignore_errors=True)
-    kept = json.loads(ROWS.read_text()) if ROWS.is_file() else {}
+    kept = _rows()
     systems = shipped(replay=args.replay)
     if args.systems:
         systems = [one for one in systems if one.name in args.systems.split(",")]
@@ -124,7 +125,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parts.append(f"`{setting.name}` is not run: {setting.file} is not here.")
         if words is None or (setting.small and not asked):
             continue
-        jobs = measure(setting, words, asked, runs, args)
+        jobs, failed = measure(setting, words, asked, runs, args)
+        asked = [one for one in asked if one.name not in failed]
+        for name, why in failed.items():
+            parts.append(f"`{name}` is not measured on {setting.name}: {why}.")
         found = known(jobs, {s.name: RECORDED / s.name / setting.name for s in asked})
         if args.replay:
             recorded = kept.get(setting.name, {})
@@ -134,7 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts.append(table(setting, jobs, asked, found))
         print(parts[-1], end="\n\n", flush=True)
     if args.keep and not args.replay:
-        ROWS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+        now = {**_rows(), **{name: kept[name] for name in chosen if name in kept}}
+        ROWS.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
     left = [f"- `{s.name}` ({s.version}): {s.missing}" for s in systems if s.missing]
     if left:
         parts.append("\n".join(["Not run:", "", *left]))
@@ -144,6 +149,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for line in differ:
         print(f"not as recorded: {line}", file=sys.stderr)
     return int(bool(differ))
+
+
+def _rows() -> dict[str, Any]:
+    """What is recorded of rows, by setting and arm (`known`)."""
+    found: dict[str, Any] = json.loads(ROWS.read_text()) if ROWS.is_file() else {}
+    return found
 
 
 def shipped(*, replay: bool) -> list[System]:
@@ -190,7 +201,8 @@ class _LanguageModel:
 def missing(system: System, setting: Setting, args: argparse.Namespace) -> bool:
     """Whether a setting has nothing of a system."""
     recorded = RECORDED / system.name / setting.name
-    return bool(system.missing) or (args.replay and not any(recorded.glob("*.jsonl.gz")))
+    known = any(recorded.glob("*.jsonl.gz"))
+    return bool(system.missing) or ((args.replay or args.recorded) and not known)
 
 
 def cases_of(setting: Setting, runs: Path) -> tuple[str, ...] | None:
@@ -215,8 +227,8 @@ def measure(
     systems: Sequence[System],
     runs: Path,
     args: argparse.Namespace,
-) -> list[Job]:
-    """The jobs of a setting: ours in one sweep, each system in one of its own."""
+) -> tuple[list[Job], dict[str, str]]:
+    """The jobs of a setting, and why a system has none: each is a sweep of its own, beside ours."""
     swept = {"ours": [f"arch={','.join((*ARMS, *LIKE))}"]}
     for system in systems:
         own = [f"arch={system.name}", f"arch.exchanges={RECORDED / system.name / setting.name}"]
@@ -224,28 +236,36 @@ def measure(
         # Retention needs no answer, and a small model takes half a minute for one.
         own += [*shlex.split(args.model), "protocol=retrieve"] if system.asks else []
         swept[system.name] = own
-    jobs = []
+    jobs, failed = [], {}
     for name, own in swept.items():
         directory = runs / setting.name / name
-        sweep(directory, [*words, *own])
+        if why := sweep(directory, [*words, *own]):
+            failed[name] = why
+            continue
         for path in sorted(directory.glob(f"*/{ANSWERS}")):
             run = read_run(path.parent)
             jobs.append(
                 Job(path=run.path, summary=run.summary, manifest=run.manifest, rows=run.rows)
             )
-    return jobs
+    if "ours" in failed:
+        raise UserError(failed["ours"])
+    return jobs, failed
 
 
-def sweep(directory: Path, overrides: Sequence[str]) -> None:
-    """Run a sweep, or go on with it. Raises UserError where it fails."""
+def sweep(directory: Path, overrides: Sequence[str]) -> str:
+    """Run a sweep, or go on with it; why it ended before its end, else nothing."""
     words = [f"resume={directory}"]
     if not directory.exists():
         words = ["-m", "tracking=none", "report=false", "max_errors=100000"]
         words += ["extra_axes=[traced]", f"budget={','.join(BUDGETS)}"]
         words += [f"hydra.sweep.dir={directory}", *overrides]
-    done = subprocess.run([sys.executable, str(ROOT / "run.py"), *words], stdout=subprocess.DEVNULL)
-    if done.returncode:
-        raise UserError(f"the sweep ended with status {done.returncode}; {directory} has its rows")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "run.py"), *words], capture_output=True, text=True, check=False
+    )
+    if not done.returncode:
+        return ""
+    said = done.stderr.strip().splitlines()
+    return said[-1] if said else f"the sweep ended with status {done.returncode}"
 
 
 def known(jobs: Sequence[Job], exchanges: Mapping[str, Path]) -> dict[str, Any]:
@@ -302,6 +322,7 @@ def table(
     """The arms of a setting, a row each, in Markdown."""
     group = Group(index=0, differs="", jobs=jobs, comparisons=[])
     versions = {s.name: s.version for s in systems}
+    printed = printed_names(job.summary for job in jobs)
     suspected = {job.arm for job, _ in suspects(group)}
     head = ["arm", "what it is, and was told", *(f"P_ret {b}" for b in BUDGETS)]
     head += [*(f"success {b}" for b in BUDGETS), "ingest tokens", "dollars", "p95 of recall, ms"]
@@ -322,7 +343,7 @@ def table(
         ingest = ledger.get("ingest", {})
         lines.append(
             [
-                arm,
+                printed.get(arm, arm),
                 ", ".join(filter(None, [kind, declared_inputs(use)])),
                 *(_cell(job, "p_ret") for job in own),
                 *(_cell(job, str(job.summary["success_axis"])) for job in own),
