@@ -20,7 +20,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from benchmarks._locomo import sample
 from framework.analysis.evidence import Group, Job, printed_names
@@ -28,7 +28,7 @@ from framework.analysis.verdict import suspects
 from framework.contracts import Arch, ArchContext
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
-from framework.records import Row
+from framework.records import EMPTY, Row
 from framework.reporting.cells import entry_cell
 from framework.reporting.format import declared_inputs
 from framework.reporting.markdown import put_between_markers
@@ -189,7 +189,7 @@ class _LanguageModel:
     """The model of a check that asks nothing."""
 
     kind = "llm"
-    described = ""
+    identity: ClassVar[Mapping[str, Any]] = EMPTY
 
     def choose(self, options: Sequence[str]) -> str:
         raise NotImplementedError

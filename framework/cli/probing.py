@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from framework.config import Plan
 from framework.contracts import ArchContext
 from framework.contracts.probe import Probe
+from framework.engine.account import account, check_prices, served_of
 from framework.engine.compose import compose_plan, composer
-from framework.errors import UserError
+from framework.errors import StopRun, UserError
 from framework.models.client import ModelClient
 from framework.registry import plugins
 from framework.reporting.terminal import wrapped
@@ -26,12 +30,20 @@ def probe(args: argparse.Namespace) -> int:
     fitting = [each for each in probes if each.fits(part.plugin.cls)]
     if not fitting:
         raise UserError(f"arch={args.arch}: there is nothing to probe")
-    context, failed = _context(plan), 0
-    for each in fitting:
-        for found in each.run(part.plugin.cls, part.settings, args.slow, context):
-            failed += found.passed is False
-            line = f"{_WORDS[found.passed]:<5} {found.name:<12} {found.text}"
-            print(wrapped(line, "", " " * 19), flush=True)
+    failed = 0
+    # What is capped is this command's spending: its account is gone with it, its answers are not.
+    with TemporaryDirectory() as place, account(plan, Path(place) / "run", None, None):
+        context = _context(plan)
+        try:
+            for each in fitting:
+                for found in each.run(part.plugin.cls, part.settings, args.slow, context):
+                    failed += found.passed is False
+                    line = f"{_WORDS[found.passed]:<5} {found.name:<12} {found.text}"
+                    print(wrapped(line, "", " " * 19), flush=True)
+        except StopRun as stop:
+            print(f"stopped: {stop}; what was answered is stored, and not paid again",
+                  file=sys.stderr)  # fmt: skip
+            return 1
     print(f"{args.arch}: {f'{failed} failed' if failed else 'all passed'}")
     return 1 if failed else 0
 
@@ -39,5 +51,7 @@ def probe(args: argparse.Namespace) -> int:
 def _context(plan: Plan) -> ArchContext:
     """What the arm is opened with: the plan's model, and its embedder where the arm uses one."""
     embedder = plan.used["embedder"].create() if "embedder" in plan.used else None
-    client = ModelClient(plan.parts["model"].create(), plan.prompts)
+    model = plan.parts["model"].create()
+    check_prices(plan, served_of(model, None, embedder))
+    client = ModelClient(model, plan.prompts)
     return ArchContext(budget_tokens=None, client=client, embedder=embedder)

@@ -92,8 +92,8 @@ class Client(Protocol):
         ...
 
     @property
-    def described(self) -> str:
-        """What names the language model; empty for a rule-based one."""
+    def identity(self) -> Mapping[str, Any]:
+        """The model's plugin and the settings that may change what it answers, as plain data."""
         ...
 
     async def ask(self, operation: Operation[Req, Res], request: Req) -> Res:

@@ -22,7 +22,10 @@ def connect(path: Path, schema: str) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
+            # Threads take turns here: a run's loop, and before and after it whoever started it.
+            connection = sqlite3.connect(
+                path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False
+            )
             try:
                 # Changing the mode does not wait for a lock, as all else does.
                 connection.execute("PRAGMA journal_mode=WAL")

@@ -19,6 +19,7 @@ from framework.contracts import Model, Operation, Prompt
 from framework.errors import DoesNotFit, ModelError, UnreadableError
 from framework.operations.prompted import NO_SET, PromptSet
 from framework.records import Usage
+from framework.registry import find, identity_of
 from framework.text.tokens import count_tokens
 
 Req = TypeVar("Req")
@@ -123,9 +124,10 @@ class ModelClient:
         return self._model.kind
 
     @property
-    def described(self) -> str:
+    def identity(self) -> Mapping[str, Any]:
         """See `framework.contracts.Client`."""
-        return self._model.described
+        plugin = find("model", self._model.name)
+        return {"plugin": plugin.name, **identity_of(plugin, self._model.settings)}
 
     def choose(self, options: Sequence[str]) -> str:
         """See `framework.contracts.Client`. Raises LookupError outside of `track_usage`."""

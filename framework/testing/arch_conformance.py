@@ -22,7 +22,7 @@ import inspect
 import math
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 from framework.contracts import (
     PLAIN,
@@ -34,7 +34,7 @@ from framework.contracts import (
     Query,
     answer_by_rule,
 )
-from framework.records import Event, FactField, Gold, GoldItem, Item, Span, TaskCard
+from framework.records import EMPTY, Event, FactField, Gold, GoldItem, Item, Span, TaskCard
 from framework.registry import NoSettings
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class RuleClient:
     """A client that answers every operation by its rule, as `profile` reads; it counts calls."""
 
     kind = "rule-based"
-    described = ""
+    identity: ClassVar[Mapping[str, Any]] = EMPTY
     calls: int = 0
     profile: Profile = PLAIN
 
@@ -137,7 +137,7 @@ class NoClient:
     """The client of an arch that declares no model: any call is a broken declaration."""
 
     kind = "rule-based"
-    described = ""
+    identity: ClassVar[Mapping[str, Any]] = EMPTY
 
     def choose(self, options: Sequence[str]) -> str:
         """Raise AssertionError."""

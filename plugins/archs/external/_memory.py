@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import threading
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from contextvars import copy_context
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -25,6 +28,7 @@ from plugins.archs.external._settings import Models, SystemSettings
 from plugins.archs.external._trace import Tracer
 
 S = TypeVar("S", bound=SystemSettings)
+T = TypeVar("T")
 
 
 class System(Protocol):
@@ -158,7 +162,7 @@ class ExternalMemory(Arch[S]):
         self._named: dict[str, str] = {}
         self._stopped = False
         try:
-            await asyncio.to_thread(self._write, history, asyncio.get_running_loop())
+            await _in_thread(self._write, history, asyncio.get_running_loop())
         except BaseException:
             self._close()
             raise
@@ -199,7 +203,7 @@ class ExternalMemory(Arch[S]):
         plugin = find("arch", self.name)
         about = {"arch": plugin.name, **identity_of(plugin, self.settings)}
         if self.needs_model:
-            about["model"] = self.context.client.described
+            about["model"] = dict(self.context.client.identity)
         if self.uses_embedder:
             embedder = self.context.embedder
             assert embedder is not None
@@ -212,7 +216,7 @@ class ExternalMemory(Arch[S]):
         if limit == 0:
             return []
         try:
-            found = await asyncio.to_thread(self._opened[0].search, query.text or "", limit)
+            found = await _in_thread(self._opened[0].search, query.text or "", limit)
         except BaseException:
             self._close()
             raise
@@ -262,6 +266,21 @@ class ExternalMemory(Arch[S]):
         self._stopped = True
         for system in self._opened:
             system.close()
+
+
+async def _in_thread(function: Callable[..., T], *args: Any) -> T:
+    """What a blocking operation of a system returns, run on a thread of our own.
+
+    The loop's own threads are for what the calls of the system to a model need: operations that
+    waited on all of these would wait for ever.
+    """
+    loop, within = asyncio.get_running_loop(), copy_context().run
+    return await loop.run_in_executor(_threads(os.getpid()), within, function, *args)
+
+
+@cache
+def _threads(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(64, thread_name_prefix="memory")
 
 
 @cache

@@ -34,6 +34,8 @@ from plugins.archs.external._settings import Models
 HOST: Final = "decisionbench"
 """The only host that a request may name."""
 _MOST_BYTES: Final = 16 * 2**20
+_LONGEST: Final = 600.0
+"""Seconds that a call may take after the operation that it began in has ended."""
 _MODEL: Final = "run"
 _PATH: Final = 90
 """Bytes from which on the system may refuse a socket's path."""
@@ -73,7 +75,11 @@ class Proxy:
         self._owner = os.getpid()
         self.stop: Callable[[], None] = lambda: None
         """Ends the system; called once a call of its has failed."""
-        self._server = _Server(str(self.socket), _Handler)
+        try:
+            self._server = _Server(str(self.socket), _Handler)
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         self._server.carry = self._carry
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="models", daemon=True
@@ -92,21 +98,35 @@ class Proxy:
     def serving(self, loop: asyncio.AbstractEventLoop, *, searching: bool) -> Iterator[None]:
         """Around one operation: calls of the system are run in `loop`, and booked as it is here.
 
-        It lasts until the calls that began in it have ended. Raises what one of them raised.
+        It lasts until the calls that began in it have ended, so that they are booked; those of an
+        operation that failed are cancelled. Raises what one of them raised.
         """
         with self._turn:
             self._asker = _Asker(loop, copy_context(), searching)
             try:
                 yield
-                with self._guard:
-                    self._guard.wait_for(lambda: not self._under_way)
-            except SystemFailed:
-                if self._failure is None:
+                self._end(cancel=False)
+            except BaseException as error:
+                self._end(cancel=True)
+                if self._failure is None or not isinstance(error, SystemFailed):
                     raise
-            finally:
-                self._asker = None
             if self._failure is not None:
                 raise self._failure
+
+    def _end(self, *, cancel: bool) -> None:
+        """Let no call begin any more, and wait for those under way, or cancel them.
+
+        Raises SystemFailed where one is still under way long after its operation.
+        """
+        with self._guard:
+            self._asker = None
+            under_way = list(self._under_way)
+        if cancel:
+            for future in under_way:
+                future.cancel()
+        with self._guard:
+            if not self._guard.wait_for(lambda: not self._under_way, _LONGEST):
+                raise SystemFailed(f"models: a call takes more than {_LONGEST:g} s")
 
     def close(self) -> None:
         """End the server and what is under way."""

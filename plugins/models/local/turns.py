@@ -45,10 +45,15 @@ async def turn(waits: Callable[[], None]) -> AsyncIterator[None]:
             await taken(following)
             await taken(now)
         finally:
-            os.close(following)
+            _let_go(following)
         yield
     finally:
-        os.close(now)  # which lets go of the lock
+        _let_go(now)
+
+
+def _let_go(file: int) -> None:
+    fcntl.flock(file, fcntl.LOCK_UN)  # a process that was forked meanwhile has the file open too
+    os.close(file)
 
 
 def _opened(which: str) -> int:

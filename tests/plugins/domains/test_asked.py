@@ -22,7 +22,19 @@ SHOWN_BY: Final = {
 """By operation that answers a task, what of `PROVIDED` says whether it was answered right."""
 
 
-@pytest.mark.parametrize(("name", "values"), shipped())
+ASKED: Final = [
+    (name, values)
+    for name, values in shipped()
+    if any(find("protocol", p).cls.answers for p in find("domain", name).cls.protocols)
+]
+"""The domains that a reader answers in; a memory's life has no reader in it."""
+
+
+def test_only_a_memorys_life_has_no_reader() -> None:
+    assert {name for name, _ in shipped()} - {name for name, _ in ASKED} == {"lifecycle"}
+
+
+@pytest.mark.parametrize(("name", "values"), ASKED)
 def test_what_a_domain_asks_is_in_its_headline(name: str, values: dict[str, Any]) -> None:
     plugin = find("domain", name)
     domain: Domain[Any] = plugin.cls(settings_of(plugin, values))
@@ -36,7 +48,7 @@ def test_what_a_domain_asks_is_in_its_headline(name: str, values: dict[str, Any]
     assert domain.success_axis in domain.headline
 
 
-@pytest.mark.parametrize(("name", "values"), shipped())
+@pytest.mark.parametrize(("name", "values"), ASKED)
 def test_a_reader_may_answer_in_every_domain(name: str, values: dict[str, Any]) -> None:
     answering = [p for p in find("domain", name).cls.protocols if find("protocol", p).cls.answers]
     assert "evaluate" in answering

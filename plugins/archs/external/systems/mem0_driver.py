@@ -46,7 +46,8 @@ class Mem0:
         message = {"role": role, "content": event["text"]}
         made = {"event": event["id"]}
         added = self.memory.add([message], user_id=USER, metadata=made, infer=not RAW)
-        self.made[event["id"]] = [one["id"] for one in added["results"] if one["event"] == "ADD"]
+        new = [one["id"] for one in added["results"] if one["event"] == "ADD"]
+        self.made.setdefault(event["id"], []).extend(new)
 
     def retrieve(self, query: str, limit: int) -> list[dict[str, Any]]:
         if FIRST:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +23,15 @@ from framework.rows import measured
 from framework.store.directory import read_run
 from framework.testing.arch_conformance import RuleClient
 from plugins.archs.external._chat import ChatRequest, SystemChat
+from plugins.archs.external._mapping import SystemFailed
+from plugins.archs.external._memory import _in_thread
+from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import CommandSettings, Models
 from plugins.archs.external.canaries import Stand
 from plugins.archs.external.process import ProcessMemory
 from plugins.embedders.hashing import Hashing, HashingSettings
 from plugins.models._chat import messages_of, response_of, with_chat
-from tests.launching import HOTPOT, Done, run
+from tests.launching import HOTPOT, Done, framework, run
 
 CALLER = Path(__file__).with_name("caller.py")
 SENT: list[dict[str, Any]] = []
@@ -234,7 +240,7 @@ def test_a_replay_books_what_models_took_and_asks_none(
     assert measured(rows[0]) == measured(rows[1])
     assert all(row.usage["ingest"].calls > 5 for row in rows[1])
     assert all(row.usage["ingest"].paid_usd == 0 for row in rows[1])
-    for other in ("embedder.dimension=128", "model.name=another"):
+    for other in ("embedder.dimension=128", "model.name=another", "model.max_tokens=77"):
         done = started(capsys, place, kept, "arch.replay=true", other)
         assert "has no answer to the write of" in done.err
 
@@ -278,3 +284,72 @@ def test_a_call_of_a_tool_comes_back_whole() -> None:
     read = SystemChat().parse(text, ChatRequest(body=request))
     assert (read.tool_calls, read.text, read.finish) == ([CALL], "", "tool_calls")
     assert SystemChat().parse("Noted.", ChatRequest(body=request)).text == "Noted."
+
+
+def test_a_probe_is_held_to_the_caps(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    started(capsys, place, "model=rule_based")  # writes the mapping
+    SENT.clear()
+    given = ("--config-dir", str(place), "model=scripted", "max_cost_usd=12000")
+    done = framework(capsys, "probe", "caller", *given)
+    assert done.status == 1
+    assert "stopped: " in done.err
+    assert "max_cost_usd=12000" in done.err
+    assert 0 < len(SENT) < 4
+
+
+def test_more_operations_than_the_loop_has_threads_do_not_wait_for_each_other() -> None:
+    """Each waits for a call that needs one of the loop's own threads."""
+
+    async def together() -> list[int]:
+        loop = asyncio.get_running_loop()
+
+        def operation() -> int:
+            return asyncio.run_coroutine_threadsafe(asyncio.to_thread(int), loop).result(30)
+
+        return await asyncio.gather(*(_in_thread(operation) for _ in range(50)))
+
+    assert asyncio.run(together()) == [0] * 50
+
+
+class _Waits(Never):
+    """A client whose model never answers."""
+
+    async def ask(self, operation: Any, request: Any) -> Any:
+        await asyncio.Event().wait()
+
+
+def test_what_is_under_way_when_an_operation_fails_is_cancelled() -> None:
+    loop = asyncio.new_event_loop()
+    runs = threading.Thread(target=loop.run_forever, daemon=True)
+    runs.start()
+    context = ArchContext(budget_tokens=None, client=_Waits())
+    proxy = Proxy(Models(chat=True), context)
+    said: list[str] = []
+
+    def call() -> None:
+        try:
+            proxy._carry("POST chat/completions", {"messages": [{"role": "user", "content": "?"}]})
+        except Exception as error:
+            said.append(str(error))
+
+    try:
+        asks = threading.Thread(target=call, daemon=True)
+
+        def fail() -> None:
+            with proxy.serving(loop, searching=False):
+                asks.start()
+                while not proxy._under_way:
+                    time.sleep(0.01)
+                raise SystemFailed("no answer within 1 s")
+
+        with pytest.raises(SystemFailed):
+            fail()
+        asks.join(30)
+        assert said == ["it was closed"]
+        call()  # outside of any operation
+        assert "outside of write and search" in said[1]
+    finally:
+        proxy.close()
+        loop.call_soon_threadsafe(loop.stop)
+        runs.join()
+        loop.close()
