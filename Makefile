@@ -101,18 +101,13 @@ POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
 TYPESCRIPT := .venv/.node/node_modules/typescript/bin/tsc
 
-# node itself (20 or later) has to be there.
-$(TYPESCRIPT): $(STAMP)
-	@command -v npm >/dev/null || { echo "ci-extras: node and npm are needed" >&2; exit 1; }
-	@npm install --silent --no-audit --no-fund --prefix .venv/.node typescript@5.9.3
-	@touch $@
-
 .PHONY: ci-extras
-ci-extras: setup $(TYPESCRIPT) ## install Chromium, PostgreSQL and TypeScript where absent and run their tests
+ci-extras: setup ## install Chromium, PostgreSQL and TypeScript where absent and run their tests
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
 	command -v initdb >/dev/null || [ -n "$(POSTGRESQL)" ] || wanted="$$wanted postgresql"; \
+	command -v npm >/dev/null || wanted="$$wanted nodejs npm"; \
 	if [ -n "$$wanted" ]; then \
 		apt="env DEBIAN_FRONTEND=noninteractive apt-get -qq"; \
 		[ "$$(id -u)" = 0 ] || apt="sudo -n $$apt"; \
@@ -120,6 +115,8 @@ ci-extras: setup $(TYPESCRIPT) ## install Chromium, PostgreSQL and TypeScript wh
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
+	[ -e $(TYPESCRIPT) ] \
+		|| npm install --silent --no-audit --no-fund --prefix .venv/.node typescript@5.9.3
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript" --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
