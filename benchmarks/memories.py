@@ -166,8 +166,7 @@ def shipped(*, replay: bool) -> list[System]:
         cls = part.plugin.cls
         if not cls.adapted:
             continue
-        recorded = any((RECORDED / file.stem).rglob("*.jsonl.gz"))
-        why = "" if recorded else "nothing is recorded of it"
+        why = "" if _recorded(RECORDED / file.stem) else "nothing is recorded of it"
         if not replay:
             why = _missing(cls, part.settings)
         version = part.settings.version
@@ -200,9 +199,13 @@ class _LanguageModel:
 
 def missing(system: System, setting: Setting, args: argparse.Namespace) -> bool:
     """Whether a setting has nothing of a system."""
-    recorded = RECORDED / system.name / setting.name
-    known = any(recorded.glob("*.jsonl.gz"))
+    known = _recorded(RECORDED / system.name / setting.name)
     return bool(system.missing) or ((args.replay or args.recorded) and not known)
+
+
+def _recorded(folder: Path) -> bool:
+    """Whether any exchange is; a file that holds none was only begun."""
+    return any(file.stat().st_size for file in folder.rglob("*.jsonl.gz"))
 
 
 def cases_of(setting: Setting, runs: Path) -> tuple[str, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 from pathlib import Path
@@ -62,6 +63,21 @@ def test_a_row_that_is_not_as_recorded_is_told() -> None:
     recorded = {"x": {"rows": {"tight": "a", "loose": "other"}}}
     assert memories.differing(found, recorded) == ["x, loose", "y, tight"]
     assert memories.differing(found, found) == []
+
+
+def test_a_file_that_was_only_begun_is_no_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memories, "RECORDED", tmp_path)
+    setting = memories.SETTINGS[0]
+    system = memories.System(name="x", version="1", asks=False, missing="")
+    file = tmp_path / "x" / setting.name / "one.jsonl.gz"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    replay = argparse.Namespace(replay=True, recorded=False)
+    assert memories.missing(system, setting, replay)
+    file.write_bytes(b"x")
+    assert not memories.missing(system, setting, replay)
 
 
 def test_a_conversation_of_locomo_is_in_the_form_of_longmemeval(tmp_path: Path) -> None:

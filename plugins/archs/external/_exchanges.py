@@ -19,7 +19,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.errors import DataError, StopRun
+from framework.errors import DataError, DoesNotFit, StopRun
 from framework.models.client import Ledger, UsageContext, current_usage, track_usage
 from framework.records import Event, Usage
 from framework.text.canonical import digest
@@ -40,12 +40,12 @@ class Exchanges:
 
     folder : of the files. about : all that has a part in the answers, as plain data. open : a fresh
     system, for what is not recorded; None, to replay, where that raises StopRun. Failures are
-    recorded too, but for those that `close` makes.
+    recorded too, and prompts that did not fit, but no failures that `close` makes, or a model.
     """
 
     __slots__ = (
-        "_closed", "_done", "_failure", "_key", "_live", "_lock", "_named", "_open", "_recorded",
-        "_told",
+        "_asks", "_closed", "_done", "_failure", "_key", "_live", "_lock", "_named", "_open",
+        "_recorded", "_told",
     )  # fmt: skip
 
     def __init__(
@@ -56,6 +56,7 @@ class Exchanges:
         open: Callable[[], System] | None,
     ) -> None:
         self._open = open
+        self._asks = "model" in about or "embedder" in about
         self._live: System | None = None
         self._key = chain = digest([about, _scope().sample])
         for event in history:
@@ -77,7 +78,9 @@ class Exchanges:
         if self._open is None:
             yield
             return
-        with self._recorded.turn():
+        with self._recorded.turn() as file:
+            if file is None:
+                raise SystemFailed("closed while another process had its history")
             yield
             self._recorded.flush()
 
@@ -108,7 +111,7 @@ class Exchanges:
         self._closed = True
         if self._live is not None:
             self._live.close()
-        self._recorded.flush()
+        self._recorded.close()
 
     def _change(self, operation: str, event: Event | None) -> None:
         def change(system: System) -> Mapping[str, Any]:
@@ -139,32 +142,52 @@ class Exchanges:
     def _answer(
         self, key: str, what: str, ask: Callable[[System], Mapping[str, Any]]
     ) -> Mapping[str, Any]:
-        """The answer under a key. Raises SystemFailed where it is that, StopRun where none is."""
+        """The answer under a key; SystemFailed or DoesNotFit, raised, where it is that.
+
+        Raises StopRun where none is and none can be asked for.
+        """
         used = Usage()
         key = key[_KEPT]
         known = self._recorded.get(key)
         if known is None and self._open is None:
-            raise StopRun(f"arch.replay: {self._recorded.path} has no answer to {what}")
+            why = "; none is kept where a call to a model failed" if self._asks else ""
+            raise StopRun(f"arch.replay: {self._recorded.path} has no answer to {what}{why}")
         if known is None:
             with self._lock:
                 known = self._recorded.get(key)
                 if known is None:
                     known, used = self._asked(key, ask)
-        taken = {name: getattr(used, name) for name in _OF_THE_CALL}
-        booked = replace(Usage(**known.get("usage", {})), **taken)
-        if booked != Usage():
-            scope = _scope()
-            scope.ledger.book(scope.phase, booked)
+        _book(Usage(**known.get("usage", {})), used)
         if "failed" in known:
             raise SystemFailed(known["failed"])
+        if "unfit" in known:
+            raise DoesNotFit(*known["unfit"])
         return known
 
     def _asked(
         self, key: str, ask: Callable[[System], Mapping[str, Any]]
     ) -> tuple[Mapping[str, Any], Usage]:
-        """The system's answer, recorded, and all that getting it took."""
-        answer: dict[str, Any]
+        """The system's answer, recorded, and all that getting it took.
+
+        What was used is booked where there is no answer, whatever the reason.
+        """
         before, ledger = Ledger(), Ledger()
+        try:
+            answer = self._tried(ask, before, ledger)
+            used = _total(ledger)
+            if measured := _measured(used):
+                answer["usage"] = measured
+            at_once = not answer.keys().isdisjoint(("found", "failed", "unfit"))
+            return self._recorded.put(key, answer, at_once=at_once), used.plus(_total(before))
+        except BaseException:
+            _book(_total(ledger), _total(ledger).plus(_total(before)))
+            raise
+
+    def _tried(
+        self, ask: Callable[[System], Mapping[str, Any]], before: Ledger, ledger: Ledger
+    ) -> dict[str, Any]:
+        """The answer. before : takes what telling the system again used; ledger : the operation."""
+        answer: dict[str, Any]
         begun = time.perf_counter()
         try:
             if self._failure:
@@ -179,12 +202,10 @@ class Exchanges:
                 raise
             self._failure = self._failure or str(failed)
             answer = {"failed": str(failed)}
+        except DoesNotFit as unfit:
+            answer = {"unfit": [unfit.needs, unfit.context]}
         answer["seconds"] = round(time.perf_counter() - begun, 4)
-        used = _total(ledger)
-        if measured := _measured(used):
-            answer["usage"] = measured
-        at_once = "found" in answer or "failed" in answer
-        return self._recorded.put(key, answer, at_once=at_once), used.plus(_total(before))
+        return answer
 
     def _caught_up(self) -> System:
         """The running system, told all that led here if it was not running before."""
@@ -206,6 +227,14 @@ def _scope() -> UsageContext:
         return current_usage()
     except LookupError:
         return UsageContext(ledger=Ledger(), phase="recall", sample=0)
+
+
+def _book(measured: Usage, taken: Usage) -> None:
+    """Book what is the same in a repetition, with what the calls of now took."""
+    used = replace(measured, **{name: getattr(taken, name) for name in _OF_THE_CALL})
+    if used != Usage():
+        scope = _scope()
+        scope.ledger.book(scope.phase, used)
 
 
 def _metered(ledger: Ledger) -> contextlib.AbstractContextManager[None]:

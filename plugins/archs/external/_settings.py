@@ -70,7 +70,8 @@ class SystemSettings(Bounded):
 
     def require_recorded(self) -> None:
         """Raise UserError where there is nothing to replay."""
-        if self.exchanges is None or not any(Path(self.exchanges).glob("*.jsonl.gz")):
+        files = Path(self.exchanges).glob("*.jsonl.gz") if self.exchanges is not None else ()
+        if not any(file.stat().st_size for file in files):
             raise UserError(f"arch.replay: {self.exchanges} holds no exchanges")
 
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import gzip
 import importlib.util
+import io
 import json
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework.errors import DataError, StopRun
+from framework.errors import DataError, DoesNotFit, ModelError, StopRun, UserError
 from framework.models.client import Ledger, book, track_usage
 from framework.records import Event, Usage
 from framework.rows import measured
 from framework.store.directory import read_run
 from framework.testing.arch_conformance import check_arch, history
 from framework.text.canonical import canonical_bytes
+from plugins.archs.external import _recorded
 from plugins.archs.external._exchanges import Exchanges
 from plugins.archs.external._mapping import Found, SystemFailed
 from plugins.archs.external._recorded import Recorded
@@ -246,6 +252,90 @@ def test_a_failure_is_recorded_and_what_follows_it(tmp_path: Path) -> None:
     assert told(tmp_path, bill, ["a", "b", "c"], replay=True)[0] == first
 
 
+class Asking(Paid):
+    """A system that is paid for a call of each search, whose next call then raises."""
+
+    def __init__(self, bill: list[str], error: BaseException) -> None:
+        super().__init__(bill)
+        self.error = error
+
+    def search(self, query: str, limit: int) -> list[Found]:
+        super().search(query, limit)
+        raise self.error
+
+
+@contextlib.contextmanager
+def asking(
+    place: Path, bill: list[str], error: BaseException | None, about: str = "asking"
+) -> Iterator[tuple[Exchanges, Ledger]]:
+    """Exchanges of a system whose model raises, or a replay, after the history was written."""
+    opened = None if error is None else lambda: Asking(bill, error)
+    ledger = Ledger()
+    with track_usage(ledger, "recall", 0):
+        system = Exchanges(place, {"arch": about, "model": "m"}, history(), opened)
+        with track_usage(Ledger(), "ingest", 0), system.turn():
+            for event in history():
+                system.write(event)
+        yield system, ledger
+
+
+FAILED = ModelError("system_chat", "429", "later")
+CALLS = [FAILED, StopRun("max_usd"), DoesNotFit(9000, 4096), KeyboardInterrupt(), ValueError("v")]
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+@pytest.mark.parametrize("error", CALLS, ids=[type(error).__name__ for error in CALLS])
+def test_what_was_paid_is_booked_whatever_ended_the_operation(
+    error: BaseException, closed: bool, tmp_path: Path
+) -> None:
+    with asking(tmp_path, [], error) as (system, ledger):
+        if closed:
+            system.close()
+        with pytest.raises(type(error)):
+            system.search("a", 3)
+    used = ledger.entries["recall"]
+    assert (used.calls, used.paid_calls, used.tokens_in, used.paid_usd) == (1, 1, 10, 0.25)
+
+
+def test_what_telling_it_again_cost_is_booked_where_a_model_fails_afterwards(
+    tmp_path: Path,
+) -> None:
+    writes = len(history())
+    with asking(tmp_path, [], FAILED) as (system, _):
+        system.close()
+    with asking(tmp_path, [], FAILED) as (system, ledger), pytest.raises(ModelError):
+        system.search("a", 3)
+    used = ledger.entries["recall"]
+    assert (used.calls, used.paid_calls) == (1, writes + 1), "the writes' own were booked before"
+
+
+def test_a_prompt_that_does_not_fit_is_recorded_as_that(tmp_path: Path) -> None:
+    bill: list[str] = []
+    with asking(tmp_path, bill, DoesNotFit(9000, 4096)) as (system, ledger):
+        with pytest.raises(DoesNotFit) as first:
+            system.search("a", 3)
+        system.close()
+    asked = len(bill)
+    with asking(tmp_path, bill, None) as (system, replayed), pytest.raises(DoesNotFit) as again:
+        system.search("a", 3)
+    assert str(again.value) == str(first.value) == "does not fit: 9,000 of 4,096 tokens"
+    booked, repeated = ledger.entries["recall"], replayed.entries["recall"]
+    assert (repeated.calls, repeated.tokens_in) == (booked.calls, booked.tokens_in) == (1, 10)
+    assert repeated.paid_calls == 0
+    assert len(bill) == asked
+
+
+def test_a_replay_says_that_rows_of_a_failed_call_are_not_kept(tmp_path: Path) -> None:
+    with asking(tmp_path, [], FAILED) as (system, _):
+        with pytest.raises(ModelError):
+            system.search("a", 3)
+        system.close()
+    why = "none is kept where a call to a model failed"
+    with asking(tmp_path, [], None) as (system, _), pytest.raises(StopRun, match=why) as said:
+        system.search("a", 3)
+    assert "\n" not in str(said.value)
+
+
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
     """A file of four answers, two of them of one text."""
@@ -294,3 +384,130 @@ def test_of_two_that_write_at_once_the_first_is_believed_by_both(tmp_path: Path)
     assert answer is not None
     assert answer["found"][0][0] == "other"
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_turn_in_which_nothing_was_recorded_leaves_no_file(tmp_path: Path) -> None:
+    file = Recorded(tmp_path / "none.jsonl.gz", {}, [])
+    with file.turn():
+        pass
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "begun.jsonl.gz").touch()
+    settings = ProcessSettings(command=("gone",), exchanges=str(tmp_path), replay=True)
+    with pytest.raises(UserError, match="holds no exchanges"):
+        settings.require_recorded()
+
+
+def test_one_that_waited_for_a_file_that_is_gone_writes_to_that_which_is_there(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "one.jsonl.gz"
+    waits, told = threading.Event(), Recorded(path, {}, [])
+
+    class Waiting(Recorded):
+        def _locked(self, file: io.FileIO) -> bool:
+            waits.set()
+            return super()._locked(file)
+
+    other = Waiting(path, {}, [])
+    thread = threading.Thread(target=other.put, args=("k", {}), kwargs={"at_once": True})
+    with told.turn():
+        thread.start()
+        assert waits.wait(60)
+    thread.join(60)
+    assert Recorded(path, {}, []).get("k") == {}
+
+
+def test_a_member_that_could_not_be_written_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "full.jsonl.gz"
+    file = Recorded(path, {}, [])
+    answers = {f"k{n}": {"found": [["shared", [], None], [f"text {n}", [], None]]} for n in (0, 1)}
+    with monkeypatch.context() as full:
+        full.setattr(_recorded, "gzip", Full)
+        with pytest.raises(OSError, match="No space left"):
+            file.put("k0", answers["k0"], at_once=True)
+    file.put("k1", answers["k1"], at_once=True)
+    read = Recorded(path, {}, [])
+    assert {key: read.get(key) for key in answers} == answers
+
+
+class Full:
+    """In the place of gzip: what it makes can't be written."""
+
+    @staticmethod
+    def compress(text: bytes, level: int, mtime: int) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_ends_no_member_in_its_midst(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "full.jsonl.gz"
+    file = Recorded(path, {}, [])
+    answers = {f"k{n}": {"found": [["shared", [], None], [f"text {n}", [], None]]} for n in (0, 1)}
+    file.put("first", {}, at_once=True)
+    whole = _recorded._write
+
+    def half(file: io.FileIO, data: bytes) -> None:
+        whole(file, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(_recorded, "_write", half)
+        with pytest.raises(OSError, match="No space left"):
+            file.put("k0", answers["k0"], at_once=True)
+    file.put("k1", answers["k1"], at_once=True)
+    read = Recorded(path, {}, [])
+    assert {key: read.get(key) for key in answers} == answers
+
+
+@pytest.mark.parametrize("waiting", [False, True], ids=["nothing waits", "an answer waits"])
+def test_closing_waits_for_no_other_process(waiting: bool, tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl.gz"
+    Recorded(path, {}, []).put("k", {}, at_once=True)
+    file = Recorded(path, {}, [])
+    if waiting:
+        file.put("l", {}, at_once=False)
+    begun = threading.Event()
+
+    def turn() -> None:
+        begun.set()
+        with file.turn():
+            pass
+
+    turning = threading.Thread(target=turn, daemon=True)
+    closing = threading.Thread(target=file.close, daemon=True)
+    with path.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        turning.start()
+        assert begun.wait(60)
+        closing.start()
+        for thread in (closing, turning):
+            thread.join(60)
+            assert not thread.is_alive()
+    file.flush()
+    assert (Recorded(path, {}, []).get("l") is not None) == waiting, "kept until it can be written"
+
+
+def test_a_history_that_another_process_has_can_be_closed_from_the_loop(tmp_path: Path) -> None:
+    with asking(tmp_path, [], FAILED) as (system, _):
+        system.close()
+    (path,) = tmp_path.iterdir()
+    with path.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        again = Exchanges(tmp_path, {"arch": "asking", "model": "m"}, history(), lambda: Paid([]))
+        failed = list[str]()
+
+        def turn() -> None:
+            try:
+                with again.turn():
+                    failed.append("had its turn")
+            except SystemFailed as error:
+                failed.append(str(error))
+
+        thread = threading.Thread(target=turn, daemon=True)
+        thread.start()
+        again.close()
+        thread.join(60)
+        assert failed == ["closed while another process had its history"]
