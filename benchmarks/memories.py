@@ -284,7 +284,8 @@ def known(jobs: Sequence[Job], exchanges: Mapping[str, Path]) -> dict[str, Any]:
         own["seconds"] += [r.timing["recall_s"] for r in job.rows if "recall_s" in r.timing]
     for arm, own in found.items():
         folder = exchanges.get(arm)
-        taken = sorted(own.pop("seconds") if folder is None else _seconds(folder))
+        seconds = own.pop("seconds")
+        taken = sorted(seconds if folder is None else _seconds(folder))
         own["p95_ms"] = round(1000 * taken[int(0.95 * (len(taken) - 1))], 1) if taken else None
     return found
 
