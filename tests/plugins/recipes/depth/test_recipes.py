@@ -163,7 +163,7 @@ def look_alikes(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
 
 
 def surface(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
-    table = pages["Recall of dense by budget in tokens and look-alike chains a task"]
+    table = pages["Recall of dense(lexical) by budget in tokens and look-alike chains a task"]
     for job in jobs:
         tokens, chains = setting(job, "budget.tokens"), setting(job, "domain.distractors")
         near(table.number(f"{tokens} tokens", f"{chains} chains"), mean(job, "recall"))
