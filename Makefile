@@ -99,15 +99,13 @@ attack: setup ## try every known shortcut; what it earns beside the best arm (AR
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
-TYPESCRIPT := .venv/.node/node_modules/typescript/bin/tsc
-
 .PHONY: ci-extras
 ci-extras: setup ## install Chromium, PostgreSQL and TypeScript where absent and run their tests
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
 	command -v initdb >/dev/null || [ -n "$(POSTGRESQL)" ] || wanted="$$wanted postgresql"; \
-	command -v npm >/dev/null || wanted="$$wanted nodejs npm"; \
+	command -v tsc >/dev/null || wanted="$$wanted node-typescript"; \
 	if [ -n "$$wanted" ]; then \
 		apt="env DEBIAN_FRONTEND=noninteractive apt-get -qq"; \
 		[ "$$(id -u)" = 0 ] || apt="sudo -n $$apt"; \
@@ -115,8 +113,6 @@ ci-extras: setup ## install Chromium, PostgreSQL and TypeScript where absent and
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	[ -e $(TYPESCRIPT) ] \
-		|| npm install --silent --no-audit --no-fund --prefix .venv/.node typescript@5.9.3
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript" --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
