@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from framework.contracts import REPORTED, Domain, RowKey
-from framework.errors import UserError
+from framework.contracts import REPORTED, Domain, Provenance, RowKey
+from framework.errors import DataError, UserError
 from framework.records import Case, Event, Gold
 from framework.reporting.terminal import wrapped
 from framework.store import JournalEvent
@@ -24,7 +24,7 @@ _OF_ROW: Final = ("arm", "trial", "repeat")
 def show(args: argparse.Namespace) -> int:
     """Show a case of a domain (`domain=loan case=3`) or of a run (`RUN case=3`).
 
-    Of a domain without a case, what it measured of its corpus.
+    Of a domain without a case, where its data come from and what it measured of its corpus.
     """
     runs = [word for word in args.what if "=" not in word or Path(word).is_dir()]
     given = dict(word.split("=", 1) for word in args.what if word not in runs)
@@ -47,20 +47,34 @@ def _show_in_domain(wanted: str | None, overrides: Sequence[str]) -> None:
         raise UserError("show: say which domain, as domain=loan, or give a run directory")
     with composer():
         plan = compose_plan(overrides)
-    domain = plan.parts["domain"].create()
     if wanted is None:
+        part = plan.parts["domain"]
+        try:
+            domain = part.create()
+        except DataError:
+            raise
+        except UserError as none:  # no file was given: this says which to get
+            _print_provenance(part.plugin.cls.provenance)
+            print(wrapped(f"not read     {none}", rest=" " * 13))
+            return
+        _print_provenance(domain.provenance)
         _print_corpus(domain, plan.top.n_cases, plan.top.seed)
         return
+    domain = plan.parts["domain"].create()
     case = _pick(domain, plan.top.seed, wanted)
     _print_case(case, domain.history(case.history_id))
 
 
+def _print_provenance(provenance: Provenance) -> None:
+    from framework.engine.prepare import stated
+
+    known = [f"{name} {digest}" for name, digest in provenance.files.items()]
+    for name, said in (*stated(provenance).items(), *(("known file", file) for file in known)):
+        print(wrapped(f"{name.replace('_', ' '):<12} {said}", rest=" " * 13))
+
+
 def _print_corpus(domain: Domain[Any], n_cases: int | None, seed: int) -> None:
     report = domain.report(islice(domain.cases(n_cases, seed), REPORTED))
-    if not report:
-        raise UserError(
-            "show: say which case, as case=3: of its corpus this domain reports nothing"
-        )
     for name, value in report.items():
         print(f"{name:<34} {value:.4g}")
 

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from framework.contracts.configured import Configured, S
-from framework.records import ABSTAIN, FIRST_VERSION, Answer, Case, Event, FactField, Gold, GoldItem
+from framework.records import (
+    ABSTAIN,
+    EMPTY,
+    FIRST_VERSION,
+    Answer,
+    Case,
+    Event,
+    FactField,
+    Gold,
+    GoldItem,
+)
 from framework.registry import plugins
 
 REPORTED: Final = 1_000
@@ -36,12 +46,20 @@ A package that brings both a domain and an axis may use a word of its own."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a domain's cases come from. All four are mandatory; `generated` is a valid source."""
+    """Where a domain's cases come from. The first four are mandatory; `generated` is a source too.
+
+    files : of published files, by name, the digest (`sha256:` and 64 hex digits).
+    main_score : the column that the publisher reports first.
+    schema : address and commit where the form of the files was read.
+    """
 
     source: str
     revision: str
     licence: str
     citation: str
+    files: Mapping[str, str] = EMPTY
+    main_score: str = ""
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

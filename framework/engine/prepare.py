@@ -16,6 +16,7 @@ from framework.contracts import (
     Gate,
     Model,
     ProtocolContext,
+    Provenance,
     RunProtocol,
 )
 from framework.engine.account import check_prices, served_of
@@ -156,13 +157,15 @@ def check(plan: Plan) -> Prepared:
 
 def data_of(domain: Domain[Any]) -> dict[str, Any]:
     """Digest and provenance of a domain's data, for the manifest."""
-    p = domain.provenance
     return {
         "version": domain.version,
         "digest": domain.digest(),
         "nominal_tokens": domain.nominal_tokens,
-        "source": p.source,
-        "revision": p.revision,
-        "licence": p.licence,
-        "citation": p.citation,
+        **stated(domain.provenance),
     }
+
+
+def stated(provenance: Provenance) -> dict[str, str]:
+    """What is said of where data come from, by name; the known files are left out."""
+    texts = ("source", "revision", "licence", "citation", "main_score", "schema")
+    return {name: said for name in texts if (said := getattr(provenance, name))}

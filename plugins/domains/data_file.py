@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -108,6 +109,29 @@ def records_in(path: str, data: bytes) -> tuple[Any, Provenance]:
     return value["questions"], provenance_in(
         path, value.get("provenance", value.get("_provenance"))
     )
+
+
+def provenance_of(
+    path: str, digest: str, published: Provenance, stated: object, *, told: bool
+) -> Provenance:
+    """Where a file's records come from: `published` of one of its files, else what it states.
+
+    stated : what the file says of its provenance. told : whether `domain.unknown_file=true` is set.
+    Raises DataError for a file that is none of those published, does not say what it is, and
+    nobody told to be read all the same.
+    """
+    if digest in published.files.values():
+        return published
+    if not told and not isinstance(stated, Mapping):
+        known = ", ".join(published.files) or "none is recorded"
+        raise DataError(
+            path,
+            None,
+            f"is {digest}, none of the published files that are known ({known}); "
+            "domain.unknown_file=true reads it all the same",
+        )
+    own = provenance_in(path, stated)
+    return replace(own, main_score=published.main_score, schema=published.schema)
 
 
 def provenance_in(path: str | Path, stated: object) -> Provenance:

@@ -36,6 +36,11 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         ("data revision", [str(m["data"]["revision"]) for m in manifests]),
         ("licence", [m["data"]["licence"] for m in manifests]),
         ("citation", [m["data"]["citation"] for m in manifests]),
+        *(
+            (name.replace("_", " "), [m["data"].get(name, "–") for m in manifests])
+            for name in ("main_score", "schema")
+            if any(name in m["data"] for m in manifests)
+        ),
         ("framework code", [m["framework"] for m in manifests]),
         ("tokenizer", [m["tokenizer"] for m in manifests]),
         ("prices", [m["prices"] for m in manifests]),

@@ -27,14 +27,6 @@ from plugins.domains.data_file import (
 POOL: Final = "pool"
 """The one history of `corpus=pooled`."""
 
-PUBLISHED: Final = frozenset(
-    {
-        "sha256:26650cf50234ef5fb2e664ed70bbecdfd87815e6bffc257e068efea5cf7cd316",
-        "sha256:4e9ecb5c8d3b719f624d66b60f8d56bf227f03914f5f0753d6fa1b359d7104ea",
-    }
-)
-"""Digests of `hotpot_train_v1.1.json` and `hotpot_dev_distractor_v1.json`."""
-
 DUMP_DATE: Final = "2017-10-01"
 """Date of the Wikipedia dump that the passages come from: they bear no date of their own."""
 
@@ -106,6 +98,14 @@ class HotpotQA(Domain[HotpotQASettings]):
             "Yang, Qi, Zhang, Bengio, Cohen, Salakhutdinov, Manning. HotpotQA: A Dataset for "
             "Diverse, Explainable Multi-hop Question Answering. EMNLP 2018."
         ),
+        files={
+            "hotpot_train_v1.1.json": "sha256:"
+            "26650cf50234ef5fb2e664ed70bbecdfd87815e6bffc257e068efea5cf7cd316",
+            "hotpot_dev_distractor_v1.json": "sha256:"
+            "4e9ecb5c8d3b719f624d66b60f8d56bf227f03914f5f0753d6fa1b359d7104ea",
+        },
+        main_score="answer_f1",
+        schema="README.md of https://github.com/hotpotqa/hotpot at 8b1e74e",
     )
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
     success_axis: ClassVar[str] = "answer_correct"
@@ -127,7 +127,7 @@ class HotpotQA(Domain[HotpotQASettings]):
             settings.path, settings.sha256, domain="hotpotqa", where=_WHERE_TO_GET_IT
         )
         records, stated = records_in(settings.path, data)
-        if self._digest not in PUBLISHED:
+        if self._digest not in self.provenance.files.values():
             self.provenance = stated
         self._events, self._questions = _parse(settings.path, records)
         sizes = {event.id: count_tokens(event.text) for event in self._events.values()}

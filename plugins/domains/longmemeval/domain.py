@@ -20,7 +20,7 @@ from plugins.domains.longmemeval.cases import (
     events_of,
     is_success,
 )
-from plugins.domains.longmemeval.loading import PUBLISHED, WHERE_TO_GET_IT, parse
+from plugins.domains.longmemeval.loading import FILES, WHERE_TO_GET_IT, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,9 @@ class LongMemEval(Domain[LongMemEvalSettings]):
             "Wu, Wang, Yu, Zhang, Chang, Yu. LongMemEval: Benchmarking Chat Assistants on "
             "Long-Term Interactive Memory. ICLR 2025."
         ),
+        files=FILES,
+        main_score="answer_correct",
+        schema="README.md of https://github.com/xiaowu0162/LongMemEval at 982fbd7",
     )
     provides: ClassVar[tuple[str, ...]] = PROVIDES
     success_axis: ClassVar[str] = "answer_correct"
@@ -74,7 +77,7 @@ class LongMemEval(Domain[LongMemEvalSettings]):
             settings.path, settings.sha256, domain="longmemeval", where=WHERE_TO_GET_IT
         )
         questions, stated = parse(settings.path, data)
-        if self._digest not in PUBLISHED:
+        if self._digest not in self.provenance.files.values():
             self.provenance = stated
         self._questions = {question.id: question for question in questions}
         first = next(iter(self._questions.values()))

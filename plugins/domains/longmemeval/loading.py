@@ -24,15 +24,15 @@ WHERE_TO_GET_IT: Final = (
 )
 
 
-PUBLISHED: Final = frozenset(
-    {
-        "sha256:d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442",
-        "sha256:9d79e5524794a2e6900a3aa9cb7d9152c5a3e8319c9a87c25494ba1eacee495f",
-        "sha256:821a2034d219ab45846873dd14c14f12cfe7776e73527a483f9dac095d38620c",
-    }
-)
-"""Digests of `longmemeval_s_cleaned.json`, `longmemeval_m_cleaned.json`, and
-`longmemeval_oracle.json` beside them."""
+FILES: Final[Mapping[str, str]] = {
+    "longmemeval_s_cleaned.json": "sha256:"
+    "d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442",
+    "longmemeval_m_cleaned.json": "sha256:"
+    "9d79e5524794a2e6900a3aa9cb7d9152c5a3e8319c9a87c25494ba1eacee495f",
+    "longmemeval_oracle.json": "sha256:"
+    "821a2034d219ab45846873dd14c14f12cfe7776e73527a483f9dac095d38620c",
+}
+"""Digests of the published files."""
 
 
 def parse(path: str, data: bytes) -> tuple[tuple[Question, ...], Provenance]:

@@ -137,8 +137,9 @@ class Regulated(Domain[RegulatedSettings]):
         file = find_spec(settings.spec)
         self.spec: Spec = load_spec(file)
         if file.parent != SPECS:  # its texts are the user's
-            unsaid = {"licence": "not stated", "citation": f"the spec {file.name}"}
-            self.provenance = replace(self.provenance, **unsaid)
+            self.provenance = replace(
+                self.provenance, licence="not stated", citation=f"the spec {file.name}"
+            )
         self._card = _card(self.spec, settings.notice, settings.query_form)
         self._made = lru_cache(maxsize=_KEPT)(self._make)
         self._sampled = lru_cache(maxsize=_KEPT)(self._draw)

@@ -105,10 +105,21 @@ def test_a_case_that_failed_shows_its_error(
     assert "ERROR RuntimeError: told to fail" in framework(capsys, "show", "r", "case=fx01").out
 
 
+def test_of_a_domain_without_a_case_where_its_data_come_from(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = framework(capsys, "show", *HOTPOT_CASES).out
+    assert "licence      not stated" in out
+    with_none = framework(capsys, "show", "domain=hotpotqa")
+    assert "not read     domain.path: no file given" in with_none.out
+    assert "main score   answer_f1" in with_none.out
+    assert "known file   hotpot_dev_distractor_v1.json" in with_none.out
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([*HOTPOT_CASES], "show: say which case"),
+        (["domain=hotpotqa", "domain.path=none.json"], "none.json: no such file"),
         (["case=1"], "show: say which domain"),
         ([*HOTPOT_CASES, "case=99"], "show: no case '99'"),
         ([*HOTPOT_CASES, "case=fx99"], "show: no case 'fx99'"),
