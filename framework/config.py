@@ -58,6 +58,10 @@ _RESERVED: Final = frozenset({"labels", "hydra", PREREG})
 
 
 _OPERATIONAL: Final = {"operational": True}
+_NO_NAME: Final = re.compile(r"[/\x00-\x1f\x7f\ud800-\udfff]|\$\{")
+"""What no directory is named with: it would be read as a path, a line or an interpolation."""
+_LONGEST_NAME: Final = 200
+"""Bytes; file systems take 255, and drafts beside a directory have longer names than it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +96,10 @@ class TopLevel(Bounded):
             if given is not None and given not in (known := names("convention")):
                 raise ValueError(f"{key}: no convention {given!r}{nearest(given, known)}")
         name = self.run_name
-        if name is not None and (not name.strip(". ") or "/" in name):
+        if name is not None and (not name.strip(". ") or _NO_NAME.search(name)):
             raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")
+        if name is not None and len(name.encode()) > _LONGEST_NAME:
+            raise ValueError(f"run_name: longer than {_LONGEST_NAME} bytes")
 
     @property
     def convention(self) -> str | None:

@@ -48,6 +48,8 @@ MISTAKES = {
     "max_errors below 0": (["max_errors=-0.1"], ["max_errors: -0.1 given", "0 or more"]),
     "max_errors that is no number": (["max_errors=nan"], ["max_errors: nan given"]),
     "a name with a folder": (["run_name=a/b"], ["run_name: 'a/b' given", "without /"]),
+    "a name of 300 characters": ([f"run_name={'x' * 300}"], ["run_name: longer than 200 bytes"]),
+    "a name of two lines": (["run_name='a\nb'"], ["run_name: 'a\\nb' given", "without /"]),
     "a protocol that does not fit": (
         ["domain=decision_corpus", f"domain.path={CORPUS}", "protocol=improve"],
         ["protocol=improve", "retrieve, evaluate"],

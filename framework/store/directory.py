@@ -1,7 +1,8 @@
 """A run directory: created whole or not at all, appended to case by case, sealed at the end.
 
 `answers.jsonl` is written before the journal's event of the case, which holds where the answers
-file then ended: after a kill, what stands behind the last such place was never counted and is cut.
+file then ended and the digest of the record: after a kill, what stands behind the last such place
+was never counted and is cut, and what stands before it must be what was written.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ from framework.store import (
 from framework.store.atomic import as_json, write_json
 from framework.store.former import read_json, renamed
 from framework.store.parquet import write_parquet
-from framework.text.canonical import canonical_bytes
+from framework.store.seal import ANSWERS as ANSWERS
+from framework.store.seal import ENDS, RECORD, WRITTEN, digest_of, edited
+from framework.text.canonical import canonical_bytes, digest_bytes
 
-ANSWERS: Final = "answers.jsonl"
 CONFIG: Final = "config.yaml"
 ROWS: Final = "rows.parquet"
 SUMMARY: Final = "summary.json"
@@ -137,8 +139,9 @@ class RunDirectory:
             (draft / CONFIG).write_text(_yaml(started["config"]), encoding="utf-8")
             (draft / MANIFEST).write_text(as_json(manifest), encoding="utf-8")
             (draft / ANSWERS).touch()
+            written = {name: digest_of(name, draft / name) for name in (CONFIG, MANIFEST)}
             with Journal.create(draft / JOURNAL, clock=clock) as journal:
-                journal.append("run.started", dict(started))
+                journal.append("run.started", {**started, WRITTEN: written})
                 for event in inherited:
                     journal.append(event.type, dict(event.payload))
         return cls(
@@ -152,10 +155,14 @@ class RunDirectory:
         Where too many cases had failed, the failed ones are taken back, to be run again: whatever
         made them fail may have passed. Their first records stay in journal and answers.
 
-        Raises UserError when there is no run, it is finished, or another process writes it.
+        Raises UserError when there is no run, it is finished, another process writes it, or a file
+        is not what the journal says that was written.
         """
         journal = Journal.open(path / JOURNAL)
-        state = load_state(path)  # only now, as nobody else can write it any more
+        if problem := next(edited(path), None):  # only now, as nobody else can write it any more
+            journal.close()
+            raise UserError(f"{path}: {problem}")
+        state = load_state(path)
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
         rows = tuple(row for row in state.rows if row.key not in retried)
@@ -169,11 +176,12 @@ class RunDirectory:
 
     def add(self, row: Row, record: Mapping[str, Any]) -> None:
         """Write a row and its record; both are the kernel's when this returns."""
-        line = {"key": list(row.key), "error": row.error, **record}
-        self._answers.write(canonical_bytes(line) + b"\n")
+        line = canonical_bytes({"key": list(row.key), "error": row.error, **record}) + b"\n"
+        self._answers.write(line)
         self._answers.flush()
+        end = self._answers.tell()
         self._journal.append(
-            "case.finished", {"row": to_plain(row), "answers_end": self._answers.tell()}
+            "case.finished", {"row": to_plain(row), ENDS: end, RECORD: digest_bytes(line)}
         )
         self._rows.append(row)
 
@@ -293,7 +301,7 @@ def load_state(path: Path) -> State:
     for event in read(path / JOURNAL):
         if event.type == "case.finished":
             rows.append(from_plain(event.payload["row"]))
-            answers_end = event.payload["answers_end"]
+            answers_end = event.payload[ENDS]
         elif event.type == "run.stopped":
             retry = bool(event.payload.get("retry"))
         elif event.type == "run.resumed":

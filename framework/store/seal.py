@@ -15,16 +15,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
-from framework.store.atomic import write_json
-from framework.store.chain import Verdict, verify_to_last
+from framework.store.atomic import as_json, write_json
+from framework.store.chain import Verdict, read, verify_to_last
 from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
-from framework.text.canonical import digest, digest_entry, files_below
+from framework.text.canonical import digest, digest_bytes, digest_entry, files_below
 
 JOURNAL: Final = "journal.jsonl"
 MANIFEST: Final = "manifest.json"
 HEAD_HASH: Final = "head_hash"
 """Key of the manifest under which the hash of the journal's last event stands."""
+ANSWERS: Final = "answers.jsonl"
+WRITTEN: Final = "written"
+"""Key of a run's first event: the digests of the files that it was begun with."""
+ENDS: Final = "answers_end"
+"""Key of a case's event: where `answers.jsonl` ended with the case's record."""
+RECORD: Final = "record"
+"""Key of a case's event: the digest of the case's line in `answers.jsonl`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +86,7 @@ def seal(
         raise ValueError(f"{sorted(taken)} are filled in by the seal")
     run_dir = journal.path.parent
     excluded = sorted({journal.path.name, *exclude})
-    files = {name: _digest(name, path) for name, path in _files(run_dir, excluded)}
+    files = {name: digest_of(name, path) for name, path in _files(run_dir, excluded)}
     event = journal.finish({**payload, "files": files, "excluded": excluded}, actor=actor)
     if MANIFEST in files:
         stamp_head(run_dir, event.hash)
@@ -128,7 +135,7 @@ def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
     """
     run_dir = Path(run_dir)
     verdict, last = verify_to_last(run_dir / JOURNAL, head)
-    problems = []
+    problems = list(edited(run_dir)) if verdict.intact and not verdict.finished else []
     if verdict.problem is not None:
         where = JOURNAL if verdict.at_line is None else f"{JOURNAL}:{verdict.at_line}"
         problems.append(f"{where}: {verdict.problem}")
@@ -145,12 +152,41 @@ def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
             MANIFEST in last.payload.get("files", {})
             and MANIFEST not in files.missing + files.changed
         ):
-            stamped = _load_manifest(run_dir / MANIFEST).get(HEAD_HASH)
+            manifest = _load_manifest(run_dir / MANIFEST)
+            stamped = manifest.get(HEAD_HASH)
             if stamped is None:
                 problems.append(f"{MANIFEST}: no {HEAD_HASH}")
             elif stamped != verdict.head_hash:
                 problems.append(f"{MANIFEST}: {HEAD_HASH} is not that of {JOURNAL}")
+            elif (run_dir / MANIFEST).read_text(encoding="utf-8") != as_json(manifest):
+                problems.append(f"{MANIFEST}: not the text that was written")
     return RunVerdict(journal=verdict, files=files, problems=tuple(problems))
+
+
+def edited(run_dir: Path) -> Iterator[str]:
+    """What of an unfinished run is not what its journal says that was written, a line each.
+
+    Runs of before their events told it say nothing. Raises UserError where there is no journal.
+    """
+    answers, end, line = None, 0, 0
+    try:
+        for event in read(run_dir / JOURNAL):
+            for name, written in (event.payload.get(WRITTEN) or {}).items():
+                if not _matches(name, run_dir / name, written):
+                    yield f"{name}: changed since the run began"
+            if event.type != "case.finished":
+                continue
+            answers = answers or (run_dir / ANSWERS).open("rb")
+            record = answers.read(event.payload[ENDS] - end)
+            end, line = event.payload[ENDS], line + 1
+            if event.payload.get(RECORD, found := digest_bytes(record)) != found:
+                yield f"{ANSWERS}:{line}: not the record written"
+                return
+    except OSError as error:
+        yield f"{ANSWERS}: {error.strerror}"
+    finally:
+        if answers is not None:
+            answers.close()
 
 
 def _files(run_dir: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:
@@ -159,7 +195,8 @@ def _files(run_dir: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:
             yield name, path
 
 
-def _digest(name: str, path: Path) -> str:
+def digest_of(name: str, path: Path) -> str:
+    """The digest of a file of a run, its manifest without `head_hash`."""
     if name != MANIFEST:
         return digest_entry(path)
     manifest = _load_manifest(path)
@@ -169,8 +206,8 @@ def _digest(name: str, path: Path) -> str:
 
 def _matches(name: str, path: Path, sealed: str) -> bool:
     try:
-        return _digest(name, path) == sealed
-    except (ValueError, DataError):  # no longer a file, or no longer a manifest
+        return digest_of(name, path) == sealed
+    except (OSError, ValueError, DataError):  # no longer a file, or no longer a manifest
         return False
 
 

@@ -10,7 +10,7 @@ import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from functools import cache
 from pathlib import Path
@@ -263,9 +263,11 @@ class ExternalMemory(Arch[S]):
             raise
 
     def _close(self) -> None:
+        """End the systems after something failed, which stays the reason whatever else fails."""
         self._stopped = True
         for system in self._opened:
-            system.close()
+            with suppress(OSError):
+                system.close()
 
 
 async def _in_thread(function: Callable[..., T], *args: Any) -> T:

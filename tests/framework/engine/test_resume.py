@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from framework.cli.ending import Ending
+from framework.config import Plan
 from framework.engine import sweep as sweep_module
 from framework.engine import work as work_module
+from framework.engine.manifest import manifest
 from framework.engine.sweep import job_directories
 from framework.pipeline.path import Pipeline
 from framework.records import Row
@@ -343,12 +345,15 @@ def test_an_override_that_gives_what_it_has_is_taken(capsys: pytest.CaptureFixtu
 def test_code_that_changed_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start_and_die(capsys, monkeypatch, 2, *HOTPOT, "arch=bm25", "hydra.run.dir=cut")
-    manifest = Path("cut/manifest.json")
-    held = read_json(manifest)
-    held["plugins"]["arch"]["code"] = held["framework"] = "sha256:" + "0" * 64
-    held["versions"]["numpy"] = "1.0"
-    manifest.write_text(json.dumps(held))
+    def of_before(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
+        held = manifest(plan, data)
+        held["plugins"]["arch"]["code"] = held["framework"] = "sha256:" + "0" * 64
+        held["versions"]["numpy"] = "1.0"
+        return held
+
+    with monkeypatch.context() as before:
+        before.setattr("framework.engine.run.manifest", of_before)
+        start_and_die(capsys, monkeypatch, 2, *HOTPOT, "arch=bm25", "hydra.run.dir=cut")
     done = run(capsys, "resume=cut")
     assert done.status == 0
     assert done.err.startswith(
@@ -402,3 +407,47 @@ def test_a_gated_run_cut_off_in_its_baseline(
     assert run(capsys, *given, "hydra.run.dir=r/mine").status == 3
     assert len(list((place / "r").iterdir())) == 3
     assert all(verify_run(d).ok for d in (place / "r").iterdir())
+
+
+def _replaced(path: Path, old: bytes, new: bytes) -> None:
+    content = path.read_bytes()
+    assert content.count(old) >= 1
+    path.write_bytes(content.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        (ANSWERS, b'"error":""', b'"error":"?"', "answers.jsonl:1: not the record written"),
+        (ANSWERS, b'"key":', b'"yek":', "answers.jsonl:1: not the record written"),
+        ("config.yaml", b"seed: 7", b"seed: 8", "config.yaml: changed since the run began"),
+        ("manifest.json", b'"seed": 7', b'"seed": 8', "manifest.json: changed since the run began"),
+    ],
+    ids=["longer", "as_long", "config", "manifest"],
+)
+def test_what_was_edited_in_an_unfinished_run_is_not_sealed(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    old: bytes,
+    new: bytes,
+    problem: str,
+) -> None:
+    start_and_die(capsys, monkeypatch, 2, *HOTPOT, "hydra.run.dir=cut")
+    _replaced(Path("cut") / name, old, new)
+    verified = framework(capsys, "verify", "cut")
+    assert (verified.status, verified.out.splitlines()[0]) == (1, problem)
+    assert run(capsys, "resume=cut").mistake == f"cut: {problem}"
+    _replaced(Path("cut") / name, new, old)
+    assert run(capsys, "resume=cut").status == 0
+    assert framework(capsys, "verify", "cut").status == 0
+
+
+@pytest.mark.parametrize("old", [b"{", b": "], ids=["duplicate", "spaces"])
+def test_a_manifest_is_the_text_that_was_written(
+    capsys: pytest.CaptureFixture[str], old: bytes
+) -> None:
+    run(capsys, *HOTPOT, "hydra.run.dir=r")
+    _replaced(Path("r/manifest.json"), old, {b"{": b'{"seed": 8,', b": ": b":  "}[old])
+    verified = framework(capsys, "verify", "r")
+    assert (verified.status, verified.out) == (1, "manifest.json: not the text that was written\n")
