@@ -15,6 +15,7 @@ from framework.testing.reader_conformance import check_reader
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NEEDS = {
+    "airline_fees": [f"domain.path={FIXTURES / 'airline_fees'}", "domain.unknown_file=true"],
     "decision_corpus": [f"domain.path={FIXTURES / 'decision_corpus' / 'harbour.jsonl'}"],
     "hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"],
     "longmemeval": [f"domain.path={FIXTURES / 'longmemeval' / 'questions.json'}"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -224,12 +225,14 @@ def given(name: str, path: Path) -> dict[str, Any]:
     """Settings under which a domain reads a file of the user's."""
     sql = SQL.with_name("library.sql")
     return {
+        "airline_fees": {"path": str(path), "unknown_file": True},
         "regulated": {"spec": str(path)},
         "text_to_sql": {"path": str(sql), "questions": str(path)},
     }.get(name, {"path": str(path)})
 
 
 FILES = {
+    "airline_fees": FIXTURES / "airline_fees",
     "hotpotqa": QUESTIONS,
     "longmemeval": CHATS,
     "decision_corpus": HARBOUR,
@@ -250,7 +253,10 @@ def test_a_file_of_the_user_s_is_not_stamped_with_a_published_set_s_provenance(
     name: str, tmp_path: Path
 ) -> None:
     plugin, path = find("domain", name), tmp_path / f"mine{FILES[name].suffix}"
-    path.write_bytes(FILES[name].read_bytes())
+    if FILES[name].is_dir():
+        shutil.copytree(FILES[name], path)
+    else:
+        path.write_bytes(FILES[name].read_bytes())
     domain = plugin.cls(settings_of(plugin, given(name, path)))
     shipped = plugin.cls.provenance
     assert data_of(domain)["licence"] != shipped.licence

@@ -17,6 +17,7 @@ from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "regulated": [{"spec": spec} for spec in SPECS],
+    "airline_fees": [{"path": "tests/fixtures/airline_fees", "unknown_file": True}],
     "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],
     "longmemeval": [{"path": "tests/fixtures/longmemeval/questions.json"}],
     "decision_corpus": [{"path": "tests/fixtures/decision_corpus/harbour.jsonl"}],

@@ -1,0 +1,1 @@
+"""RuleArena's airline: what a passenger pays for bags, by the airline's published rules."""
