@@ -14,8 +14,14 @@ from framework.testing.judge_conformance import check_judge
 from framework.testing.reader_conformance import check_reader
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+BANK = FIXTURES / "bank_support"
 NEEDS = {
     "airline_fees": [f"domain.path={FIXTURES / 'airline_fees'}", "domain.unknown_file=true"],
+    "bank_support": [
+        f"domain.path={BANK / 'documents.json'}",
+        f"domain.tasks={BANK / 'tasks.json'}",
+        "domain.unknown_file=true",
+    ],
     "decision_corpus": [f"domain.path={FIXTURES / 'decision_corpus' / 'harbour.jsonl'}"],
     "hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"],
     "longmemeval": [f"domain.path={FIXTURES / 'longmemeval' / 'questions.json'}"],

@@ -226,13 +226,20 @@ def given(name: str, path: Path) -> dict[str, Any]:
     sql = SQL.with_name("library.sql")
     return {
         "airline_fees": {"path": str(path), "unknown_file": True},
+        "bank_support": {
+            "path": str(path),
+            "tasks": str(BANK.with_name("tasks.json")),
+            "unknown_file": True,
+        },
         "regulated": {"spec": str(path)},
         "text_to_sql": {"path": str(sql), "questions": str(path)},
     }.get(name, {"path": str(path)})
 
 
+BANK = FIXTURES / "bank_support" / "documents.json"
 FILES = {
     "airline_fees": FIXTURES / "airline_fees",
+    "bank_support": BANK,
     "hotpotqa": QUESTIONS,
     "longmemeval": CHATS,
     "decision_corpus": HARBOUR,

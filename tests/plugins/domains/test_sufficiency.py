@@ -16,6 +16,13 @@ from plugins.domains.regulated.domain import Regulated
 from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "bank_support": [
+        {
+            "path": "tests/fixtures/bank_support/documents.json",
+            "tasks": "tests/fixtures/bank_support/tasks.json",
+            "unknown_file": True,
+        }
+    ],
     "regulated": [{"spec": spec} for spec in SPECS],
     "airline_fees": [{"path": "tests/fixtures/airline_fees", "unknown_file": True}],
     "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],

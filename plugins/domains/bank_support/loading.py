@@ -1,0 +1,119 @@
+"""Policies, tasks and records of the bank, from tau2-bench's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from framework.errors import DataError
+from plugins.domains.bank_support.actions import Action, expected
+from plugins.domains.data_file import (
+    BadRecordError,
+    Faults,
+    check_text,
+    kind_of,
+    list_in,
+    text_in,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One policy as published."""
+
+    id: str
+    title: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One task. `scenario`: who the customer is and what they want. `state`: records of its own."""
+
+    id: str
+    scenario: str
+    required: tuple[str, ...]
+    actions: tuple[Action, ...]
+    basis: str
+    state: Mapping[str, Any]
+
+
+def documents_of(path: str, records: Sequence[Any]) -> dict[str, Document]:
+    """Policies by id, in order. Raises DataError."""
+    return _by_id(path, "document", records, _document)
+
+
+def tasks_of(path: str, records: Sequence[Any], documents: Mapping[str, Document]) -> list[Task]:
+    """Tasks in order, each of which requires documents that are there. Raises DataError."""
+
+    def read(record: Mapping[str, Any]) -> Task:
+        return _task(record, documents)
+
+    return list(_by_id(path, "task", records, read).values())
+
+
+def _by_id(
+    path: str, what: str, records: Sequence[Any], read: Callable[[Mapping[str, Any]], T]
+) -> dict[str, T]:
+    found: dict[str, T] = {}
+    faults = Faults(path)
+    for number, record in enumerate(records, start=1):
+        named = record.get("id") if isinstance(record, dict) else None
+        with faults.of(f"{what} {number}" + (f" (id {named!r})" if named else "")):
+            if not isinstance(record, dict):
+                raise BadRecordError(f"an object expected, {kind_of(record)} found")
+            check_text(record)
+            one, name = read(record), text_in(record, "id")
+            if name in found:
+                raise BadRecordError(f"a second {what} with this id")
+            found[name] = one
+    faults.check()
+    if not found:
+        raise DataError(path, None, f"no {what}s")
+    return found
+
+
+def _document(record: Mapping[str, Any]) -> Document:
+    return Document(
+        id=text_in(record, "id"),
+        title=text_in(record, "title"),
+        content=text_in(record, "content"),
+    )
+
+
+def _task(record: Mapping[str, Any], documents: Mapping[str, Document]) -> Task:
+    required = list_in(record, "required_documents", "a list of document ids")
+    for name in required:
+        if not isinstance(name, str):
+            raise BadRecordError(f"required_documents: ids expected, {kind_of(name)} found")
+        if name not in documents:
+            raise BadRecordError(f"required document {name!r} is not among the documents")
+    if not required:
+        raise BadRecordError("required_documents: at least one expected, none found")
+    scenario = _object_in(record, "user_scenario")
+    criteria = _object_in(record, "evaluation_criteria")
+    actions = list_in(criteria, "actions", "a list of actions")
+    basis = criteria.get("reward_basis") or []
+    if not isinstance(basis, list) or not all(isinstance(name, str) for name in basis):
+        raise BadRecordError("reward_basis: a list of texts expected")
+    state = record.get("initial_state") or {}
+    if not isinstance(state, dict):
+        raise BadRecordError(f"initial_state: a JSON object expected, {kind_of(state)} found")
+    return Task(
+        id=text_in(record, "id"),
+        scenario=text_in(scenario, "instructions"),
+        required=tuple(dict.fromkeys(required)),
+        actions=expected(actions),
+        basis="+".join(basis) or "none",
+        state=state,
+    )
+
+
+def _object_in(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = record.get(key)
+    if not isinstance(value, dict):
+        raise BadRecordError(f"{key}: a JSON object expected, {kind_of(value)} found")
+    return value

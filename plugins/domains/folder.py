@@ -1,0 +1,44 @@
+"""Records that are published as one JSON file each in a folder, or gathered in one JSON list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from framework.errors import DataError
+from framework.text.canonical import digest
+from plugins.domains.data_file import kind_of, parse_json, read_file
+
+
+def read_records(
+    path: str, sha256: str, *, domain: str, where: str
+) -> tuple[list[Any], str, object]:
+    """The records, the digest of what they were read from, and what it states of its provenance.
+
+    path : a file that holds a list of them (or an object with the list under `questions` and what
+        is stated under `provenance`), or a folder whose `.json` files hold one each, read in order
+        of their names; its digest is that of all names and bytes. Raises UserError, DataError.
+    """
+    folder = Path(path).expanduser()
+    if path and folder.is_dir():
+        files = sorted(folder.glob("*.json"))
+        if not files:
+            raise DataError(path, None, f"a folder without .json files; {where}")
+        read = {f.name: read_file(str(f), "", domain=domain, where=where) for f in files}
+        found = digest({name: one for name, (_, one) in read.items()})
+        if sha256 and sha256.removeprefix("sha256:") != found[7:]:
+            raise DataError(path, None, f"is {found}, domain.sha256 asks for {sha256}")
+        return (
+            [parse_json(str(folder / name), data) for name, (data, _) in read.items()],
+            found,
+            None,
+        )
+    data, found = read_file(path, sha256, domain=domain, where=where)
+    value, stated = parse_json(path, data), None
+    if isinstance(value, dict) and "questions" in value:
+        value, stated = value["questions"], value.get("provenance")
+    if not isinstance(value, list):
+        raise DataError(path, None, f"a list of records expected, {kind_of(value)} found")
+    if not value:
+        raise DataError(path, None, "no records")
+    return value, found, stated
