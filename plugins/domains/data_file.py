@@ -111,6 +111,41 @@ def records_in(path: str, data: bytes) -> tuple[Any, Provenance]:
     )
 
 
+def listed(path: str, data: bytes) -> tuple[list[Any], Mapping[str, Any] | None]:
+    """The records of a JSON file, and what it says of its provenance, None where it does not.
+
+    A file is a list, JSON lines, or an object with `questions` and `provenance`. Raises DataError.
+    """
+    head = data.lstrip()[:1]
+    first = data.lstrip().partition(b"\n")[0]
+    if head == b"{" and is_json(first, dict) and data.strip().count(b"\n"):
+        return _lines(path, data), None
+    value, stated = parse_json(path, data), None
+    if isinstance(value, dict) and "questions" in value:
+        said = value.get("provenance", value.get("_provenance"))
+        value, stated = value["questions"], said if isinstance(said, Mapping) else None
+    elif isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list) or not value:
+        raise DataError(path, None, f"a list of records expected, {kind_of(value)} found")
+    return value, stated
+
+
+def _lines(path: str, data: bytes) -> list[Any]:
+    """The values of JSON lines. Raises DataError with the lines that hold none."""
+    found, faults = [], Faults(path)
+    for number, line in enumerate(data.splitlines(), start=1):
+        if not line.strip():
+            continue
+        with faults.of(number):
+            try:
+                found.append(loads(line))
+            except json.JSONDecodeError as error:
+                raise BadRecordError(f"not JSON: {error.msg}") from None
+    faults.check()
+    return found
+
+
 def provenance_of(
     path: str, digest: str, published: Provenance, stated: object, *, told: bool
 ) -> Provenance:
@@ -231,6 +266,29 @@ def list_in(record: Mapping[str, Any], key: str, of: str = "a list") -> list[Any
     if not isinstance(value, list):
         raise BadRecordError(f"{key}: {of} expected, {kind_of(value)} found")
     return value
+
+
+def object_in(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object. Raises BadRecordError."""
+    value = record.get(key)
+    if not isinstance(value, dict):
+        raise BadRecordError(f"{key}: an object expected, {kind_of(value)} found")
+    return value
+
+
+def objects_in(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """A list of objects. Raises BadRecordError."""
+    found = list_in(record, key, "a list of objects")
+    for value in found:
+        if not isinstance(value, dict):
+            raise BadRecordError(f"{key}: a list of objects expected, {kind_of(value)} in it")
+    return found
+
+
+def scalar_in(record: Mapping[str, Any], key: str) -> str:
+    """A text that is not blank, or a number as text. Raises BadRecordError."""
+    value = record.get(key)
+    return str(value) if type(value) in (int, float) else text_in(record, key)
 
 
 _KINDS: Final[Mapping[type, str]] = {dict: "JSON object", list: "list", str: "text"}

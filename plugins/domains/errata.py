@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -81,24 +81,13 @@ class Errata:
         }
 
 
-def read_errata(path: str, *, domain: str) -> Errata:
+def read_errata(path: str, *, domain: str, audit: Mapping[str, Any] | None = None) -> Errata:
     """The corrections of a JSON list of objects; none for an empty path.
 
     Each has `case`, and any of `answer` (a text), `evidence` (a list of texts), `drop` (true).
-    Raises DataError.
-    """
-    return errata_of(path, domain=domain, correction=_correction)
-
-
-def errata_of(
-    path: str,
-    *,
-    domain: str,
-    correction: Callable[[Mapping[str, Any]], tuple[str, Correction]],
-) -> Errata:
-    """The corrections of a JSON list of objects.
-
-    correction : makes (case id, Correction) of an object, or raises BadRecordError.
+    audit : the fields of a published audit by ours, which is read too: `case`, `answer`,
+    `evidence`, `published` (the places that the key names), `kind` of the error, and those kinds
+    that leave the answer `right`. Raises DataError.
     """
     if not path:
         return Errata()
@@ -112,7 +101,10 @@ def errata_of(
         with faults.of(f"correction {number}"):
             if not isinstance(record, dict):
                 raise BadRecordError(f"an object expected, {kind_of(record)} found")
-            case_id, found = correction(record)
+            if audit and audit["case"] in record:
+                case_id, found = _audited(record, audit)
+            else:
+                case_id, found = _correction(record)
             if case_id in corrections:
                 raise BadRecordError(f"a second correction of {case_id!r}")
             corrections[case_id] = found
@@ -132,6 +124,15 @@ def _correction(record: Mapping[str, Any]) -> tuple[str, Correction]:
     if found == Correction():
         raise BadRecordError("an answer, evidence or drop expected")
     return text_in(record, "case"), found
+
+
+def _audited(record: Mapping[str, Any], audit: Mapping[str, Any]) -> tuple[str, Correction]:
+    right = text_in(record, audit["kind"]) in audit["right"]
+    places, named = texts_in(record, audit["evidence"]), texts_in(record, audit["published"])
+    return text_in(record, audit["case"]), Correction(
+        answer="" if right else text_in(record, audit["answer"]),
+        evidence=None if set(places) == set(named) else places,
+    )
 
 
 def texts_in(record: Mapping[str, Any], key: str) -> tuple[str, ...]:

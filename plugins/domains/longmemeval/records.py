@@ -44,6 +44,7 @@ class Question:
 
     structure : what the question really needs (a count, the latest value, ...), which its type does
         not tell. form : `development` or `held_out` wording.
+    unanswerable : the sessions do not tell, whatever the id ends with.
     """
 
     id: str
@@ -54,11 +55,12 @@ class Question:
     sessions: tuple[Session, ...]
     structure: str = ""
     form: str = ""
+    unanswerable: bool = False
 
     @property
     def abstains(self) -> bool:
         """Whether the right answer is that the sessions do not tell."""
-        return self.id.endswith(ABSTENTION)
+        return self.unanswerable or self.id.endswith(ABSTENTION)
 
 
 def published(question: Question) -> dict[str, Any]:

@@ -24,6 +24,10 @@ NEEDS = {
     ],
     "decision_corpus": [f"domain.path={FIXTURES / 'decision_corpus' / 'harbour.jsonl'}"],
     "hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"],
+    "locomo": [
+        f"domain.path={FIXTURES / 'locomo' / 'two.json'}",
+        "domain.unknown_file=true",
+    ],
     "longmemeval": [f"domain.path={FIXTURES / 'longmemeval' / 'questions.json'}"],
 }
 """Settings without which a domain has no data."""

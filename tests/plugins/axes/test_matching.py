@@ -19,6 +19,7 @@ MATCHES = {
     "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
     "hotpotqa": ("ranking", "retention", "answer"),
     "lifecycle": ("lifecycle",),
+    "locomo": (*CHAT, "session_ranking"),
     "longmemeval": CHAT,
     "longmemeval_synthetic": CHAT,
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),

@@ -233,7 +233,11 @@ def given(name: str, path: Path) -> dict[str, Any]:
         },
         "regulated": {"spec": str(path)},
         "text_to_sql": {"path": str(sql), "questions": str(path)},
-    }.get(name, {"path": str(path)})
+    }.get(name, {"path": str(path)} | ({"unknown_file": True} if name in REFUSING else {}))
+
+
+REFUSING = ("locomo",)
+"""Domains that read files that they do not know only where they are told to."""
 
 
 BANK = FIXTURES / "bank_support" / "documents.json"
@@ -242,6 +246,7 @@ FILES = {
     "bank_support": BANK,
     "hotpotqa": QUESTIONS,
     "longmemeval": CHATS,
+    "locomo": FIXTURES / "locomo" / "two.json",
     "decision_corpus": HARBOUR,
     "text_to_sql": SQL,
     "regulated": SPECS / "loan.yaml",

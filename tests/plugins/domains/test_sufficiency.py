@@ -27,6 +27,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "airline_fees": [{"path": "tests/fixtures/airline_fees", "unknown_file": True}],
     "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],
     "longmemeval": [{"path": "tests/fixtures/longmemeval/questions.json"}],
+    "locomo": [{"path": "tests/fixtures/locomo/two.json", "unknown_file": True}],
     "decision_corpus": [{"path": "tests/fixtures/decision_corpus/harbour.jsonl"}],
 }
 """What a domain needs to have cases here, where its own defaults do not say."""
