@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
+from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
 from framework.records import (
@@ -25,16 +26,9 @@ from framework.records import (
 from framework.registry import register
 from framework.text.sentences import sentences
 from framework.text.tokens import count_tokens, truncate
-from plugins.domains.corpus.links import (
-    Links,
-    components,
-    hops_from,
-    requirements,
-    shortest_path,
-    successors,
-)
-from plugins.domains.corpus.measure import answers_of, measured
-from plugins.domains.corpus.schema import Corpus, Node, parse_corpus
+from plugins.domains.corpus.links import TRANSITIVE, components, links_by, shortest_path
+from plugins.domains.corpus.measure import Task, measured
+from plugins.domains.corpus.schema import RELATIONS, Corpus, Node, parse_corpus
 from plugins.domains.data_file import check_sha256, read_file
 
 HISTORY: Final = "corpus"
@@ -48,7 +42,8 @@ SPAN_TOKENS: Final = 100
 where its abstract does not begin with a sentence that stands in no other document."""
 
 _WHERE_TO_GET_IT: Final = (
-    "make one by `decisionbench import peps PATH --to FILE`, or see decision-corpus.md"
+    "make one by `decisionbench import front_matter PATH --to FILE` (`list importer` shows the "
+    "forms that are read), or see decision-corpus.md"
 )
 
 INSTRUCTIONS: Final[Mapping[str, str]] = {
@@ -62,13 +57,29 @@ INSTRUCTIONS: Final[Mapping[str, str]] = {
     ),
 }
 
+_TASK_OF: Final[Mapping[str, str]] = {"supersedes": "governs_now", "requires": "requires"}
+"""Tasks that are called otherwise than their relation, or whose words are their own."""
+
+_IN_WORDS: Final[Mapping[str, str]] = {
+    **{relation: relation.replace("_", " ") for relation in RELATIONS},
+    "amends": "changes a part of",
+    "constrains": "sets bounds to",
+    "implements": "carries out",
+    "derived_from": "follows from",
+    "cites": "mentions",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionCorpusSettings:
+class DecisionCorpusSettings(Bounded):
     """Where the corpus is and what is asked of it.
 
     path : a file of the schema in decision-corpus.md.
     task : `governs_now`, `requires`, or `both`, one after the other.
+    tasks_from : relations that make tasks, in place of `task`: `supersedes` makes `governs_now`,
+        any other a task of its name: the documents that the one asked of bears it to.
+    hops : edges that a task other than `governs_now` follows; null for all where the relation says
+        something of what lies behind (`requires`, `derived_from`, `implements`), else one.
     variant : `plain`; `masked` replaces every run of digits in texts and queries by `#` and the ids
         of documents by their place in the order of date, so that no number names another document.
     text : what of a document arms get after its title: its `summary` (the first tokens of a text
@@ -78,12 +89,20 @@ class DecisionCorpusSettings:
 
     path: str = ""
     task: Literal["governs_now", "requires", "both"] = "both"
+    tasks_from: tuple[str, ...] = ()
+    hops: Annotated[int | None, at_least(1)] = None
     variant: Literal["plain", "masked"] = "plain"
     text: Literal["summary", "whole"] = "summary"
     sha256: str = ""
 
     def __post_init__(self) -> None:
+        Bounded.__post_init__(self)
         check_sha256(self.sha256)
+        for relation in self.tasks_from:
+            if relation not in RELATIONS:
+                raise ValueError(f"tasks_from: {relation!r} given, known: {', '.join(RELATIONS)}")
+        if len(set(self.tasks_from)) < len(self.tasks_from):
+            raise ValueError("tasks_from: a relation is given twice")
 
 
 @register("domain", "decision_corpus")
@@ -91,7 +110,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
     """What governs now, and what a document requires, over documents with typed edges.
 
     An event is a document, in order of date: its title, a line break, its summary or text, with the
-    corpus's own edges; neither its status nor any header. Two tasks come from real edges:
+    corpus's own edges; neither its status nor any header. Tasks come from real edges, by default:
 
     governs_now : from the abstract of a superseded document, the documents that hold in its place:
         the ends of all chains of `supersedes` up from it, whatever their status.
@@ -114,7 +133,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         licence="as the file states",
         citation="as the file states",
     )
-    provides: ClassVar[tuple[str, ...]] = ("chain", "evidence", "items", "answer")
+    provides: ClassVar[tuple[str, ...]] = ("chain", "evidence", "items", "answer", "hops")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "recall",
@@ -141,14 +160,17 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
             licence=self._corpus.licence,
             citation=self._corpus.citation,
         )
-        self._links = _links_of(self._corpus, settings.task)
-        if not any(self._links.values()):
-            raise DataError(path, None, f"no edge makes a task {settings.task!r}")
+        self._tasks = {
+            task.name: task for task in _tasks(self._corpus, settings, _relations(settings))
+        }
+        if not any(task.links for task in self._tasks.values()):
+            raise DataError(path, None, _no_task(self._corpus, settings))
         ordered = sorted(self._corpus.nodes.values(), key=lambda node: node.date)
         self._names = {
             node.id: f"d{place:05d}" if settings.variant == "masked" else node.id
             for place, node in enumerate(ordered)
         }
+        self._ids = {shown: name for name, shown in self._names.items()}
         self._texts = {node.id: self._shown(self._text_of(node)) for node in ordered}
         edges: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for edge in self._corpus.edges:
@@ -164,7 +186,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
             for node in ordered
         }
         self._nominal_tokens = sum(count_tokens(text) for text in self._texts.values())
-        self._clusters = components(self._corpus)
+        self._clusters = components(self._corpus, {*_TASK_OF, *settings.tasks_from})
 
     @property
     def nominal_tokens(self) -> int:
@@ -172,7 +194,7 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         return self._nominal_tokens
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
-        asked = [(task, start) for task, links in self._links.items() for start in links]
+        asked = [(task, start) for task in self._tasks.values() for start in task.links]
         for task, start in asked if n is None else asked[:n]:
             yield self._case(task, start)
 
@@ -191,11 +213,16 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
 
         The first holds the query, its abstract.
         """
-        ids = {shown: name for name, shown in self._names.items()}
-        start, links = ids[case.gold.entry], self._links[case.stratum]
-        hops = hops_from(start, links)
+        ids = self._ids
+        start, task = ids[case.gold.entry], self._tasks[case.stratum]
+        hops = task.reached(start)
         farthest = max((ids[shown] for shown in case.gold.governing), key=lambda name: hops[name])
-        return [self._texts[name] for name in shortest_path(start, farthest, links)]
+        return [self._texts[name] for name in shortest_path(start, farthest, task.links)]
+
+    def hops_of(self, case: Case) -> Mapping[str, int]:
+        """By gold item, the edges from the document asked of to the one that it is of."""
+        reached = self._tasks[case.stratum].reached(self._ids[case.gold.entry])
+        return {item.id: reached[self._ids[item.key]] for item in case.gold.items}
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """Depth, drift and scatter of the whole corpus as measured: see `measured`."""
@@ -203,7 +230,8 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
 
     @cached_property
     def _measured(self) -> Mapping[str, float]:
-        return measured(self._corpus, self._texts)
+        relations = (*_TASK_OF, *(r for r in self.settings.tasks_from if r not in _TASK_OF))
+        return measured(self._corpus, self._texts, _tasks(self._corpus, self.settings, relations))
 
     def _shown(self, text: str) -> str:
         return re.sub(r"\d+", "#", text) if self.settings.variant == "masked" else text
@@ -220,10 +248,8 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
             return first
         return truncate(text, SPAN_TOKENS)
 
-    def _case(self, task: str, start: str) -> Case:
-        links = self._links[task]
-        hops = hops_from(start, links)
-        answers = answers_of(start, links, task)
+    def _case(self, task: Task, start: str) -> Case:
+        hops, answers = task.reached(start), task.answers(start)
         governing = tuple(self._names[name] for name in answers)
         items = tuple(
             GoldItem(
@@ -243,14 +269,14 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
                 source_ids=(self._names[name],),
             )
             for name in hops
-            if task == "governs_now" and name not in answers
+            if task.relation == "supersedes" and name not in answers
         )
         depth = max(hops[name] for name in answers)
         return Case(
-            id=f"{task}:{self._names[start]}",
+            id=f"{task.name}:{self._names[start]}",
             history_id=HISTORY,
             task=TaskCard(
-                instruction=INSTRUCTIONS[task],
+                instruction=_instruction(task),
                 query=self._shown(_abstract(self._corpus.nodes[start])),
                 operation="answer_question",
             ),
@@ -263,17 +289,55 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
                 evidence=governing,
                 answer="; ".join(self._shown(self._corpus.nodes[name].title) for name in answers),
             ),
-            stratum=task,
+            stratum=task.name,
             depth=depth,
             cluster=self._names[self._clusters[start]],
-            tags={"task": task, "depth": str(depth)},
+            tags={"task": task.name, "depth": str(depth)},
         )
 
 
-def _links_of(corpus: Corpus, task: str) -> dict[str, Links]:
-    """By task that is asked, the steps that it follows."""
-    all_tasks = {"governs_now": successors(corpus), "requires": requirements(corpus)}
-    return {name: links for name, links in all_tasks.items() if task in (name, "both")}
+def _relations(settings: DecisionCorpusSettings) -> tuple[str, ...]:
+    """The relations that make tasks."""
+    asked = {"governs_now": ("supersedes",), "requires": ("requires",), "both": tuple(_TASK_OF)}
+    return settings.tasks_from or asked[settings.task]
+
+
+def _tasks(
+    corpus: Corpus, settings: DecisionCorpusSettings, relations: Iterable[str]
+) -> list[Task]:
+    return [
+        Task(
+            name=_TASK_OF.get(relation, relation),
+            relation=relation,
+            links=links_by(corpus, relation),
+            hops=None if relation == "supersedes" or (
+                settings.hops is None and relation in TRANSITIVE
+            ) else settings.hops or 1,
+        )
+        for relation in relations
+    ]  # fmt: skip
+
+
+def _no_task(corpus: Corpus, settings: DecisionCorpusSettings) -> str:
+    """That nothing is asked of the corpus, and what could be."""
+    counts = Counter(edge.relation for edge in corpus.edges)
+    there = ", ".join(f"{relation} {n}" for relation, n in counts.most_common())
+    asked = settings.tasks_from or settings.task
+    instead = f"; it has {there}: domain.tasks_from=[{next(iter(counts))}]" if counts else (
+        "; it has no edges")  # fmt: skip
+    return f"no edge makes a task {asked!r}{instead}"
+
+
+def _instruction(task: Task) -> str:
+    if task.name in INSTRUCTIONS and task.hops is None:
+        return INSTRUCTIONS[task.name]
+    far = {None: ", directly or through others", 1: ""}.get(
+        task.hops, f", directly or through others, up to {task.hops} steps away"
+    )
+    return (
+        "The abstract is of a document. Give the titles of all documents that it "
+        f"{_IN_WORDS[task.relation]}{far}."
+    )
 
 
 def _abstract(node: Node) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from plugins.domains.corpus.schema import Corpus
 
@@ -10,20 +11,28 @@ Links = Mapping[str, Sequence[str]]
 """By document, the documents one step further, in order of the file."""
 
 
-def successors(corpus: Corpus) -> Links:
-    """By retired document, those that supersede it."""
-    return _links((e.target, e.source) for e in corpus.edges if e.relation == "supersedes")
+TRANSITIVE: Final = frozenset({"supersedes", "requires", "derived_from", "implements"})
+"""Relations that say something of what lies behind a document's neighbour too."""
 
 
-def requirements(corpus: Corpus) -> Links:
-    """By document, those that it requires itself."""
-    return _links((e.source, e.target) for e in corpus.edges if e.relation == "requires")
+def links_by(corpus: Corpus, relation: str) -> Links:
+    """By document, those that it bears the relation to; of `supersedes`, those that bear it to it.
+
+    A task starts from the document asked of: for `supersedes` from the retired one.
+    """
+    edges = (edge for edge in corpus.edges if edge.relation == relation)
+    if relation == "supersedes":
+        return _links((edge.target, edge.source) for edge in edges)
+    return _links((edge.source, edge.target) for edge in edges)
 
 
-def hops_from(start: str, links: Links) -> dict[str, int]:
-    """Every document that can be reached, `start` included, by its fewest steps, nearest first."""
+def hops_from(start: str, links: Links, most: int | None = None) -> dict[str, int]:
+    """Every document that can be reached, `start` included, by its fewest steps, nearest first.
+
+    most : steps that are taken; None for as many as there are.
+    """
     hops, frontier = {start: 0}, [start]
-    while frontier:
+    while frontier and (most is None or hops[frontier[0]] < most):
         found = dict.fromkeys(n for name in frontier for n in links.get(name, ()) if n not in hops)
         hops.update(dict.fromkeys(found, hops[frontier[0]] + 1))
         frontier = list(found)
@@ -40,14 +49,14 @@ def shortest_path(start: str, goal: str, links: Links) -> list[str]:
     return path[::-1]
 
 
-def components(corpus: Corpus) -> dict[str, str]:
-    """By document, the first document of the file that `supersedes` and `requires` tie it to.
+def components(corpus: Corpus, relations: Collection[str]) -> dict[str, str]:
+    """By document, the first document of the file that edges of these relations tie it to.
 
     Tasks about documents of one component are not independent.
     """
     near: dict[str, list[str]] = {}
     for edge in corpus.edges:
-        if edge.relation in ("supersedes", "requires"):
+        if edge.relation in relations:
             near.setdefault(edge.source, []).append(edge.target)
             near.setdefault(edge.target, []).append(edge.source)
     found: dict[str, str] = {}

@@ -6,9 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from plugins.domains.corpus.links import Links, hops_from, requirements, successors
+from plugins.domains.corpus.links import Links, hops_from
 from plugins.domains.corpus.schema import Corpus
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -17,10 +18,34 @@ _PART: Final = re.compile(r"[^\W\d_]+|\d+")
 Vector = Mapping[str, float]
 
 
-def measured(corpus: Corpus, texts: Mapping[str, str]) -> dict[str, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is asked of a corpus: its name, the relation that it follows, from whom to whom.
+
+    hops : steps that it follows; None for as many as there are.
+    """
+
+    name: str
+    relation: str
+    links: Links
+    hops: int | None = None
+
+    def reached(self, start: str) -> dict[str, int]:
+        """The documents that the task leads to from one of `links`, itself at 0, by their steps."""
+        return hops_from(start, self.links, self.hops)
+
+    def answers(self, start: str) -> tuple[str, ...]:
+        """Those that answer: of `supersedes` the heads of the chains, else all that is reached."""
+        found = [name for name in self.reached(start) if name != start]
+        if self.relation == "supersedes":
+            return tuple(name for name in found if not self.links.get(name))
+        return tuple(found)
+
+
+def measured(corpus: Corpus, texts: Mapping[str, str], tasks: Sequence[Task]) -> dict[str, float]:
     """Size, depth, drift and scatter of a corpus. Keys without any such edge are left out.
 
-    texts : the text of every document as arms get it.
+    texts : the text of every document as arms get it. tasks : those that are measured.
 
     documents, edges_TYPE : counts.
     depth_TASK_mean, depth_TASK_max : over tasks, the edges from the document asked of to the
@@ -35,40 +60,30 @@ def measured(corpus: Corpus, texts: Mapping[str, str]) -> dict[str, float]:
     counts = Counter(edge.relation for edge in corpus.edges)
     report |= {f"edges_{relation}": n for relation, n in sorted(counts.items())}
     vectors = _vectors(texts)
-    for task, relation, links in (
-        ("governs_now", "supersedes", successors(corpus)),
-        ("requires", "requires", requirements(corpus)),
-    ):
-        if not links:
+    for task in tasks:
+        if not task.links:
             continue
-        reached = {start: hops_from(start, links) for start in links}
-        answers = {start: answers_of(start, links, task) for start in links}
-        depths = [max(reached[s][name] for name in answers[s]) for s in links]
-        report[f"depth_{task}_mean"] = sum(depths) / len(depths)
-        report[f"depth_{task}_max"] = max(depths)
-        report[f"scatter_{task}_mean"] = sum(map(len, answers.values())) / len(answers)
+        name, links = task.name, task.links
+        reached = {start: task.reached(start) for start in links}
+        answers = {start: task.answers(start) for start in links}
+        depths = [max(reached[s][found] for found in answers[s]) for s in links]
+        report[f"depth_{name}_mean"] = sum(depths) / len(depths)
+        report[f"depth_{name}_max"] = max(depths)
+        report[f"scatter_{name}_mean"] = sum(map(len, answers.values())) / len(answers)
         by_hop: dict[int, list[float]] = {}
         for start, hops in reached.items():
-            for name, hop in hops.items():
+            for found, hop in hops.items():
                 if hop:
-                    by_hop.setdefault(hop, []).append(_cosine(vectors[start], vectors[name]))
+                    by_hop.setdefault(hop, []).append(_cosine(vectors[start], vectors[found]))
         for hop, values in sorted(by_hop.items()):
-            report[f"similarity_{task}_hop_{hop}"] = sum(values) / len(values)
-        report[f"drift_{task}"] = 1 - report[f"similarity_{task}_hop_1"]
-        edges = [edge for edge in corpus.edges if edge.relation == relation]
+            report[f"similarity_{name}_hop_{hop}"] = sum(values) / len(values)
+        report[f"drift_{name}"] = 1 - report[f"similarity_{name}_hop_1"]
+        edges = [edge for edge in corpus.edges if edge.relation == task.relation]
         named = sum(_names(texts[edge.source], edge.target) for edge in edges)
-        report[f"named_{task}"] = named / len(edges)
+        report[f"named_{name}"] = named / len(edges)
     if len(vectors) > 1:
         report["similarity_random"] = _mean_similarity(list(vectors.values()))
     return report
-
-
-def answers_of(start: str, links: Links, task: str) -> tuple[str, ...]:
-    """The documents that answer a task: the heads of the chains, or all that is required."""
-    reached = [name for name in hops_from(start, links) if name != start]
-    if task == "governs_now":
-        return tuple(name for name in reached if not links.get(name))
-    return tuple(reached)
 
 
 def _vectors(texts: Mapping[str, str]) -> dict[str, Vector]:

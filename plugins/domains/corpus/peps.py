@@ -7,23 +7,27 @@ they would give away what a task asks for.
 
 from __future__ import annotations
 
-import lzma
 import re
-import tarfile
-from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from framework.contracts.importer import Importer
 from framework.errors import DataError
 from framework.registry import register
-from plugins.domains.corpus.schema import Corpus, Edge, Node, write_corpus
+from plugins.domains.corpus.assemble import Described, Document, Link, assemble, written
+from plugins.domains.corpus.schema import Corpus, Node
+from plugins.domains.corpus.sources import text_files
+from plugins.domains.data_file import BadRecordError, Faults
 
 _NAME: Final = re.compile(r"pep-(\d{4})\.rst")
 _FIELD: Final = re.compile(r"^([A-Z][A-Za-z-]*):[ \t]*(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
-_NUMBER: Final = re.compile(r"\d+")
+_NUMBER: Final = re.compile(r"\d{1,9}")
+_LINKS: Final = (
+    ("Replaces", "supersedes", False),
+    ("Superseded-By", "supersedes", True),
+    ("Requires", "requires", False),
+)
 _BANNER: Final = re.compile(
     r"^\.\. (?:superseded|withdrawn|rejected|canonical-[a-z-]+|highlight)::.*\n"
     r"(?:[ \t]+.*\n|[ \t]*\n)*",
@@ -40,9 +44,9 @@ _NOTICE: Final = re.compile(
 _SUMMARIES: Final = ("abstract", "introduction", "overview", "motivation", "rationale")
 _MARKUP: Final = (
     (re.compile(r":pep:`[^`<]*<(\d+)[^`>]*>`|:pep:`(\d+)[^`]*`"), r"PEP \1\2"),
-    (re.compile(r":[a-z:+-]+:`~?([^`<]+?)\s*(?:<[^`>]*>)?`"), r"\1"),
+    (re.compile(r":[a-z:+-]{1,40}:`~?([^`<]*[^`<\s])\s*(?:<[^`>]*>)?`"), r"\1"),
     (re.compile(r"``([^`]*)``"), r"\1"),
-    (re.compile(r"`([^`<]+?)\s*(?:<[^`>]*>)?`__?"), r"\1"),
+    (re.compile(r"`([^`<]*[^`<\s])\s*(?:<[^`>]*>)?`__?"), r"\1"),
     (re.compile(r"^\.\. _[^\n]*\n", re.MULTILINE), ""),
     (re.compile(r"\[#?[\w-]+\]_"), ""),
 )
@@ -56,11 +60,7 @@ class Peps(Importer):
     """
 
     def write(self, path: Path, target: Path, revision: str) -> str:
-        corpus = convert_peps(path, revision)
-        write_corpus(corpus, target)
-        counts = Counter(edge.relation for edge in corpus.edges)
-        edges = ", ".join(f"{n} {relation}" for relation, n in sorted(counts.items()))
-        return f"{len(corpus.nodes)} documents, {edges}"
+        return written(convert_peps(path, revision), target)
 
 
 def convert_peps(path: Path, revision: str = "") -> Corpus:
@@ -68,78 +68,49 @@ def convert_peps(path: Path, revision: str = "") -> Corpus:
 
     revision : of the repository they come from, for the record.
 
-    Raises DataError when there are none, one has no usable header, or a header names a PEP that is
-    not there.
+    Raises DataError with the first ten faults: there are no such files, one has no usable header,
+    or a header names a PEP that is not there.
     """
-    nodes: dict[str, Node] = {}
-    edges: dict[Edge, None] = {}
-    for name, text in sorted(_files(path)):
-        node, its = _document(name, text, path)
-        nodes[node.id] = node
-        edges.update(dict.fromkeys(its))
-    if not nodes:
-        raise DataError(path, None, "no pep-NNNN.rst files")
-    for edge in edges:
-        for end in (edge.source, edge.target):
-            if end not in nodes:
-                raise DataError(
-                    path, None, f"{edge.source} {edge.relation} {edge.target}: no document {end}"
-                )
-    return Corpus(
+    about = Described(
         name="peps",
         source="https://github.com/python/peps",
         revision=revision or "not stated",
         licence="public domain, CC0-1.0 or Open Publication, as each document's end states",
         citation="Python Enhancement Proposals, https://peps.python.org",
-        nodes=nodes,
-        edges=tuple(sorted(edges, key=lambda e: (e.relation, e.source, e.target))),
     )
+    faults = Faults(path)
+    documents = []
+    for place, text in text_files(path, (".rst",), faults):
+        if _NAME.fullmatch(PurePosixPath(place).name):
+            with faults.of(place):
+                documents.append(_document(place, text))
+    faults.check()
+    if not documents:
+        raise DataError(path, None, "no pep-NNNN.rst files")
+    return assemble(documents, about, path, faults)
 
 
-def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """File name and text of every PEP; a directory may hold the archive instead."""
-    if path.is_dir():
-        found = [file for file in sorted(path.rglob("pep-*.rst")) if _NAME.fullmatch(file.name)]
-        for file in found:
-            yield file.name, file.read_text(encoding="utf-8")
-        archives = [] if found else sorted(path.glob("*.tar*"))
-    elif path.exists():
-        archives = [path]
-    else:
-        raise DataError(path, None, "no such file or directory")
-    for archive in archives:
-        try:
-            with tarfile.open(archive) as tar:
-                for member in tar:
-                    name = Path(member.name).name
-                    content = tar.extractfile(member) if _NAME.fullmatch(name) else None
-                    if content is not None:
-                        yield name, content.read().decode("utf-8")
-        except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
-            raise DataError(archive, None, f"no tar archive: {error}") from None
-
-
-def _document(name: str, text: str, path: Path) -> tuple[Node, list[Edge]]:
-    """A document without its header, and the edges that its header states."""
-    header, _, body = text.replace("\r\n", "\n").lstrip("\n").partition("\n\n")
+def _document(place: str, text: str) -> Document:
+    """A document without its header, and the links that its header states."""
+    header, _, body = text.lstrip("\n").partition("\n\n")
     fields = {key: " ".join(value.split()) for key, value in _FIELD.findall(header)}
     missing = [key for key in ("PEP", "Title", "Status", "Type", "Created") if not fields.get(key)]
     if missing:
-        raise DataError(path / name, None, f"the header lacks {missing[0]}")
+        raise BadRecordError(f"the header lacks {missing[0]}")
+    if not _NUMBER.fullmatch(fields["PEP"]):
+        raise BadRecordError(f"PEP: {fields['PEP'][:40]!r} is no number")
     try:
         created = datetime.strptime(fields["Created"], "%d-%b-%Y").date().isoformat()
     except ValueError:
-        raise DataError(path / name, None, f"Created: {fields['Created']!r} is no date") from None
-    me = _id(fields["PEP"])
-    edges = [
-        *(Edge(source=me, relation="supersedes", target=old) for old in _ids(fields, "Replaces")),
-        *(Edge(source=new, relation="supersedes", target=me)
-          for new in _ids(fields, "Superseded-By")),
-        *(Edge(source=me, relation="requires", target=other) for other in _ids(fields, "Requires")),
-    ]  # fmt: skip
+        raise BadRecordError(f"Created: {fields['Created'][:40]!r} is no date") from None
+    links = [
+        Link(relation=relation, other=other, inverse=inverse)
+        for key, relation, inverse in _LINKS
+        for other in _ids(fields, key)
+    ]
     body = _OVERLINE.sub("", _BANNER.sub("", body + "\n"))
     node = Node(
-        id=me,
+        id=_id(fields["PEP"]),
         title=fields["Title"],
         text=_plain(body) or fields["Title"],
         date=created,
@@ -147,7 +118,7 @@ def _document(name: str, text: str, path: Path) -> tuple[Node, list[Edge]]:
         kind=fields["Type"].lower().replace(" ", "_"),
         status=fields["Status"].lower(),
     )
-    return node, edges
+    return Document(place=place, node=node, links=links)
 
 
 def _id(number: str) -> str:

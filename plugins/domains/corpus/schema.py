@@ -11,11 +11,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
+from plugins.domains.corpus.dates import iso_date
 from plugins.domains.data_file import BadRecordError, Faults, is_json, loads
 
 SCHEMA: Final = "decision-corpus-1"
@@ -39,7 +39,7 @@ _ID: Final = re.compile(r"[^\s#]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A document. `date` is ISO 8601; `summary` its abstract, empty where it has none."""
+    """A document. `date` is as `iso_date` has it; `summary` its abstract, empty where none."""
 
     id: str
     title: str
@@ -113,7 +113,7 @@ def parse_corpus(data: bytes, path: Path) -> Corpus:
                 if name not in nodes:
                     raise BadRecordError(f"dangling edge: {end} {name!r}, which is no node")
     faults.check()
-    _check_acyclic(edges, path)
+    check_acyclic(edges, path)
     return Corpus(**header, nodes=nodes, edges=tuple(edges))
 
 
@@ -157,7 +157,7 @@ def _node(record: dict[str, Any]) -> Node:
     if not _ID.fullmatch(values["id"]):
         raise BadRecordError(f"id: {values['id']!r} holds white space or '#'")
     try:
-        date.fromisoformat(values["date"])
+        values["date"] = iso_date(values["date"])
     except ValueError:
         raise BadRecordError(f"date: {values['date']!r} is no ISO 8601 date") from None
     return Node(**values)
@@ -191,8 +191,11 @@ def _texts(
     return dict(record)
 
 
-def _check_acyclic(edges: Mapping[Edge, int], path: Path) -> None:
-    """Raise DataError when documents supersede each other in a ring: none of them would hold."""
+def check_acyclic(edges: Mapping[Edge, int | None], path: Path) -> None:
+    """Raise DataError when documents supersede each other in a ring: none of them would hold.
+
+    edges : with their lines, where they stand on lines.
+    """
     older: dict[str, list[Edge]] = {}
     for edge in edges:
         if edge.relation == "supersedes":
@@ -201,7 +204,7 @@ def _check_acyclic(edges: Mapping[Edge, int], path: Path) -> None:
     for start in older:
         ring = _ring_from(start, older, done)
         if ring:
-            number = max(edges[edge] for edge in ring)
+            number = max((n for edge in ring if (n := edges[edge])), default=None)
             names = " supersedes ".join([ring[0].source, *(edge.target for edge in ring)])
             raise DataError(path, number, f"cycle: {names}")
 

@@ -18,14 +18,8 @@ from plugins.domains.corpus.domain import (
     DecisionCorpus,
     DecisionCorpusSettings,
 )
-from plugins.domains.corpus.links import (
-    components,
-    hops_from,
-    requirements,
-    shortest_path,
-    successors,
-)
-from plugins.domains.corpus.measure import measured
+from plugins.domains.corpus.links import components, hops_from, links_by, shortest_path
+from plugins.domains.corpus.measure import Task, measured
 from plugins.domains.corpus.peps import convert_peps
 from plugins.domains.corpus.schema import RELATIONS, parse_corpus, write_corpus
 from tests.launching import framework, read_json, run
@@ -74,6 +68,31 @@ def test_requirements_are_transitive_and_as_declared() -> None:
     assert gate.tags["depth"] == "2"
     assert cases["requires:adr-11"].gold.governing == ("adr-7",)
     assert gate.cluster == by_id(opened())["governs_now:adr-1"].cluster
+
+
+def test_any_relation_makes_tasks_and_hops_say_how_far_they_go() -> None:
+    bound = by_id(opened(tasks_from=("constrains", "supersedes")))
+    assert list(bound) == ["constrains:adr-7", *(f"governs_now:adr-{n}" for n in (1, 4, 2))]
+    first = bound["constrains:adr-7"]
+    assert first.gold.governing == ("adr-9",)
+    assert first.gold.retired == ()
+    assert first.task.instruction.endswith("titles of all documents that it sets bounds to.")
+    gate = by_id(opened(tasks_from=("requires",), hops=1))["requires:adr-14"]
+    assert gate.gold.governing == ("adr-10", "adr-5")
+    assert "up to" not in gate.task.instruction
+    assert by_id(opened(tasks_from=("requires",))) == by_id(opened(task="requires"))
+
+
+def test_recall_is_told_by_how_far_a_document_lies() -> None:
+    domain = opened()
+    assert domain.hops_of(by_id(domain)["requires:adr-14"]) == {
+        "document:adr-10": 1,
+        "document:adr-5": 1,
+        "document:adr-9": 2,
+    }
+    masked = opened(variant="masked")
+    for plain, hidden in zip(domain.cases(None, 7), masked.cases(None, 7), strict=True):
+        assert list(domain.hops_of(plain).values()) == list(masked.hops_of(hidden).values())
 
 
 def test_both_tasks_one_after_the_other_over_one_history() -> None:
@@ -157,20 +176,28 @@ def test_a_shortest_path_takes_the_first_of_several() -> None:
 
 def test_similarity_is_the_cosine_of_tf_idf() -> None:
     corpus = parse_corpus(FIXTURE.read_bytes(), FIXTURE)
-    same = measured(corpus, {name: f"alpha {name}" for name in corpus.nodes})
+    tasks = [
+        Task(name="governs_now", relation="supersedes", links=links_by(corpus, "supersedes")),
+        Task(name="requires", relation="requires", links=links_by(corpus, "requires")),
+    ]
+    same = measured(corpus, {name: f"alpha {name}" for name in corpus.nodes}, tasks)
     # Every word but the id is in all texts and weighs nothing, and `adr` is in all but one.
     assert same["similarity_random"] < 0.05
     texts = dict.fromkeys(corpus.nodes, "beta") | {"adr-1": "gamma", "adr-4": "gamma"}
-    assert measured(corpus, texts)["similarity_governs_now_hop_1"] == pytest.approx(3 / 4)
+    assert measured(corpus, texts, tasks)["similarity_governs_now_hop_1"] == pytest.approx(3 / 4)
     apart = dict.fromkeys(corpus.nodes, "beta") | {"adr-9": "gamma"}
-    assert measured(corpus, apart)["similarity_random"] == pytest.approx(10 / 12)
+    assert measured(corpus, apart, tasks)["similarity_random"] == pytest.approx(10 / 12)
 
 
 def test_walks() -> None:
     corpus = parse_corpus(FIXTURE.read_bytes(), FIXTURE)
-    assert hops_from("adr-1", successors(corpus)) == {"adr-1": 0, "adr-4": 1, "adr-9": 2}
-    assert hops_from("adr-7", requirements(corpus)) == {"adr-7": 0}
-    tied = components(corpus)
+    assert hops_from("adr-1", links_by(corpus, "supersedes")) == {
+        "adr-1": 0,
+        "adr-4": 1,
+        "adr-9": 2,
+    }
+    assert hops_from("adr-7", links_by(corpus, "requires")) == {"adr-7": 0}
+    tied = components(corpus, ("supersedes", "requires"))
     assert tied["adr-14"] == tied["adr-1"] == "adr-1"
     assert tied["note-3"] == "note-3"
 
@@ -190,7 +217,11 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         if json.loads(line).get("type") != "requires"
     ]
     (tmp_path / "c.jsonl").write_text("\n".join(kept))
-    with pytest.raises(DataError, match="no edge makes a task 'requires'"):
+    with pytest.raises(ValueError, match="tasks_from: 'replaces' given, known: supersedes"):
+        DecisionCorpusSettings(tasks_from=("replaces",))
+    with pytest.raises(ValueError, match="a relation is given twice"):
+        DecisionCorpusSettings(tasks_from=("cites", "cites"))
+    with pytest.raises(DataError, match=r"no edge makes a task 'requires'; it has supersedes 4"):
         opened(tmp_path / "c.jsonl", task="requires")
 
 
