@@ -96,6 +96,10 @@ gates: setup ## simulate what each gate of the loop lets through (ARGS="--loops 
 attack: setup ## try every known shortcut; what it earns beside the best arm (ARGS="--cases N ...")
 	$(PY) -m benchmarks.attacks $(ARGS)
 
+.PHONY: chaos
+chaos: setup ## try every fault; fails when an outcome changes (ARGS="--short | --record | NAME ...")
+	$(PY) -m benchmarks.chaos $(ARGS)
+
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import email.utils
 import importlib
-import json
-import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
 from framework.models.cache import Response
 from framework.models.transport import CallFailed, Served, ServedSettings
+from framework.models.wire import bounded_client, retry_after
 
 S = TypeVar("S", bound=ServedSettings)
 
@@ -21,6 +19,10 @@ _OF_A_KEY: Final = frozenset({401, 403})
 _LONGEST_MESSAGE: Final = 300
 """Characters of a provider's message that are kept: it may repeat the request."""
 _AGAIN: Final = frozenset({408, 409, 425, 429})
+_NOT_OF_THE_PROTOCOL: Final = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What looking into data raises that is of another form, nested too deeply, or no text at all."""
 
 
 class ThroughSDK(Served[S]):
@@ -35,14 +37,16 @@ class ThroughSDK(Served[S]):
     sdk: ClassVar[str]
     client: ClassVar[str]
     path: ClassVar[str]
+    most_bytes: int = 2**26
+    """Of one answer."""
     _client: Any = None
 
     @abstractmethod
     def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
         """The response in a decoded body.
 
-        What it raises for one that is not of the protocol (AttributeError, IndexError, KeyError,
-        TypeError, ValueError) counts as an answer that is none.
+        What it raises for one that is not of the protocol (`_NOT_OF_THE_PROTOCOL`) counts as an
+        answer that is none.
         """
 
     def connect(self) -> None:
@@ -53,6 +57,7 @@ class ThroughSDK(Served[S]):
                 base_url=self.settings.base_url,
                 timeout=self.settings.timeout_s,
                 max_retries=0,
+                http_client=bounded_client(self.sdk, self.most_bytes, self.settings.base_url),
             )
 
     async def send(self, request: Mapping[str, Any]) -> Response:
@@ -69,7 +74,7 @@ class ThroughSDK(Served[S]):
         """The response in a decoded body. Raises CallFailed for one that is not of the protocol."""
         try:
             return self.response(answer, request)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        except _NOT_OF_THE_PROTOCOL:
             raise _no_answer() from None
 
     async def close(self) -> None:
@@ -85,6 +90,8 @@ def failure(error: Exception, sdk: Any, address: str, key: str) -> CallFailed:
     With the beginning of the provider's message, but for a refused key (it may repeat the key), and
     without `key` in any. Raises `error` itself when it is none of the SDK's.
     """
+    if isinstance(own := error if error.__cause__ is None else error.__cause__, CallFailed):
+        return own
     if isinstance(error, sdk.APITimeoutError):
         problem = f"no answer in time from {address}"
         return CallFailed("timeout", problem, again=True, maybe_billed=True)
@@ -96,11 +103,11 @@ def failure(error: Exception, sdk: Any, address: str, key: str) -> CallFailed:
             str(status),
             _message(error, key),
             again=status in _AGAIN or status >= 500,
-            wait_s=_retry_after(error.response.headers),
+            wait_s=retry_after(error.response.headers),
         )
     if isinstance(error, sdk.APIConnectionError):
         return CallFailed("connection", f"to {address} lost", again=True, maybe_billed=True)
-    if isinstance(error, (sdk.APIResponseValidationError, json.JSONDecodeError)):
+    if isinstance(error, (sdk.APIResponseValidationError, RecursionError, ValueError)):
         return _no_answer()
     raise error
 
@@ -163,14 +170,3 @@ def unbounded(schema: Any, names: Sequence[str], above: int = 0) -> Any:
         for key, value in schema.items()
         if not (key in names and isinstance(value, (int, float)) and value >= above)
     }
-
-
-def _retry_after(headers: Any) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `retry-after` (seconds or a date)."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            return max(0.0, float(headers[name]) / unit)
-        except (KeyError, ValueError):
-            continue
-    date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())

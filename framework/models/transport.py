@@ -37,8 +37,10 @@ _OVERHEAD_BYTES: Final = 4096
 """What a provider may add to a request: its own instructions for tools."""
 _POLL_S: Final = 0.02
 """How often is looked whether another process has ended the same call."""
-_STOPS: Final = frozenset({"401", "403", "404"})
-"""Statuses that every other call would meet as well: a refused key, a model that is not there."""
+_STOPS: Final = frozenset({"301", "302", "303", "307", "308", "401", "403", "404"})
+"""Statuses that every other call would meet as well: another host, a refused key, no such model."""
+_LONGEST_WAIT_S: Final = 300.0
+"""Between two attempts, whatever a provider asks for."""
 _PUSHED_BACK: Final = frozenset({"429", "529", "503", "timeout"})
 """A server that answers too late has more under way than it can take."""
 
@@ -56,8 +58,8 @@ class ServedSettings(Bounded):
         identity of a run and of every stored response.
     api_key_env : the environment variable that holds the key; None sends none, as for a local
         server (a server on this machine needs none either way).
-    timeout_s : for one call. retries : after failures that may pass. backoff_s : the first pause
-        between them, doubled each time, where the provider names none.
+    timeout_s : for the whole of one call. retries : after failures that may pass. backoff_s : the
+        first pause between them, doubled each time, where the provider names none.
     concurrency : calls under way at most, and cases at once. requests_per_minute,
         tokens_per_minute : None for no limit of our own.
     replay : answer from the cache alone. cache : its file; None keeps nothing.
@@ -376,7 +378,7 @@ class Served(ABC, Generic[S]):
         own: float = min(60.0, self.settings.backoff_s * 2**attempt) * random.uniform(0.5, 1.0)
         if error.wait_s is None:
             return own
-        return error.wait_s * random.uniform(1.0, 1.25)
+        return min(_LONGEST_WAIT_S, error.wait_s) * random.uniform(1.0, 1.25)
 
     def _open_cache(self) -> ResponseCache | None:
         settings = self.settings

@@ -33,6 +33,8 @@ from framework.models.transport import CallFailed
 from framework.store.atomic import write_json
 
 _OPERATIONAL: Final = {"operational": True}
+_MOST_BYTES: Final = 2**30
+"""Of the answers of one batch together."""
 _PAID: Final = 0.5
 """Share of the list price that both providers take for a batch."""
 _PREFIX: Final = "sha256:"
@@ -114,6 +116,7 @@ class Batched(ThroughSDK[B], LLM[B]):
         self._warned: set[str] = set()
         if settings.batch:
             self.paid_share = _PAID
+            self.most_bytes = _MOST_BYTES
             self._throttle = Throttle(settings.batch_size, first=settings.batch_size)
 
     @property

@@ -192,5 +192,5 @@ class OpenAI(Batched[OpenAISettings]):
             if method == "GET":
                 return await self._client.get(address, cast_to=object, options=options)
             return await self._client.post(address, cast_to=object, body=body, options=options)
-        except (importlib.import_module(self.sdk).OpenAIError, ValueError):
+        except (importlib.import_module(self.sdk).OpenAIError, CallFailed, ValueError):
             return None

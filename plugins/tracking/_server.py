@@ -16,11 +16,12 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from framework.errors import TrackingError
 from framework.registry import nearest
+from plugins.tracking._deadline import Deadlined, within
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -123,6 +124,10 @@ def probe(uri: str) -> None:
 
     MLflow's own client would go on trying for minutes.
     """
+    within(2 * _PROBE_SECONDS, public(uri), _probe, uri)
+
+
+def _probe(uri: str) -> None:
     from http.client import HTTPException
     from urllib import error as failed
     from urllib import request
@@ -205,6 +210,8 @@ _QUIET: Final = {
     # Whoever answered the probe may still go away; by default MLflow would try 7 times for 120 s.
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
+    # What a run measured would go to wherever the server says.
+    "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",
 }
 
 
@@ -343,6 +350,8 @@ def _open(uri: str, experiment: str) -> Server:
         logging.getLogger("mlflow").setLevel(logging.WARNING)
         _check_database(uri)
         client = MlflowClient(uri)
+        if _kind(_split(uri)) in SERVERS:
+            client = cast("MlflowClient", Deadlined(client, public(uri)))
         return Server(client, uri, _experiment(client, uri, experiment))
     finally:
         gc.freeze()

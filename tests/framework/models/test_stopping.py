@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from framework.engine.interrupt import GRACE_S
 from framework.testing.server import KINDS, Faults, ModelServer
 from tests.framework.models.serving import BASE, held, measured, of, server, spent, summaries
 
@@ -65,6 +66,21 @@ def test_the_first_ctrl_c_lets_what_is_under_way_end() -> None:
         assert process.communicate(timeout=100)
         assert process.returncode == 0
         assert max(running.counts.requests.values()) == 1
+
+
+def test_the_first_ctrl_c_waits_for_no_server_that_does_not_answer() -> None:
+    given = ("arch=bm25", "n_cases=60")
+    with server(*given) as running:
+        sent_to = (*of(running, "openai"), "model.concurrency=4", "model.timeout_s=600")
+        process = start(*BASE, *given, *sent_to, "hydra.run.dir=r")
+        wait_for_calls(running, 4)
+        running.delay_s = 600.0
+        wait_until(lambda: running.counts.begun > running.counts.calls)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=GRACE_S + 60)
+        assert process.returncode == 130, err
+        assert "interrupted; resume it with resume=r" in err
+        assert held() == 0
 
 
 def test_the_second_ctrl_c_stops_at_once_and_counts_what_it_lost() -> None:

@@ -1,0 +1,1 @@
+"""What becomes of a run under faults: hostile servers, disks, files, signals and texts."""

@@ -1,0 +1,112 @@
+"""The faults, each with what it does to a run. A function gives the outcome of its trial."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.chaos.hostile import (
+    BODIES,
+    Answer,
+    answers,
+    drips,
+    never_ends,
+    packed,
+    redirects,
+    sends,
+    serving,
+)
+from benchmarks.chaos.trial import MARKER, Place, asking
+
+Trial = Callable[[Place], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault: its group and name in the table, its trial, and whether the short form has it."""
+
+    group: str
+    name: str
+    trial: Trial
+    short: bool = False
+
+
+FAULTS: Final[list[Fault]] = []
+
+
+def fault(group: str, name: str, *, short: bool = False) -> Callable[[Trial], Trial]:
+    """Put a trial into the table."""
+
+    def add(trial: Trial) -> Trial:
+        FAULTS.append(Fault(group, name, trial, short))
+        return trial
+
+    return add
+
+
+def _served(name: str, answer: Answer, *argv: str, short: bool = False) -> None:
+    """A server with one answer to all, by each protocol."""
+    for provider in ("openai", "anthropic"):
+
+        def trial(place: Place, provider: str = provider) -> str:
+            with serving(answer) as url:
+                return place.ask(url, *argv, provider=provider)
+
+        fault(f"server ({provider})", name, short=short and provider == "openai")(trial)
+
+
+_served("drips a byte now and then", drips, "model.retries=0", short=True)
+_served("sends without end", never_ends, "model.timeout_s=60")
+_served("sends 64 MB in a few KB", packed, short=True)
+_served("redirects to another host", redirects("http://localhost:9/x"), short=True)
+for _name, _body in BODIES.items():
+    _served(f"sends a body that is none: {_name}", sends(_body))
+_served("asks to wait for ever", sends(b"{}", 429, Retry_After="nan"), "model.retries=0")
+_served(
+    "refuses the key and repeats it", sends(f'{{"error":{{"message":"{MARKER}"}}}}'.encode(), 401)
+)
+_served("fails and repeats the key", sends(f'{{"error":{{"message":"{MARKER}"}}}}'.encode(), 500))
+_served("answers", answers("Paris"), short=True)
+
+
+@fault("signal", "Ctrl-C while a server drips")
+def _interrupted(place: Place) -> str:
+    with serving(drips) as url:
+        process = place.start(*asking(url), "model.timeout_s=600")
+        place.waits(process, lambda: (place.path / "r" / "journal.jsonl").exists())
+        process.send_signal(signal.SIGINT)
+        return place.ended(process)
+
+
+@contextmanager
+def unfinished(place: Place) -> Iterator[Path]:
+    """A run that was stopped after some of its cases."""
+    with serving(answers("Paris")) as url:
+        process = place.start(*asking(url), "model.concurrency=1")
+        journal = place.path / "r" / "journal.jsonl"
+        place.waits(process, lambda: journal.exists() and b"case.finished" in journal.read_bytes())
+        process.kill()
+        place.ended(process)
+        yield place.path / "r"
+
+
+def _replace(path: Path, old: bytes, new: bytes) -> None:
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+
+
+for _file, _old, _new in (
+    ("answers.jsonl", b'"error"', b'"errer"'),
+    ("config.yaml", b"seed: 7", b"seed: 8"),
+    ("manifest.json", b'"seed": 7', b'"seed": 8'),
+    ("journal.jsonl", b'"type":"run.started"', b'"type":"run.begun"'),
+):
+
+    @fault("unfinished run", f"{_file} edited, then resumed", short=_file == "answers.jsonl")
+    def _edited(place: Place, file: str = _file, old: bytes = _old, new: bytes = _new) -> str:
+        with unfinished(place) as run:
+            _replace(run / file, old, new)
+            return place.run("run", "resume=r")

@@ -1,0 +1,119 @@
+"""A hostile server: what it drips, sends without end, packs, redirects or asks to wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+
+from benchmarks.chaos.hostile import BODIES, drips, never_ends, packed, redirects, sends, serving
+from framework.contracts import Prompt
+from framework.errors import ModelError, StopRun
+from framework.models import transport
+from framework.models.llm import LLM
+from framework.models.wire import retry_after
+from framework.records import Usage
+from plugins.models.anthropic import Anthropic, AnthropicSettings
+from plugins.models.openai import OpenAI, OpenAISettings
+
+PROVIDERS = ("openai", "anthropic")
+
+
+def asked(provider: str, url: str, **settings: Any) -> Any:
+    """What comes of one question: a response, or what it raises."""
+    settings = {"cache": None, "retries": 0, "backoff_s": 0.01, **settings}
+    model: LLM[Any] = (
+        OpenAI(OpenAISettings(base_url=f"{url}/v1", **settings))
+        if provider == "openai"
+        else Anthropic(AnthropicSettings(base_url=url, **settings))
+    )
+
+    async def ask() -> Any:
+        body = model.request("entail", Prompt(system="", user="?"), None, 0)
+        try:
+            return (await model.answer("entail", body, 0, Usage()))[0]
+        finally:
+            await model.close()
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_drip_ends_with_the_deadline_of_the_whole_call(provider: str) -> None:
+    with serving(drips) as url:
+        began = time.monotonic()
+        with pytest.raises(ModelError, match=r"timeout: no answer within 0\.5 s from") as caught:
+            asked(provider, url, timeout_s=0.5)
+        assert caught.value.status == "timeout"
+        assert time.monotonic() - began < 10, "it drips for twenty seconds"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_answer_without_end_is_cut_off(provider: str) -> None:
+    with serving(never_ends) as url, pytest.raises(ModelError) as caught:
+        asked(provider, url, timeout_s=60)
+    assert str(caught.value) == "entail: body: an answer of more than 67,108,864 bytes"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_compressed_answer_is_not_unpacked(provider: str) -> None:
+    with serving(packed) as url, pytest.raises(ModelError, match="compressed, which was not asked"):
+        asked(provider, url)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed(provider: str, status: int) -> None:
+    got: list[str] = []
+
+    def takes(handler: BaseHTTPRequestHandler) -> None:
+        got.append(handler.path)
+        sends(b"{}")(handler)
+
+    with serving(takes) as other:
+        to = other.replace("127.0.0.1", "localhost") + "/x?key=k"
+        with serving(redirects(to, status)) as url, pytest.raises(StopRun) as caught:
+            asked(provider, url)
+    assert str(caught.value).endswith(
+        f"{status}: redirected to http://localhost, which is not followed"
+    )
+    assert got == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_an_answer_that_is_none_is_named_and_asked_for_again(provider: str, body: bytes) -> None:
+    times: list[int] = []
+
+    def answers(handler: BaseHTTPRequestHandler) -> None:
+        times.append(1)
+        sends(body)(handler)
+
+    with serving(answers) as url, pytest.raises(ModelError, match=r"^entail: body: an answer that"):
+        asked(provider, url, retries=2)
+    assert len(times) == 3
+
+
+def test_what_a_provider_asks_to_wait_has_a_bound() -> None:
+    model = OpenAI(OpenAISettings(base_url="http://127.0.0.1:9/v1", cache=None))
+    for seconds in (1e9, float("inf")):
+        failed = transport.CallFailed("429", "later", again=True, wait_s=seconds)
+        assert 300 <= model._wait(failed, 0) <= 375
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("7", 7.0),
+        ("-3", 0.0),
+        ("nan", None),
+        ("soon", None),
+        ("Wed, 21 Oct 99999999999999999999 07:28:00 GMT", None),
+    ],
+    ids=["seconds", "negative", "nan", "word", "no date"],
+)
+def test_what_is_no_time_to_wait_counts_as_none(said: str, seconds: float | None) -> None:
+    assert retry_after({"retry-after": said}) == seconds
