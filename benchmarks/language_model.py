@@ -54,14 +54,15 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "budget=absolute",
         "budget.tokens=1000",
         "arch=none,bm25,dense,typed_graph,oracle",
+        "model.max_tokens=1500",
     ),
     "loan_moderate": ("budget=moderate",),
     "summ_only": ("arch=summ_only", "baseline=null"),
 }
 """The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
 FURTHER_TOKENS: Final = 300
-"""That one answer may have there, of which a right one needs a third: a small model runs on in
-digits up to what the form's bounds allow, which for an edit is minutes."""
+"""That one answer may have there, of which a right one needs a third, where nothing else is said:
+a small model runs on up to what the form's bounds allow."""
 FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
 MEASURED: Final = ("hotpotqa",)

@@ -14,8 +14,10 @@ ticket is `TaskCard.material["ticket"]`, or the query where a memory is asked wi
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from framework.operations import _json
 from framework.operations.answering import AnswerRequest
@@ -71,7 +73,29 @@ class ProposeEdit(PromptedAnswering[ProposeEditResponse]):
             "material": "\n\n".join(parts),
         }
 
+    def schema(self, request: AnswerRequest) -> Mapping[str, Any] | None:
+        """The files' form, held to the plan's component and settings and to its longest value.
+
+        A weak model runs on where a form lets it; what the plan says is public.
+        """
+        schema: Any = super().schema(request)
+        plan = json.loads(request.task.material.get("change_plan", "{}"))
+        if settings := plan.get("settings"):
+            edit = schema["properties"]["edit"]
+            edit["minItems"] = edit["maxItems"] = len(settings)
+            entry = edit["items"]["properties"]
+            entry["component"] = {"type": "string", "enum": [plan["component"]]}
+            names = list(dict.fromkeys(planned["setting"] for planned in settings))
+            entry["setting"] = {"type": "string", "enum": names}
+            entry["value"] = {"type": "string", "maxLength": max(map(_longest, settings))}
+        return schema  # type: ignore[no-any-return]
+
     def parse(self, text: str, request: AnswerRequest) -> ProposeEditResponse:
         found = super().parse(text, request)
         _json.check_probability(found.confidence)
         return found
+
+
+def _longest(planned: Mapping[str, Any]) -> int:
+    """Characters of the longest value that a setting of the plan may have."""
+    return max(len(str(v)) for v in (planned["value"], planned["greatest"], *planned["options"]))

@@ -70,7 +70,14 @@ def strict(schema: Any) -> None:
             strict(part)
 
 
-HANG_ON_THE_REQUEST = ("author_candidate", "decide", "project", "summarize", "synthesize_schema")
+HANG_ON_THE_REQUEST = (
+    "author_candidate",
+    "decide",
+    "project",
+    "propose_edit",
+    "summarize",
+    "synthesize_schema",
+)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -146,3 +147,21 @@ def test_a_plan_of_another_form_is_told(plan: str) -> None:
     )
     with pytest.raises(ValueError, match="change_plan"):
         answer_by_rule(ProposeEdit(), request)
+
+
+def test_the_form_is_held_to_the_plan() -> None:
+    schema = ProposeEdit().schema(AnswerRequest(task=TASK, view=""))
+    assert schema is not None
+    form = schema["properties"]["edit"]
+    assert (form["minItems"], form["maxItems"]) == (2, 2)
+    assert form["items"]["properties"] == {
+        "component": {"type": "string", "enum": ["cx-01f4a"]},
+        "setting": {"type": "string", "enum": ["page_length", "cipher_profile"]},
+        "value": {"type": "string", "maxLength": len("bluefin")},
+    }
+    without = ProposeEdit().schema(AnswerRequest(task=replace(TASK, material={}), view=""))
+    assert without is not None
+    assert "enum" not in str(without)
+    assert "enum" not in str(ProposeEdit().files.schema)
+    assert set(schema["required"]) == set(schema["properties"])
+    assert schema["additionalProperties"] is form["items"]["additionalProperties"] is False
