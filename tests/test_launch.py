@@ -15,7 +15,7 @@ import pytest
 
 import run as command
 from framework.store import verify_run
-from plugins.domains.hotpotqa.domain import HotpotQA
+from plugins.domains.passages.hotpotqa import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, framework, read_json, run
 
 ROOT = Path(__file__).resolve().parent.parent

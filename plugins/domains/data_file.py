@@ -124,10 +124,12 @@ def listed(path: str, data: bytes) -> tuple[list[Any], Mapping[str, Any] | None]
     if isinstance(value, dict) and "questions" in value:
         said = value.get("provenance", value.get("_provenance"))
         value, stated = value["questions"], said if isinstance(said, Mapping) else None
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and value:
         value = [value]
-    if not isinstance(value, list) or not value:
-        raise DataError(path, None, f"a list of records expected, {kind_of(value)} found")
+    if not isinstance(value, list):
+        raise DataError(path, None, f"a list of questions expected, {kind_of(value)} found")
+    if not value:
+        raise DataError(path, None, "no questions")
     return value, stated
 
 

@@ -107,7 +107,7 @@ class Conversations(Domain[ConversationSettings]):
         )
         self._chats, asked, stated = self.read(settings.path, data)
         self.provenance = provenance_of(
-            settings.path, digest, self.card.provenance, stated, told=settings.unknown_file
+            settings.path, digest, type(self).provenance, stated, told=settings.unknown_file
         )
         self._errata = read_errata(settings.errata, domain=self.name, audit=self.card.errata)
         check_cases(settings.errata, self._errata, (one.id for one in asked))

@@ -128,7 +128,7 @@ def test_two_versions_of_a_domain_are_never_set_side_by_side(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began = read_json(place / "bm25/manifest.json")["data"]["version"]
-    monkeypatch.setattr("plugins.domains.hotpotqa.domain.HotpotQA.version", "9.9")
+    monkeypatch.setattr("plugins.domains.passages.hotpotqa.HotpotQA.version", "9.9")
     told = f"domain version ({began}, 9.9)"
     run(capsys, *HOTPOT, "arch=none", "hydra.run.dir=newer")
     assert framework(capsys, "compare", "bm25", "newer").mistake == (

@@ -28,6 +28,14 @@ NEEDS = {
         f"domain.path={FIXTURES / 'locomo' / 'two.json'}",
         "domain.unknown_file=true",
     ],
+    "musique": [
+        f"domain.path={FIXTURES / 'musique' / 'questions.jsonl'}",
+        "domain.unknown_file=true",
+    ],
+    "two_wiki": [
+        f"domain.path={FIXTURES / 'two_wiki' / 'questions.json'}",
+        "domain.unknown_file=true",
+    ],
     "longmemeval": [f"domain.path={FIXTURES / 'longmemeval' / 'questions.json'}"],
 }
 """Settings without which a domain has no data."""

@@ -22,7 +22,9 @@ MATCHES = {
     "locomo": (*CHAT, "session_ranking"),
     "longmemeval": CHAT,
     "longmemeval_synthetic": CHAT,
+    "musique": ("ranking", "retention", "answer"),
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
+    "two_wiki": ("ranking", "retention", "answer"),
     "text_to_sql": ("execution", "ranking", "retention", "use"),
 }
 """The axes of each domain in their order, as recorded before there was a match; `decision_corpus`

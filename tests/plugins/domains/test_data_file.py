@@ -18,8 +18,9 @@ from framework.errors import DataError, UserError
 from framework.registry import find, plugins, settings_of
 from framework.store.directory import data_differ
 from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
-from plugins.domains.hotpotqa.domain import HotpotQA, HotpotQASettings
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
+from plugins.domains.passages.hotpotqa import HotpotQA
+from plugins.domains.passages.shape import PassageSettings
 from plugins.domains.regulated.loading import SPECS, load_spec
 from plugins.domains.text_to_sql.questions import load
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
@@ -31,7 +32,7 @@ SQL = Path(__file__).parents[3] / "plugins" / "domains" / "text_to_sql" / "quest
 
 
 def hotpotqa(path: Path) -> str:
-    return HotpotQA(HotpotQASettings(path=str(path))).digest()
+    return HotpotQA(PassageSettings(path=str(path))).digest()
 
 
 def corpus(path: Path) -> str:
@@ -112,7 +113,7 @@ def test_half_of_a_character_is_told_with_its_place(
 def test_a_whole_character_in_two_escapes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "whole.json"
     path.write_text(QUESTIONS.read_text().replace("In which town", r"\ud83d\ude00 In which town"))
-    (first, *_) = HotpotQA(HotpotQASettings(path=str(path))).cases(1, 0)
+    (first, *_) = HotpotQA(PassageSettings(path=str(path))).cases(1, 0)
     assert first.task.query.startswith("\U0001f600 In which")
 
 
@@ -224,7 +225,7 @@ MUSIQUE = {
 def given(name: str, path: Path) -> dict[str, Any]:
     """Settings under which a domain reads a file of the user's."""
     sql = SQL.with_name("library.sql")
-    return {
+    given: dict[str, dict[str, Any]] = {
         "airline_fees": {"path": str(path), "unknown_file": True},
         "bank_support": {
             "path": str(path),
@@ -233,10 +234,12 @@ def given(name: str, path: Path) -> dict[str, Any]:
         },
         "regulated": {"spec": str(path)},
         "text_to_sql": {"path": str(sql), "questions": str(path)},
-    }.get(name, {"path": str(path)} | ({"unknown_file": True} if name in REFUSING else {}))
+    }
+    plain = {"path": str(path), "unknown_file": True} if name in REFUSING else {"path": str(path)}
+    return given.get(name, plain)
 
 
-REFUSING = ("locomo",)
+REFUSING = ("locomo", "musique", "two_wiki")
 """Domains that read files that they do not know only where they are told to."""
 
 
@@ -247,6 +250,8 @@ FILES = {
     "hotpotqa": QUESTIONS,
     "longmemeval": CHATS,
     "locomo": FIXTURES / "locomo" / "two.json",
+    "musique": FIXTURES / "musique" / "questions.jsonl",
+    "two_wiki": FIXTURES / "two_wiki" / "questions.json",
     "decision_corpus": HARBOUR,
     "text_to_sql": SQL,
     "regulated": SPECS / "loan.yaml",
@@ -300,15 +305,13 @@ def test_a_corpus_has_the_provenance_of_its_first_record() -> None:
 
 
 def test_a_published_file_has_its_publisher_s_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
-    for domain, settings, path in (
-        (HotpotQA, HotpotQASettings, QUESTIONS),
-        (LongMemEval, LongMemEvalSettings, CHATS),
-    ):
-        made = domain(settings(path=str(path)))  # type: ignore[operator]
-        assert made.provenance != domain.provenance
-        known = replace(domain.provenance, files={"mine.json": made.digest()})
-        monkeypatch.setattr(domain, "provenance", known)
-        assert domain(settings(path=str(path))).provenance == domain.provenance  # type: ignore[operator]
+    for name, path in (("hotpotqa", QUESTIONS), ("longmemeval", CHATS)):
+        plugin = find("domain", name)
+        made = plugin.cls(plugin.settings(path=str(path)))
+        assert made.provenance != plugin.cls.provenance
+        known = replace(plugin.cls.provenance, files={"mine.json": made.digest()})
+        monkeypatch.setattr(plugin.cls, "provenance", known)
+        assert plugin.cls(plugin.settings(path=str(path))).provenance == known
 
 
 def test_what_a_file_says_of_itself_makes_no_other_data() -> None:

@@ -28,6 +28,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],
     "longmemeval": [{"path": "tests/fixtures/longmemeval/questions.json"}],
     "locomo": [{"path": "tests/fixtures/locomo/two.json", "unknown_file": True}],
+    "musique": [{"path": "tests/fixtures/musique/questions.jsonl", "unknown_file": True}],
+    "two_wiki": [{"path": "tests/fixtures/two_wiki/questions.json", "unknown_file": True}],
     "decision_corpus": [{"path": "tests/fixtures/decision_corpus/harbour.jsonl"}],
 }
 """What a domain needs to have cases here, where its own defaults do not say."""

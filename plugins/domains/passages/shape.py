@@ -1,34 +1,35 @@
-"""HotpotQA: questions that need two Wikipedia passages, from the published JSON file."""
+"""Questions over passages: a pool of texts, some of which hold the answer together."""
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
-from framework.contracts import Domain, Provenance
+from framework.contracts import Domain
 from framework.errors import DataError
 from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
-from framework.registry import register
+from framework.text.canonical import digest as digest_values
 from framework.text.tokens import count_tokens
+from plugins.domains.cards import Card
 from plugins.domains.data_file import (
     BadRecordError,
     check_sha256,
-    kind_of,
     list_in,
+    listed,
+    provenance_in,
+    provenance_of,
     read_file,
     read_questions,
-    records_in,
     text_in,
 )
+from plugins.domains.errata import check_cases, read_errata
 
 POOL: Final = "pool"
 """The one history of `corpus=pooled`."""
-
-DUMP_DATE: Final = "2017-10-01"
-"""Date of the Wikipedia dump that the passages come from: they bear no date of their own."""
 
 INSTRUCTION: Final = (
     "Answer the question from the passages you are given. Reply with the answer alone: the "
@@ -36,17 +37,12 @@ INSTRUCTION: Final = (
     "asked."
 )
 
-_WHERE_TO_GET_IT: Final = (
-    "download hotpot_dev_distractor_v1.json from https://hotpotqa.github.io and set "
-    "domain.path=FILE"
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HotpotQASettings:
+class PassageSettings:
     """Where the file is and what a question's history holds.
 
-    path : the published JSON (train or distractor dev; or a file of the same schema).
+    path : the published file, or one of the same schema.
     corpus : `pooled`, one history of every distinct passage of the whole file, whatever the number
         of cases (HippoRAG section 3.1); `own`, for each question the passages of its own context
         (the distractor setting of HotpotQA section 3).
@@ -62,54 +58,56 @@ class HotpotQASettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
-    """One record. `facts`: (sentence index, sentence) of the supporting sentences, by event id."""
+class CheckedPassageSettings(PassageSettings):
+    """Those of a benchmark that refuses bytes that it does not know.
+
+    path, corpus, sha256 : as there.
+    pool : another file of the same schema, whose passages widen the pool; its questions are not
+        asked.
+    errata : a JSON file of corrections by case id, which are applied; evidence is named by title.
+    unknown_file : read a file that is none of those published and does not say what it is.
+    """
+
+    pool: str = ""
+    errata: str = ""
+    unknown_file: bool = False
+
+
+S = TypeVar("S", bound=PassageSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One record.
+
+    facts : by event id of a supporting passage, (index, sentence) of what the answer needs of it.
+    """
 
     id: str
     text: str
     answer: str
     type: str
-    level: str
     context: tuple[str, ...]
     facts: Mapping[str, tuple[tuple[int, str], ...]]
-    complete: bool
+    tags: Mapping[str, str]
 
 
-@register("domain", "hotpotqa")
-class HotpotQA(Domain[HotpotQASettings]):
-    """Multi-hop questions over Wikipedia passages (Yang et al., EMNLP 2018).
+class Passages(Domain[S]):
+    """A benchmark of this shape: a card, and how a record is read.
 
-    An event is a passage: the title, a line break, the sentences as published; its id is the title
-    (`Title#2` for a second text under the same title). Events stand in the order in which the file
-    first mentions them, and all bear the date of the dump. Gold: a `passage` item for each
-    supporting passage, a `fact` item for each supporting sentence (critical: the answer needs it),
-    `evidence` the supporting passages in the annotation's order. Cases are the questions in file
-    order; the seed plays no part. Stratum: the question's type (bridge, comparison).
-
-    Raises UserError when no path is given, DataError naming file and record when the file is
-    missing, is not the published JSON, or a supporting passage is not in the question's context.
+    An event is a passage: the title, a line break, the text; its id is the title (`Title#2` for a
+    second text under the same title). Events stand in the order in which the file first mentions
+    them. Gold: a `passage` item for each supporting passage, a `fact` item for each supporting
+    sentence where those are marked (critical: the answer needs it), `evidence` the supporting
+    passages in the annotation's order. Cases are the questions in file order; the seed plays no
+    part.
     """
 
-    provenance: Provenance = Provenance(
-        source="https://hotpotqa.github.io",
-        revision="train v1.1 and dev distractor v1 (2018); the digest of the file read is recorded",
-        licence="CC BY-SA 4.0",
-        citation=(
-            "Yang, Qi, Zhang, Bengio, Cohen, Salakhutdinov, Manning. HotpotQA: A Dataset for "
-            "Diverse, Explainable Multi-hop Question Answering. EMNLP 2018."
-        ),
-        files={
-            "hotpot_train_v1.1.json": "sha256:"
-            "26650cf50234ef5fb2e664ed70bbecdfd87815e6bffc257e068efea5cf7cd316",
-            "hotpot_dev_distractor_v1.json": "sha256:"
-            "4e9ecb5c8d3b719f624d66b60f8d56bf227f03914f5f0753d6fa1b359d7104ea",
-        },
-        main_score="answer_f1",
-        schema="README.md of https://github.com/hotpotqa/hotpot at 8b1e74e",
-    )
+    card: ClassVar[Card]
+    key: ClassVar[str]
+    """The field of a record's id."""
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
     success_axis: ClassVar[str] = "answer_correct"
-    version: ClassVar[str] = "2"
     headline: ClassVar[tuple[str, ...]] = (
         "recall_at_2",
         "recall_at_5",
@@ -121,21 +119,56 @@ class HotpotQA(Domain[HotpotQASettings]):
     )
     protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
 
-    def __init__(self, settings: HotpotQASettings) -> None:
+    def __init__(self, settings: S) -> None:
         super().__init__(settings)
-        data, self._digest = read_file(
-            settings.path, settings.sha256, domain="hotpotqa", where=_WHERE_TO_GET_IT
+        data, digest = read_file(
+            settings.path, settings.sha256, domain=self.name, where=self.card.where
         )
-        records, stated = records_in(settings.path, data)
-        if self._digest not in self.provenance.files.values():
-            self.provenance = stated
-        self._events, self._questions = _parse(settings.path, records)
+        records, stated = listed(settings.path, data)
+        pool = Pool(between="" if has_spaces(records) else " ", date=self.card.fields["date"])
+        self._questions = self._read(settings.path, records, pool)
+        published = type(self).provenance
+        self._errata = read_errata("", domain=self.name)
+        if isinstance(settings, CheckedPassageSettings):
+            self.provenance = provenance_of(
+                settings.path, digest, published, stated, told=settings.unknown_file
+            )
+            self._errata = read_errata(settings.errata, domain=self.name)
+            check_cases(settings.errata, self._errata, self._questions)
+            digest = self._errata.digest_with(self._widen(settings.pool, pool, digest))
+        elif digest not in published.files.values():
+            self.provenance = provenance_in(settings.path, stated)
+        self._questions = {k: q for k, q in self._questions.items() if self._errata.keep(k)}
+        if not self._questions:
+            raise DataError(settings.path, None, "no questions")
+        self._events, self._digest = pool.events, digest
+        for one in self._errata.corrections.values():
+            for event_id in one.evidence or ():
+                if event_id not in self._events:
+                    said = f"evidence {event_id!r} is no passage of the pool"
+                    raise DataError(getattr(settings, "errata", ""), None, said)
         sizes = {event.id: count_tokens(event.text) for event in self._events.values()}
         if settings.corpus == "pooled":
             self._nominal_tokens = sum(sizes.values())
         else:
             total = sum(sizes[e] for q in self._questions.values() for e in q.context)
             self._nominal_tokens = round(total / len(self._questions))
+
+    @classmethod
+    @abstractmethod
+    def question(cls, record: Mapping[str, Any], pool: Pool) -> Asked:
+        """What a record asks; its passages go into the pool. Raises BadRecordError."""
+
+    def _read(self, path: str, records: Sequence[Any], pool: Pool) -> dict[str, Asked]:
+        return read_questions(path, records, self.key, lambda record: self.question(record, pool))
+
+    def _widen(self, path: str, pool: Pool, digest: str) -> str:
+        """Add another file's passages to the pool; the digest of both."""
+        if not path:
+            return digest
+        data, other = read_file(path, "", domain=self.name, where="domain.pool=FILE names it")
+        self._read(path, listed(path, data)[0], pool)
+        return digest_values([digest, other])
 
     @property
     def nominal_tokens(self) -> int:
@@ -146,7 +179,7 @@ class HotpotQA(Domain[HotpotQASettings]):
         for index, question in enumerate(self._questions.values()):
             if n is not None and index >= n:
                 return
-            yield self._case(question)
+            yield self._errata.answered(self._case(question))
 
     def history(self, history_id: str) -> Iterator[Event]:
         if self.settings.corpus == "pooled" and history_id == POOL:
@@ -161,33 +194,35 @@ class HotpotQA(Domain[HotpotQASettings]):
         """Exact match after normalisation, as in the published evaluation script."""
         return normalise_answer(answer.text) == normalise_answer(gold.answer)
 
-    def _case(self, question: _Question) -> Case:
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
+        """The key's ceiling, where corrections are given."""
+        return self._errata.report([case.id for case in cases]) if self._errata.digest else {}
+
+    def _case(self, question: Asked) -> Case:
         items = []
-        for event_id, facts in question.facts.items():
+        corrected = self._errata.corrections.get(question.id)
+        named = None if corrected is None else corrected.evidence
+        evidence = tuple(question.facts) if named is None else named
+        for event_id in evidence:
             passage = Span(source_id=event_id, text=self._events[event_id].text)
             items.append(
                 GoldItem(id=f"passage:{event_id}", kind="passage", key=event_id, spans=(passage,))
             )
-            for index, sentence in facts:
+            for index, sentence in question.facts.get(event_id, ()):
                 span = Span(source_id=event_id, text=sentence)
                 key = f"{event_id}:{index}"
                 items.append(
                     GoldItem(id=f"fact:{key}", kind="fact", key=key, spans=(span,), critical=True)
                 )
-        gold = Gold(items=tuple(items), evidence=tuple(question.facts), answer=question.answer)
         return Case(
             id=question.id,
             history_id=POOL if self.settings.corpus == "pooled" else question.id,
             task=TaskCard(
                 instruction=INSTRUCTION, query=question.text, operation="answer_question"
             ),
-            gold=gold,
+            gold=Gold(items=tuple(items), evidence=evidence, answer=question.answer),
             stratum=question.type,
-            tags={
-                "type": question.type,
-                "level": question.level,
-                "sentences": "complete" if question.complete else "incomplete",
-            },
+            tags={"type": question.type, **question.tags},
         )
 
 
@@ -197,18 +232,7 @@ def normalise_answer(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
 
 
-def _parse(path: str, records: Any) -> tuple[dict[str, Event], dict[str, _Question]]:
-    """Events by id and questions by id, both in file order. Raises DataError naming the record."""
-    if not isinstance(records, list):
-        raise DataError(path, None, f"a list of questions expected, {kind_of(records)} found")
-    if not records:
-        raise DataError(path, None, "no questions")
-    passages = _Passages(between="" if _has_spaces(records) else " ")
-    questions = read_questions(path, records, "_id", lambda record: _question(record, passages))
-    return passages.events, questions
-
-
-def _has_spaces(records: Sequence[Any]) -> bool:
+def has_spaces(records: Sequence[Any]) -> bool:
     """Whether sentences bring the white space before them, as HotpotQA's do and 2Wiki's do not."""
     contexts = (record.get("context") for record in records if isinstance(record, dict))
     pairs = (pair for context in contexts if isinstance(context, list) for pair in context)
@@ -220,14 +244,14 @@ def _has_spaces(records: Sequence[Any]) -> bool:
     )
 
 
-class _Passages:
+class Pool:
     """The distinct passages met so far, by event id, in order of first occurrence.
 
-    between : what stands between two sentences.
+    between : what stands between two sentences. date : of all of them, as they bear none.
     """
 
-    def __init__(self, between: str) -> None:
-        self._between = between
+    def __init__(self, between: str, date: str) -> None:
+        self._between, self._date = between, date
         self.events: dict[str, Event] = {}
         self._ids: dict[tuple[str, str], str] = {}
 
@@ -245,22 +269,34 @@ class _Passages:
         self.events[event_id] = Event(
             id=event_id,
             text=f"{title}\n{body}" if body else title,
-            time=DUMP_DATE,
+            time=self._date,
             kind="passage",
             metadata={"title": title},
         )
         return event_id
 
 
-def _question(record: Mapping[str, Any], passages: _Passages) -> _Question:
-    """One record of the published schema. Raises BadRecordError."""
+def _pairs(record: Mapping[str, Any], key: str, first: type, second: type) -> list[tuple[Any, Any]]:
+    """The pairs of a list of two-element lists, types checked; at least one."""
+    value = list_in(record, key, "a list of pairs")
+    if not value:
+        raise BadRecordError(f"{key}: a list of pairs expected, an empty list found")
+    for pair in value:
+        if not (isinstance(pair, list) and [type(x) for x in pair] == [first, second]):
+            names = {str: "title", int: "sentence number", list: "sentences"}
+            raise BadRecordError(f"{key}: each a pair [{names[first]}, {names[second]}] expected")
+    return [(a, b) for a, b in value]
+
+
+def paired(record: Mapping[str, Any], pool: Pool) -> Asked:
+    """A record of HotpotQA's schema, which others share. Raises BadRecordError."""
     context: dict[str, None] = {}
     by_title: dict[str, tuple[str, list[str]]] = {}
     ambiguous: set[str] = set()
     for title, sentences in _pairs(record, "context", str, list):
         if not title.strip() or not all(isinstance(s, str) for s in sentences):
             raise BadRecordError("context: a title and sentences in text expected")
-        event_id = passages.id_of(title, sentences)
+        event_id = pool.id_of(title, sentences)
         context[event_id] = None
         if by_title.setdefault(title, (event_id, sentences))[0] != event_id:
             ambiguous.add(title)
@@ -281,25 +317,15 @@ def _question(record: Mapping[str, Any], passages: _Passages) -> _Question:
             found[index] = sentence
         else:
             complete = False  # the published prepro.py passes over such an annotation too
-    return _Question(
+    return Asked(
         id=text_in(record, "_id"),
         text=text_in(record, "question"),
         answer=text_in(record, "answer"),
         type=text_in(record, "type", "all"),
-        level=text_in(record, "level", "unknown"),
         context=tuple(context),
         facts={event_id: tuple(found.items()) for event_id, found in facts.items()},
-        complete=complete,
+        tags={
+            "level": text_in(record, "level", "unknown"),
+            "sentences": "complete" if complete else "incomplete",
+        },
     )
-
-
-def _pairs(record: Mapping[str, Any], key: str, first: type, second: type) -> list[tuple[Any, Any]]:
-    """The pairs of a list of two-element lists, types checked; at least one."""
-    value = list_in(record, key, "a list of pairs")
-    if not value:
-        raise BadRecordError(f"{key}: a list of pairs expected, an empty list found")
-    for pair in value:
-        if not (isinstance(pair, list) and [type(x) for x in pair] == [first, second]):
-            names = {str: "title", int: "sentence number", list: "sentences"}
-            raise BadRecordError(f"{key}: each a pair [{names[first]}, {names[second]}] expected")
-    return [(a, b) for a, b in value]

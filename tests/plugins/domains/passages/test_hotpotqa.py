@@ -16,7 +16,8 @@ from framework.operations.answering import AnswerRequest
 from framework.records import Answer, Case
 from framework.registry import plugins, settings_of
 from framework.text.tokens import count_tokens
-from plugins.domains.hotpotqa.domain import POOL, HotpotQA, HotpotQASettings, normalise_answer
+from plugins.domains.passages.hotpotqa import HotpotQA
+from plugins.domains.passages.shape import POOL, PassageSettings, normalise_answer
 from tests.launching import framework, run
 
 ROOT = Path(__file__).parents[4]
@@ -24,7 +25,7 @@ FIXTURE = ROOT / "tests" / "fixtures" / "hotpotqa" / "questions.json"
 
 
 def opened(path: Path = FIXTURE, **settings: Any) -> HotpotQA:
-    return HotpotQA(HotpotQASettings(path=str(path), **settings))
+    return HotpotQA(PassageSettings(path=str(path), **settings))
 
 
 def by_id(domain: HotpotQA) -> dict[str, Case]:
@@ -155,7 +156,7 @@ def test_digest_is_that_of_the_file_and_the_pin_holds() -> None:
 
 def test_no_path_says_where_to_get_the_file_and_what_to_set() -> None:
     with pytest.raises(UserError, match=r"domain\.path: .*https://hotpotqa.*domain\.path=FILE"):
-        HotpotQA(HotpotQASettings())
+        HotpotQA(PassageSettings())
 
 
 def edited(change: Callable[[list[Any]], object]) -> str:

@@ -1,1 +1,0 @@
-"""HotpotQA, from the published JSON."""

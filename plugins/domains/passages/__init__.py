@@ -1,0 +1,1 @@
+"""The shape `passages`: questions answered from several passages of a pool."""

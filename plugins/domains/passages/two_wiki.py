@@ -1,0 +1,29 @@
+"""2WikiMultihopQA: questions over two to four Wikipedia passages, from the published JSON file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from framework.contracts import Provenance
+from framework.registry import register
+from plugins.domains.cards import Card, card
+from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool, paired
+
+
+@register("domain", "two_wiki")
+class TwoWiki(Passages[CheckedPassageSettings]):
+    """Multi-hop questions made from Wikidata's relations (Ho et al., COLING 2020).
+
+    Stratum: the question's type (comparison, inference, compositional, bridge_comparison).
+
+    Raises UserError when no path is given, DataError naming file and record.
+    """
+
+    card: ClassVar[Card] = card(__file__)
+    provenance: Provenance = card.provenance
+    key: ClassVar[str] = "_id"
+
+    @classmethod
+    def question(cls, record: Mapping[str, Any], pool: Pool) -> Asked:
+        return paired(record, pool)
