@@ -40,6 +40,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "budget=absolute",
         "budget.tokens=1000",
         "arch=none,bm25,dense,oracle",
+        "model.max_tokens=300",
     ),
     "longmemeval": (
         "domain=longmemeval_synthetic",
@@ -54,15 +55,11 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "budget=absolute",
         "budget.tokens=1000",
         "arch=none,bm25,dense,typed_graph,oracle",
-        "model.max_tokens=1500",
     ),
     "loan_moderate": ("budget=moderate",),
     "summ_only": ("arch=summ_only", "baseline=null"),
 }
 """The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
-FURTHER_TOKENS: Final = 300
-"""That one answer may have there, of which a right one needs a third, where nothing else is said:
-a small model runs on up to what the form's bounds allow."""
 FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
 MEASURED: Final = ("hotpotqa",)
@@ -99,7 +96,7 @@ def further(args: argparse.Namespace) -> int:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
     cases = args.cases or FURTHER_CASES
     for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
-        words = [f"n_cases={cases}", f"model.max_tokens={FURTHER_TOKENS}", *FURTHER[sweep_name]]
+        words = [f"n_cases={cases}", *FURTHER[sweep_name]]
         if sweep_name == NEEDS_FILE:
             if not args.hotpotqa:
                 print(f"{sweep_name}: left out without --hotpotqa FILE", flush=True)
