@@ -22,6 +22,11 @@ NEEDS = {
         f"domain.tasks={BANK / 'tasks.json'}",
         "domain.unknown_file=true",
     ],
+    "veterans": [
+        f"domain.path={FIXTURES / 'veterans' / 'decisions.json'}",
+        "domain.haystack=5",
+        "domain.unknown_file=true",
+    ],
     "decision_corpus": [f"domain.path={FIXTURES / 'decision_corpus' / 'harbour.jsonl'}"],
     "hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"],
     "locomo": [

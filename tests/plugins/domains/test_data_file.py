@@ -227,6 +227,7 @@ def given(name: str, path: Path) -> dict[str, Any]:
     sql = SQL.with_name("library.sql")
     given: dict[str, dict[str, Any]] = {
         "airline_fees": {"path": str(path), "unknown_file": True},
+        "veterans": {"path": str(path), "haystack": 5, "unknown_file": True},
         "bank_support": {
             "path": str(path),
             "tasks": str(BANK.with_name("tasks.json")),
@@ -247,6 +248,7 @@ BANK = FIXTURES / "bank_support" / "documents.json"
 FILES = {
     "airline_fees": FIXTURES / "airline_fees",
     "bank_support": BANK,
+    "veterans": FIXTURES / "veterans" / "decisions.json",
     "hotpotqa": QUESTIONS,
     "longmemeval": CHATS,
     "locomo": FIXTURES / "locomo" / "two.json",

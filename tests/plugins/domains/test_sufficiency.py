@@ -16,6 +16,13 @@ from plugins.domains.regulated.domain import Regulated
 from tests.plugins.domains.regulated.support import SEED, SPECS, cases, shared
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "veterans": [
+        {
+            "path": "tests/fixtures/veterans/decisions.json",
+            "haystack": 5,
+            "unknown_file": True,
+        }
+    ],
     "bank_support": [
         {
             "path": "tests/fixtures/bank_support/documents.json",
