@@ -143,11 +143,11 @@ def _nearest(text: str, issues: Sequence[str]) -> str:
     """The issue that shares the greatest part of its and the text's words (Jaccard)."""
     given = _words(text)
 
-    def likeness(issue: str) -> float:
+    def shared(issue: str) -> float:
         own = _words(issue)
         return len(given & own) / (len(given | own) or 1)
 
-    return max(issues, key=likeness)
+    return max(issues, key=shared)
 
 
 def _words(text: str) -> frozenset[str]:
