@@ -1,0 +1,232 @@
+"""A regulation over time, from its published versions in RegML."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Final, Literal
+
+from framework.contracts import Domain, Provenance
+from framework.errors import DataError
+from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
+from framework.registry import register
+from framework.text.canonical import digest, digest_bytes
+from framework.text.tokens import count_tokens
+from plugins.domains.data_file import (
+    BadRecordError,
+    Faults,
+    check_sha256,
+    provenance_of,
+    read_file,
+)
+from plugins.domains.regulation_updates.archive import files_below, files_of
+from plugins.domains.regulation_updates.ledger import Ledger
+from plugins.domains.regulation_updates.questions import REPLIES, STEPS, Question, questions
+from plugins.domains.regulation_updates.versions import Version, read_version
+
+HISTORY: Final = "regulation"
+
+_WHERE_TO_GET_IT: Final = (
+    "from https://github.com/cfpb/regulations-xml take a regulation's versions and set domain.path "
+    "to their folder or to a tar of it (plain or .tar.xz)"
+)
+_CARD: Final = (
+    "The record holds the texts of a regulation, each with the day from which it is in force. A "
+    "text stays in force until one of a later day replaces or removes it. Answer as of the day "
+    "that is named. "
+)
+_DIGEST: Final = "sha256:6a40a59928e5cb53ca4ffad810ca4b1858f7773d9c2d6e6cde85cb9c0bb262c0"
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegulationUpdatesSettings:
+    """Where the versions are and how their numbers are written.
+
+    path : a tar archive of RegML files (plain or packed by xz), or a folder that holds them at any
+        depth; notices among them are passed over.
+    numbers : `published`, or `masked`: each number but the days of coming into force is another,
+        the same everywhere, so that what a model has read of the regulation does not answer.
+    unknown_file : read a file that is not the one published.
+    sha256 : when given, the file must have this digest.
+    """
+
+    path: str = ""
+    numbers: Literal["published", "masked"] = "published"
+    unknown_file: bool = False
+    sha256: str = field(default="", metadata={"operational": True})
+
+    def __post_init__(self) -> None:
+        check_sha256(self.sha256)
+
+
+@register("domain", "regulation_updates")
+class RegulationUpdates(Domain[RegulationUpdatesSettings]):
+    """Which text of a regulation is in force on a day, what changed, and who cites the old one.
+
+    One history for all cases: every paragraph, comment and heading of the first version, then what
+    each later one adds, amends or removes, in order of the days from which they are in force.
+    Edges: `supersedes`, `part_of`, `cites`. Cases ask about the last two changes alone, the day
+    before and the day itself: the text of a unit; whether it was added, amended, removed or
+    unchanged; whether a quotation is in force; who still refers to it in older words. Gold by
+    look-up: a critical `passage` item for each event that the answer follows from. Stratum: the
+    kind of question; cluster: the section or appendix. The order of cases mixes them; the seed
+    plays no part.
+
+    Raises UserError when no path is given, DataError naming what is wrong with the files.
+    """
+
+    provenance: Provenance = Provenance(
+        source="https://github.com/cfpb/regulations-xml",
+        revision="commit f00f32f, 12 CFR 1002 (Regulation B), six versions from 2011 to 2022",
+        licence="US government work, public domain",
+        citation="Consumer Financial Protection Bureau. Regulation B, 12 CFR part 1002, in RegML.",
+        files={
+            "regulation_b_1002.tar.xz": _DIGEST,
+        },
+        main_score="answer_correct",
+        schema="https://github.com/cfpb/regulations-schema, src/eregs.xsd",
+    )
+    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
+    success_axis: ClassVar[str] = "answer_correct"
+    headline: ClassVar[tuple[str, ...]] = (
+        "p_ret",
+        "recall_at_5",
+        "ndcg_at_10",
+        "mrr",
+        "answer_correct",
+    )
+    by_stratum: ClassVar[tuple[str, ...]] = ("p_ret", "answer_correct")
+    protocols: ClassVar[tuple[str, ...]] = ("retrieve", "evaluate")
+
+    def __init__(self, settings: RegulationUpdatesSettings) -> None:
+        super().__init__(settings)
+        files, self._digest = _read(settings)
+        told = settings.unknown_file
+        published = type(self).provenance
+        self.provenance = provenance_of(settings.path, self._digest, published, None, told=told)
+        versions = _versions(settings.path, files)
+        self._ledger = Ledger(
+            [versions[day] for day in sorted(versions)], masked=settings.numbers == "masked"
+        )
+        self._questions = questions(self._ledger, versions)
+        if not self._questions:
+            raise DataError(settings.path, None, "no two versions differ: nothing to ask")
+        self._nominal_tokens = sum(count_tokens(e.text) for e in self._ledger.events.values())
+
+    @property
+    def nominal_tokens(self) -> int:
+        return self._nominal_tokens
+
+    def digest(self) -> str:
+        return self._digest
+
+    def history(self, history_id: str) -> Iterator[Event]:
+        if history_id != HISTORY:
+            raise KeyError(history_id)
+        return iter(self._ledger.events.values())
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        return (self._case(question) for question in self._questions[:n])
+
+    def success(self, answer: Answer, gold: Gold) -> bool:
+        """The same words, in lower case; of a list the same parts, in whatever order."""
+        return _parts(answer.text) == _parts(gold.answer)
+
+    def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
+        """`constant_KIND`: by kind of question, what the most frequent answer alone would earn.
+
+        `steps`, `sections`, `units`: days, sections and units that are asked about.
+        """
+        kinds: dict[str, list[str]] = {}
+        for question in self._questions:
+            kinds.setdefault(question.kind, []).append(question.answer)
+        asked = self._questions
+        return {
+            **{
+                f"constant_{kind}": max(Counter(answers).values()) / len(answers)
+                for kind, answers in sorted(kinds.items())
+            },
+            "steps": float(len({question.step for question in asked})),
+            "sections": float(len({question.section for question in asked})),
+            "units": float(len({question.label for question in asked})),
+        }
+
+    def _case(self, question: Question) -> Case:
+        events, entries = self._ledger.events, self._ledger.entries
+        labels = [k for k, one in entries.items() if {e.event for e in one} & {*question.needs}]
+        others = [e.event for label in labels for e in entries[label]]
+        return Case(
+            id=question.id,
+            history_id=HISTORY,
+            task=TaskCard(
+                instruction=_CARD + REPLIES[question.kind],
+                query=question.text,
+                operation="answer_question",
+            ),
+            gold=Gold(
+                items=tuple(
+                    GoldItem(
+                        id=f"text:{place}",
+                        kind="passage",
+                        key=f"text:{place}",
+                        spans=(Span(source_id=name, text=events[name].text),),
+                        critical=True,
+                    )
+                    for place, name in enumerate(question.needs, start=1)
+                ),
+                evidence=question.needs,
+                distractors=tuple(name for name in others if name not in question.needs),
+                answer=question.answer,
+            ),
+            stratum=question.kind,
+            cluster=question.section,
+            tags={
+                "kind": question.kind,
+                "step": question.step,
+                "asked": "before" if question.day < question.step else "after",
+                "section": question.section,
+            },
+        )
+
+
+def _parts(text: str) -> set[str]:
+    return {" ".join(_WORD.findall(part.casefold())) for part in text.split(";")} - {""}
+
+
+def _read(settings: RegulationUpdatesSettings) -> tuple[dict[str, bytes], str]:
+    """The XML files by name, and the digest of the archive, or of all of a folder's files."""
+    folder = Path(settings.path).expanduser()
+    if not settings.path or not folder.is_dir():
+        data, found = read_file(
+            settings.path, settings.sha256, domain="regulation_updates", where=_WHERE_TO_GET_IT
+        )
+        return files_of(settings.path, data), found
+    files = files_below(settings.path)
+    found = digest({name: digest_bytes(data) for name, data in files.items()})
+    if settings.sha256 and settings.sha256.removeprefix("sha256:") != found[7:]:
+        problem = f"is {found}, domain.sha256 asks for {settings.sha256}"
+        raise DataError(settings.path, None, problem)
+    return files, found
+
+
+def _versions(path: str, files: Mapping[str, bytes]) -> dict[str, Version]:
+    """The versions by the day from which they hold. Raises DataError."""
+    found: dict[str, Version] = {}
+    faults = Faults(path)
+    for name, data in files.items():
+        with faults.of(name):
+            version = read_version(data)
+            if version is None:
+                continue
+            if version.effective in found:
+                raise BadRecordError(f"a second version in force from {version.effective}")
+            found[version.effective] = version
+    faults.check()
+    if len(found) <= STEPS:
+        problem = f"{len(found)} versions of a regulation, at least {STEPS + 1} are needed"
+        raise DataError(path, None, f"{problem}; {_WHERE_TO_GET_IT}")
+    return found
