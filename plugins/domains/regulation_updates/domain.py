@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 
@@ -25,7 +26,13 @@ from plugins.domains.data_file import (
 from plugins.domains.regulation_updates.archive import files_below, files_of
 from plugins.domains.regulation_updates.ledger import Ledger
 from plugins.domains.regulation_updates.questions import REPLIES, STEPS, Question, questions
-from plugins.domains.regulation_updates.versions import Version, read_version
+from plugins.domains.regulation_updates.versions import (
+    Notice,
+    Version,
+    read_document,
+    renamed,
+    repaired,
+)
 
 HISTORY: Final = "regulation"
 
@@ -47,7 +54,7 @@ class RegulationUpdatesSettings:
     """Where the versions are and how their numbers are written.
 
     path : a tar archive of RegML files (plain or packed by xz), or a folder that holds them at any
-        depth; notices among them are passed over.
+        depth, with the notices that order the changes where there are any.
     numbers : `published`, or `masked`: each number but the days of coming into force is another,
         the same everywhere, so that what a model has read of the regulation does not answer.
     unknown_file : read a file that is not the one published.
@@ -108,7 +115,7 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
         told = settings.unknown_file
         published = type(self).provenance
         self.provenance = provenance_of(settings.path, self._digest, published, None, told=told)
-        versions = _versions(settings.path, files)
+        versions, self._repaired = _versions(settings.path, files)
         self._ledger = Ledger(
             [versions[day] for day in sorted(versions)], masked=settings.numbers == "masked"
         )
@@ -139,6 +146,7 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """`constant_KIND`: by kind of question, what the most frequent answer alone would earn.
 
+        `repaired`: units of the last two versions that the files lost and their notices state.
         `steps`, `sections`, `units`: days, sections and units that are asked about.
         """
         kinds: dict[str, list[str]] = {}
@@ -150,6 +158,7 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
                 f"constant_{kind}": max(Counter(answers).values()) / len(answers)
                 for kind, answers in sorted(kinds.items())
             },
+            "repaired": float(self._repaired),
             "steps": float(len({question.step for question in asked})),
             "sections": float(len({question.section for question in asked})),
             "units": float(len({question.label for question in asked})),
@@ -213,20 +222,40 @@ def _read(settings: RegulationUpdatesSettings) -> tuple[dict[str, bytes], str]:
     return files, found
 
 
-def _versions(path: str, files: Mapping[str, bytes]) -> dict[str, Version]:
-    """The versions by the day from which they hold. Raises DataError."""
+def _versions(path: str, files: Mapping[str, bytes]) -> tuple[dict[str, Version], int]:
+    """The versions by the day from which they hold, and how many units notices put right.
+
+    Only what the last steps say is put right: what was before them governs nothing that is asked.
+    Raises DataError.
+    """
     found: dict[str, Version] = {}
+    notices: dict[str, Notice] = {}
     faults = Faults(path)
     for name, data in files.items():
         with faults.of(name):
-            version = read_version(data)
-            if version is None:
-                continue
-            if version.effective in found:
-                raise BadRecordError(f"a second version in force from {version.effective}")
-            found[version.effective] = version
+            document = read_document(data)
+            known: Mapping[str, object] = notices if isinstance(document, Notice) else found
+            if document.effective in known:
+                kind = "notice" if isinstance(document, Notice) else "version"
+                raise BadRecordError(f"a second {kind} in force from {document.effective}")
+            if isinstance(document, Notice):
+                notices[document.effective] = document
+            else:
+                found[document.effective] = document
     faults.check()
     if len(found) <= STEPS:
         problem = f"{len(found)} versions of a regulation, at least {STEPS + 1} are needed"
         raise DataError(path, None, f"{problem}; {_WHERE_TO_GET_IT}")
-    return found
+    days = sorted(found)
+    stepped = [day for last, day in pairwise(days) if found[day].units != found[last].units]
+    right: set[str] = set()
+    names: dict[str, str] = {}
+    for last, day in pairwise(days):
+        if day in stepped[-STEPS:] and day in notices:
+            file = found[day]
+            names |= notices[day].renamed
+            found[day] = repaired(found[last], renamed(file, names), notices[day])
+            right |= {label for label, _ in found[day].units.items() ^ file.units.items()}
+        elif names:
+            found[day] = renamed(found[day], names)
+    return found, len(right)

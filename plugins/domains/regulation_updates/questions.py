@@ -69,14 +69,15 @@ def _on_step(ledger: Ledger, version: Version) -> Iterator[Question]:
     eve = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
     changed = ledger.changed(day)
     for entry in changed:
-        for asked in (eve, day):
-            yield _text(ledger, entry, asked, day)
         yield _change(ledger, entry, entry.change, day)
         yield from _in_force(ledger, entry, eve)
-    for entry in _same(ledger, changed, day):
+    same = _same(ledger, changed, day)
+    for entry in same:
         yield _change(ledger, entry, "unchanged", day)
-        # So that the day alone does not say whether a text is in force.
-        yield _text(ledger, entry, day, day)
+    # Of both, so that the day alone does not say whether a text is in force.
+    for entry in (*changed, *same):
+        for asked in (eve, day):
+            yield _text(ledger, entry, asked, day)
     yield from _cites(ledger, changed, version)
 
 

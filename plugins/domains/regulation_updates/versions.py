@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -34,13 +34,29 @@ class Version:
     cites: Mapping[str, tuple[str, ...]]
 
 
-def read_version(data: bytes) -> Version | None:
-    """One RegML document; None for a notice, which is no version. Raises BadRecordError."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What the Federal Register orders from a day on.
+
+    units, cites : as of a version, of what it adds or restates. deleted : labels that it removes,
+    with all below them. whole : labels that it restates with all below them. renamed : by a label
+    that a change bears inside, the label that it is ordered for.
+    """
+
+    effective: str
+    units: Mapping[str, str]
+    cites: Mapping[str, tuple[str, ...]]
+    deleted: frozenset[str]
+    whole: frozenset[str]
+    renamed: Mapping[str, str]
+
+
+def read_document(data: bytes) -> Version | Notice:
+    """One RegML document. Raises BadRecordError."""
     root = root_of(data)
-    if root.tag == f"{_SPACE}notice":
-        return None
-    if root.tag != f"{_SPACE}regulation":
-        raise BadRecordError(f"a regulation of RegML expected, {root.tag[:60]!r} found")
+    kind = root.tag.removeprefix(_SPACE) if root.tag.startswith(_SPACE) else ""
+    if kind not in ("notice", "regulation"):
+        raise BadRecordError(f"a regulation or notice of RegML expected, {root.tag[:60]!r} found")
     effective = _text_at(root, "effectiveDate")
     try:
         date.fromisoformat(effective)
@@ -48,13 +64,25 @@ def read_version(data: bytes) -> Version | None:
         raise BadRecordError(f"effectiveDate: {effective[:40]!r} is no day") from None
     units: dict[str, str] = {}
     cites: dict[str, tuple[str, ...]] = {}
+    if kind == "notice":
+        return _notice(root, effective, units, cites)
+    _read_units(root, units, cites)
+    if not units:
+        raise BadRecordError("no labelled text")
+    return Version(
+        document=_text_at(root, "documentNumber"), effective=effective, units=units, cites=cites
+    )
+
+
+def _read_units(root: Element, units: dict[str, str], cites: dict[str, tuple[str, ...]]) -> None:
+    """Put the units of an element with what they refer to into these. Raises BadRecordError."""
     for element in root.iter():
         label = element.get("label")
-        if label is None or element.tag in {f"{_SPACE}{name}" for name in _CONTAINERS}:
+        if label is None or element.tag.removeprefix(_SPACE) in _CONTAINERS:
             continue
         if not _LABEL.fullmatch(label) or len(label) > 80:
             raise BadRecordError(f"label: {label[:60]!r} is no label of a regulation")
-        own = [child for child in element if child.tag in {f"{_SPACE}{x}" for x in _WORDED}]
+        own = [child for child in element if child.tag.removeprefix(_SPACE) in _WORDED]
         text = " ".join(" ".join("".join(child.itertext()).split()) for child in own).strip()
         if not text:
             continue
@@ -65,10 +93,69 @@ def read_version(data: bytes) -> Version | None:
         cites[label] = tuple(
             dict.fromkeys(r.get("target", "") for r in refs if r.get("reftype") == "internal")
         )
-    if not units:
-        raise BadRecordError("no labelled text")
-    return Version(
-        document=_text_at(root, "documentNumber"), effective=effective, units=units, cites=cites
+
+
+def _notice(
+    root: Element, effective: str, units: dict[str, str], cites: dict[str, tuple[str, ...]]
+) -> Notice:
+    deleted, whole, renamed = set(), set(), {}
+    for change in root.iter(f"{_SPACE}change"):
+        label = change.get("label", "")
+        if not _LABEL.fullmatch(label):
+            raise BadRecordError(f"label: {label[:60]!r} is no label of a regulation")
+        if change.get("operation") == "deleted":
+            deleted.add(label)
+            continue
+        inside = [child.get("label", "") for child in change]
+        if inside == [label]:
+            whole.add(label)
+        elif len(inside) == 1 and not inside[0].startswith(f"{label}-"):
+            renamed[inside[0]] = label
+        for child in change:
+            # A notice may state a unit alone and again in what holds it.
+            own: dict[str, str] = {}
+            _read_units(child, own, cites)
+            units |= own
+    return Notice(
+        effective=effective,
+        units=units,
+        cites=cites,
+        deleted=frozenset(deleted),
+        whole=frozenset(whole),
+        renamed=renamed,
+    )
+
+
+def renamed(version: Version, names: Mapping[str, str]) -> Version:
+    """A version with the units that bear one of these labels under their own."""
+    moved = {wrong: right for wrong, right in names.items() if right not in version.units}
+    return replace(
+        version,
+        units={moved.get(label, label): text for label, text in version.units.items()},
+        cites={moved.get(label, label): cited for label, cited in version.cites.items()},
+    )
+
+
+def repaired(before: Version, version: Version, notice: Notice) -> Version:
+    """A version with what its own notice orders and its file lost.
+
+    What vanishes without a word of the notice stays as it was, and what the notice adds or restates
+    and the file lacks is there.
+    """
+    units, cites = dict(version.units), dict(version.cites)
+    stated = {label: text for label, text in notice.units.items() if label not in notice.renamed}
+    for label, text in {**before.units, **stated}.items():
+        if label not in units and not _ordered_away(label, notice):
+            units[label] = text
+            cites[label] = (notice.cites if label in stated else before.cites)[label]
+    return replace(version, units=units, cites=cites)
+
+
+def _ordered_away(label: str, notice: Notice) -> bool:
+    if any(label == one or label.startswith(f"{one}-") for one in notice.deleted):
+        return True
+    return label not in notice.units and any(
+        label.startswith(f"{one}-") and is_comment(one) == is_comment(label) for one in notice.whole
     )
 
 

@@ -16,6 +16,10 @@ from framework.testing.reader_conformance import check_reader
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 BANK = FIXTURES / "bank_support"
 NEEDS = {
+    "regulation_updates": [
+        f"domain.path={FIXTURES / 'regulation_updates'}",
+        "domain.unknown_file=true",
+    ],
     "airline_fees": [f"domain.path={FIXTURES / 'airline_fees'}", "domain.unknown_file=true"],
     "bank_support": [
         f"domain.path={BANK / 'documents.json'}",

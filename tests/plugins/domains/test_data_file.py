@@ -228,6 +228,7 @@ def given(name: str, path: Path) -> dict[str, Any]:
     given: dict[str, dict[str, Any]] = {
         "airline_fees": {"path": str(path), "unknown_file": True},
         "veterans": {"path": str(path), "haystack": 5, "unknown_file": True},
+        "regulation_updates": {"path": str(path), "unknown_file": True},
         "bank_support": {
             "path": str(path),
             "tasks": str(BANK.with_name("tasks.json")),
@@ -247,6 +248,7 @@ REFUSING = ("locomo", "musique", "two_wiki")
 BANK = FIXTURES / "bank_support" / "documents.json"
 FILES = {
     "airline_fees": FIXTURES / "airline_fees",
+    "regulation_updates": FIXTURES / "regulation_updates",
     "bank_support": BANK,
     "veterans": FIXTURES / "veterans" / "decisions.json",
     "hotpotqa": QUESTIONS,

@@ -31,6 +31,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "regulated": [{"spec": spec} for spec in SPECS],
+    "regulation_updates": [{"path": "tests/fixtures/regulation_updates", "unknown_file": True}],
     "airline_fees": [{"path": "tests/fixtures/airline_fees", "unknown_file": True}],
     "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],
     "longmemeval": [{"path": "tests/fixtures/longmemeval/questions.json"}],

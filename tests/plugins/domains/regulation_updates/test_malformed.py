@@ -168,7 +168,7 @@ MALFORMED: dict[str, tuple[Callable[[], bytes], str]] = {
     "not utf-8": (edited(b"FERRY", b"\xff\xfe"), "not XML: not well-formed"),
     "an unknown encoding": (edited(b"UTF-8", b"UTF-99"), "not XML: unknown encoding"),
     "an encoding of three bytes": (edited(b"UTF-8", b"shift_jis"), "not XML"),
-    "another root": (last(b"<html/>"), "a regulation of RegML expected, 'html' found"),
+    "another root": (last(b"<html/>"), "a regulation or notice of RegML expected, 'html' found"),
     "no namespace": (edited(b' xmlns="eregs"', b""), "RegML expected, 'regulation' found"),
     "another namespace": (edited(b'"eregs"', b'"other"'), "RegML expected"),
     "no preamble": (edited(b"preamble>", b"before>"), "preamble: no effectiveDate"),
@@ -183,6 +183,14 @@ MALFORMED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a label over lines": (edited(b'label="2099-4"', b'label="1&#10;2"'), "is no label"),
     "a label twice": (edited(b'label="2099-4-b"', b'label="2099-4-a"'), "2099-4-a stands twice"),
     "no labels": (last(re.sub(rb' label="[^"]*"', b"", GOOD)), "no labelled text"),
+    "a notice of no day": (last(b'<notice xmlns="eregs"/>'), "preamble: no effectiveDate"),
+    "a notice of a bad label": (
+        last(
+            b'<notice xmlns="eregs"><preamble><effectiveDate>2019-01-01</effectiveDate></preamble>'
+            b'<change operation="added" label="?"/></notice>'
+        ),
+        r"label: '\?' is no label",
+    ),
     "no words": (last(re.sub(rb">[^<]*<", b"><", GOOD)), "preamble: no effectiveDate"),
 }
 
@@ -205,7 +213,7 @@ def test_a_malformed_file_is_told_in_one_line(name: str, tmp_path: Path) -> None
 def test_bad_files_of_a_folder_are_told_with_their_names(tmp_path: Path) -> None:
     for name in ("a.xml", "b.xml"):
         (tmp_path / name).write_bytes(b"<html/>")
-    with pytest.raises(DataError, match=r"a\.xml: a regulation .*; b\.xml: a regulation"):
+    with pytest.raises(DataError, match=r"a\.xml: a regulation or .*; b\.xml: a regulation"):
         opened(tmp_path)
     with (tmp_path / "c.xml").open("wb") as file:
         file.truncate(LARGEST + 1)
