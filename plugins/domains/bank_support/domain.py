@@ -14,9 +14,10 @@ from framework.registry import register
 from framework.text.canonical import digest
 from framework.text.tokens import count_tokens, truncate
 from plugins.domains.bank_support.actions import done, parsed, written
+from plugins.domains.bank_support.customer import Tables, tables_of
 from plugins.domains.bank_support.loading import Document, Task, documents_of, tasks_of
-from plugins.domains.bank_support.operation import TOOLS
-from plugins.domains.data_file import check_sha256, provenance_of
+from plugins.domains.bank_support.operation import CUSTOMER, TOOLS
+from plugins.domains.data_file import check_sha256, parse_json, provenance_of, read_file
 from plugins.domains.folder import read_records
 
 HISTORY: Final = "policies"
@@ -49,12 +50,15 @@ class BankSupportSettings:
 
     path : the policies: the published folder `documents`, or one JSON list of them.
     tasks : the tasks: the published folder `tasks`, or one JSON list of them.
+    database : the bank's records, `db.json`. Given, what they hold of the customer is handed over
+        with the task; it is no part of memory.
     unknown_file : read files that are not the published ones and do not say what they are.
     sha256 : when given, the policies must have this digest.
     """
 
     path: str = ""
     tasks: str = ""
+    database: str = ""
     unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
@@ -93,6 +97,7 @@ class BankSupport(Domain[BankSupportSettings]):
             "documents.json": "sha256:"
             "73c985f1ea626e466a5f14d91631bf2a57feecf6d4449a5beaab86e1a2b2c785",
             "tasks.json": "sha256:d4545b4c241d7883d8483effbc5fbab0a2ac184133e382f918f138eb0bda6e83",
+            "db.json": "sha256:e692feb797c659f0e21ff7380aa87beb4e95a0694d7bb7945f073102f0293d28",
         },
         main_score="actions_correct",
         schema=(
@@ -125,13 +130,22 @@ class BankSupport(Domain[BankSupportSettings]):
         tasks, of_tasks, also = read_records(
             settings.tasks, "", domain="bank_support", where=_WHERE_TO_GET_IT
         )
-        self._digest = digest([of_policies, of_tasks])
-        published, told = self.provenance, settings.unknown_file
-        self.provenance = provenance_of(settings.path, of_policies, published, stated, told=told)
-        if self.provenance == published:
-            self.provenance = provenance_of(settings.tasks, of_tasks, published, also, told=told)
+        read = [(settings.path, of_policies, stated), (settings.tasks, of_tasks, also)]
+        self._tables: Tables = {}
+        if settings.database:
+            data, of_records = read_file(
+                settings.database, "", domain="bank_support", where=_WHERE_TO_GET_IT
+            )
+            self._tables = tables_of(settings.database, parse_json(settings.database, data))
+            read.append((settings.database, of_records, None))
+        self._digest = digest([found for _, found, _ in read])
+        published = self.provenance
+        for path, found, said in read:
+            where = provenance_of(path, found, published, said, told=settings.unknown_file)
+            if self.provenance == published:
+                self.provenance = where
         documents = documents_of(settings.path, policies)
-        self._tasks = tasks_of(settings.tasks, tasks, documents)
+        self._tasks = tasks_of(settings.tasks, tasks, documents, self._tables)
         self._events = {
             one.id: Event(
                 id=one.id, text=f"{one.title}\n{one.content}", time=NOW[:10], kind="policy"
@@ -175,6 +189,9 @@ class BankSupport(Domain[BankSupportSettings]):
             for name in task.required
         )
         size = len(task.required)
+        material = {TOOLS: self._tools}
+        if task.records:
+            material[CUSTOMER] = task.records
         return Case(
             id=task.id,
             history_id=HISTORY,
@@ -182,7 +199,7 @@ class BankSupport(Domain[BankSupportSettings]):
                 instruction=INSTRUCTION,
                 query=task.scenario,
                 operation="plan_actions",
-                material={TOOLS: self._tools},
+                material=material,
             ),
             gold=Gold(items=items, evidence=task.required, answer=written(task.actions)),
             stratum="1-4" if size < 5 else "5-9" if size < 10 else "10+",

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from framework.errors import DataError
 from plugins.domains.bank_support.actions import Action, expected
+from plugins.domains.bank_support.customer import Tables, changed, records_of
 from plugins.domains.data_file import (
     BadRecordError,
     Faults,
@@ -31,14 +32,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One task. `scenario`: who the customer is and what they want. `state`: records of its own."""
+    """One task. `scenario`: who the customer is and what they want. `records`: what is on file."""
 
     id: str
     scenario: str
     required: tuple[str, ...]
     actions: tuple[Action, ...]
     basis: str
-    state: Mapping[str, Any]
+    records: str
 
 
 def documents_of(path: str, records: Sequence[Any]) -> dict[str, Document]:
@@ -46,11 +47,16 @@ def documents_of(path: str, records: Sequence[Any]) -> dict[str, Document]:
     return _by_id(path, "document", records, _document)
 
 
-def tasks_of(path: str, records: Sequence[Any], documents: Mapping[str, Document]) -> list[Task]:
-    """Tasks in order, each of which requires documents that are there. Raises DataError."""
+def tasks_of(
+    path: str, records: Sequence[Any], documents: Mapping[str, Document], tables: Tables
+) -> list[Task]:
+    """Tasks in order, each of which requires documents that are there. Raises DataError.
+
+    tables : the bank's records before any task; empty where none are given.
+    """
 
     def read(record: Mapping[str, Any]) -> Task:
-        return _task(record, documents)
+        return _task(record, documents, tables)
 
     return list(_by_id(path, "task", records, read).values())
 
@@ -84,7 +90,7 @@ def _document(record: Mapping[str, Any]) -> Document:
     )
 
 
-def _task(record: Mapping[str, Any], documents: Mapping[str, Document]) -> Task:
+def _task(record: Mapping[str, Any], documents: Mapping[str, Document], tables: Tables) -> Task:
     required = list_in(record, "required_documents", "a list of document ids")
     for name in required:
         if not isinstance(name, str):
@@ -102,13 +108,15 @@ def _task(record: Mapping[str, Any], documents: Mapping[str, Document]) -> Task:
     state = record.get("initial_state") or {}
     if not isinstance(state, dict):
         raise BadRecordError(f"initial_state: a JSON object expected, {kind_of(state)} found")
+    told = text_in(scenario, "instructions")
+    on_file = changed(tables, state)
     return Task(
         id=text_in(record, "id"),
-        scenario=text_in(scenario, "instructions"),
+        scenario=told,
         required=tuple(dict.fromkeys(required)),
         actions=expected(actions),
         basis="+".join(basis) or "none",
-        state=state,
+        records=records_of(on_file, told) if tables else "",
     )
 
 

@@ -23,6 +23,7 @@ from tests.plugins.domains.ranked import check_ranking
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "bank_support"
 DOCUMENTS, TASKS = FIXTURES / "documents.json", FIXTURES / "tasks.json"
+RECORDS = FIXTURES / "records.json"
 
 
 def opened(path: Path = DOCUMENTS, tasks: Path = TASKS, **settings: Any) -> BankSupport:
@@ -123,10 +124,14 @@ def test_files_that_are_not_the_published_ones_are_read_when_told(
     with pytest.raises(DataError, match=r"none of the published .*domain\.unknown_file=true"):
         opened(unknown_file=False)
     stated = {"source": "made up", "revision": "1", "licence": "CC0", "citation": "none"}
-    path = tmp_path / "documents.json"
-    whole = {"provenance": stated, "questions": json.loads(DOCUMENTS.read_text())}
-    path.write_text(json.dumps(whole))
-    assert opened(path, unknown_file=False).provenance.licence == "CC0"
+    made = {}
+    for file in (DOCUMENTS, TASKS):
+        made[file] = tmp_path / file.name
+        whole = {"provenance": stated, "questions": json.loads(file.read_text())}
+        made[file].write_text(json.dumps(whole))
+    domain = opened(made[DOCUMENTS], made[TASKS], unknown_file=False)
+    assert domain.provenance.licence == "CC0"
+    path = made[TASKS]
     # The published policies with tasks of one's own are not the published data.
     policies = data_dir / "tau2_banking" / "documents.json"
     path.write_text(
@@ -139,7 +144,7 @@ def test_files_that_are_not_the_published_ones_are_read_when_told(
             ]
         )
     )
-    with pytest.raises(DataError, match=r"documents\.json: is sha256:.*unknown_file=true"):
+    with pytest.raises(DataError, match=r"tasks\.json: is sha256:.*unknown_file=true"):
         opened(policies, path, unknown_file=False)
 
 
@@ -155,6 +160,52 @@ def test_malformed_documents_and_tasks_end_in_one_line(tmp_path: Path) -> None:
     assert told["0.evaluation_criteria.actions.0.name=null"].endswith(
         "action 1: name: text expected, nothing found"
     )
+
+
+# ------------------------------------------------------------------------------------ customers
+
+
+def on_file(domain: BankSupport, case_id: str) -> Any:
+    told = by_id(domain)[case_id].task.material.get("customer", "")
+    return json.loads(told) if told else None
+
+
+def test_what_the_bank_has_on_file_of_the_customer_is_handed_over() -> None:
+    domain = opened(database=str(RECORDS))
+    assert on_file(domain, "fx_03") == {
+        "users": [{"user_id": "u3", "name": "Cy Marsh", "phone_number": "555-0103"}],
+        "accounts": [
+            {"account_id": "s3", "user_id": "u3", "balance": "20"},
+            {"account_id": "c3", "user_id": "u3", "balance": "0"},
+        ],
+        # By the number of an account of theirs.
+        "transactions": [{"transaction_id": "t1", "account_id": "s3", "amount": 20}],
+    }
+    assert on_file(domain, "fx_04") is None
+    assert on_file(opened(), "fx_03") is None
+    assert domain.digest() != opened().digest()
+    assert [case.gold for case in domain.cases(None, 0)] == [
+        case.gold for case in opened().cases(None, 0)
+    ]
+
+
+def test_a_task_changes_what_is_on_file(tmp_path: Path) -> None:
+    records = json.loads(TASKS.read_text())
+    added = {"accounts": {"data": {"s3": {"account_id": "s3", "user_id": "u3", "balance": "70"}}}}
+    records[2]["initial_state"] = {"initialization_data": {"agent_data": added}}
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(records))
+    found = on_file(opened(tasks=path, database=str(RECORDS)), "fx_03")
+    assert [row["balance"] for row in found["accounts"]] == ["70", "0"]
+    records[2]["initial_state"] = {"initialization_data": {"agent_data": {"accounts": 3}}}
+    path.write_text(json.dumps(records))
+    with pytest.raises(DataError, match=r"task 3 \(id 'fx_03'\): accounts\.data: a JSON object of"):
+        opened(tasks=path)
+
+
+def test_malformed_records_end_in_one_line(tmp_path: Path) -> None:
+    told = check_malformed(RECORDS, tmp_path, lambda path: opened(database=str(path)))
+    assert told["users.data=list"].endswith("users.data: a JSON object of records expected")
 
 
 # ------------------------------------------------------------------------------------- actions
