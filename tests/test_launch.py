@@ -456,3 +456,14 @@ def test_a_text_that_no_terminal_can_show_is_shown_all_the_same(
     monkeypatch.setattr("framework.cli.plugins.list_plugins", shown)
     done = framework(capsys, "list")
     assert (done.status, done.out) == (0, "so \\ud83d\n")
+
+
+def test_an_option_that_grows_without_end_is_refused_at_once(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    (place / "mine" / "arch").mkdir(parents=True)
+    lists = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10))
+    (place / "mine" / "arch" / "bomb.yaml").write_text(f"a0: &a0 [1, 2]\n{lists}")
+    told = "mine/arch/bomb.yaml: aliases (*) make more than 500,000 values of it"
+    assert run(capsys, "--config-dir=mine", *HOTPOT, "arch=bomb").mistake == told
+    assert framework(capsys, "--config-dir=mine", "list", "arch").mistake == told

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,14 +14,16 @@ from benchmarks.chaos.hostile import (
     BODIES,
     Answer,
     answers,
+    body_of,
     drips,
     never_ends,
     packed,
     redirects,
+    says,
     sends,
     serving,
 )
-from benchmarks.chaos.trial import MARKER, Place, asking
+from benchmarks.chaos.trial import MARKER, RUN, Place, asking
 
 Trial = Callable[[Place], str]
 
@@ -110,3 +113,66 @@ for _file, _old, _new in (
         with unfinished(place) as run:
             _replace(run / file, old, new)
             return place.run("run", "resume=r")
+
+
+for _what, _said in (
+    ("negative", -1000),
+    ("absurd", 10**30),
+    ("infinite", float("inf")),
+    ("of text", "many"),
+):
+    _served(
+        f"says {_what} counts of tokens",
+        says('{"answer": "Paris", "evidence": ""}', _said, _said),
+        "max_cost_usd=1",
+    )
+_served("says no counts of tokens", sends(body_of('{"answer": "Paris", "evidence": ""}')))
+_served("repeats the key in its answer", answers(MARKER, f"It is {MARKER}."), short=True)
+_ESCAPED = "".join(f"\\u{ord(letter):04x}" for letter in MARKER)
+_served("repeats the key in escapes", says(f'{{"answer": "{_ESCAPED}", "evidence": ""}}'))
+
+
+@fault("cache", "is no database", short=True)
+def _no_database(place: Place) -> str:
+    (place.path / "c.sqlite").write_bytes(b"no database, but long enough to look at" * 100)
+    with serving(answers("Paris")) as url:
+        return place.ask(url, "model.cache=c.sqlite")
+
+
+@fault("cache", "is a directory")
+def _directory(place: Place) -> str:
+    (place.path / "c.sqlite").mkdir()
+    with serving(answers("Paris")) as url:
+        return place.ask(url, "model.cache=c.sqlite")
+
+
+@fault("cache", "holds damaged responses")
+def _damaged(place: Place) -> str:
+    with serving(answers("Paris")) as url:
+        place.ask(url, "model.cache=c.sqlite", "hydra.run.dir=first")
+        with closing(sqlite3.connect(place.path / "c.sqlite")) as db, db:
+            db.execute("UPDATE responses SET response = substr(response, 1, 9)")
+        return place.ask(url, "model.cache=c.sqlite")
+
+
+@fault("files", "an option whose aliases make 10^10 values of it", short=True)
+def _bomb(place: Place) -> str:
+    (place.path / "mine" / "arch").mkdir(parents=True)
+    lists = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 11))
+    (place.path / "mine" / "arch" / "bomb.yaml").write_text(f"a0: &a0 [1, 2]\n{lists}")
+    return place.run("run", "--config-dir=mine", *RUN, "arch=bomb")
+
+
+for _kind, _text in (
+    ("aliases that make 10^10 values of it", "a0: &a0 [1]\n" + "".join(
+        f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 11)
+    )),
+    ("100,000 brackets", "[" * 100_000),
+    ("a key twice", "name: loan\nname: claims\n"),
+    ("no text", "\x00\x01"),
+):  # fmt: skip
+
+    @fault("files", f"a spec with {_kind}")
+    def _spec(place: Place, text: str = _text) -> str:
+        (place.path / "spec.yaml").write_text(text)
+        return place.run("run", "domain=loan", "domain.spec=spec.yaml", "tracking=none")

@@ -194,6 +194,10 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
         raise UserError(str(error)) from None
     if unknown:
         raise UserError(f"{unknown[0]}: no such option; see `decisionbench run --help`")
+    if args.config_dir is not None:
+        from framework.engine.compose import check_options
+
+        check_options(args.config_dir)
     overrides: list[str] = args.overrides
     return [word for word in argv if word not in overrides], overrides
 

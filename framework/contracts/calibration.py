@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from framework.contracts.configured import Configured, S
 from framework.errors import UserError
 from framework.text.canonical import digest
+from framework.text.reading import read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def calibration_in(path: str) -> dict[str, Any]:
 
 
 def _content(path: str) -> Any:
-    return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    return read_json(Path(path).expanduser().read_text(encoding="utf-8"))
 
 
 def judge_digest(name: str, identity: Mapping[str, Any]) -> str:

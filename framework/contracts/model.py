@@ -77,7 +77,10 @@ class Operation(ABC, Generic[Req, Res]):
         start, end = text.find("{"), text.rfind("}")
         if start < 0 or end < start:
             raise ValueError("no JSON object in the response")
-        value = json.loads(text[start : end + 1])
+        try:
+            value = json.loads(text[start : end + 1])
+        except RecursionError:
+            raise ValueError("the response is nested too deeply") from None
         if not isinstance(value, dict):
             raise ValueError("the response is not a JSON object")
         return value

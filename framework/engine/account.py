@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from framework.models.prices import no_price
 from framework.models.spending import Spending, Spent, spent_on
 from framework.models.transport import Served
 from framework.store.directory import SWEEP_PLAN, State
+from framework.text.reading import read_json
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""
@@ -100,5 +100,5 @@ def check_prices(plan: Plan, models: list[Served[Any]]) -> None:
 
 def _of_sweep(path: Path) -> str | None:
     """The account in the plan of a sweep; None where it has none."""
-    stored: str | None = json.loads((path / SWEEP_PLAN).read_bytes()).get("account")
+    stored: str | None = read_json((path / SWEEP_PLAN).read_bytes()).get("account")
     return stored

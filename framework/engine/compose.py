@@ -6,15 +6,18 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+from yaml import YAMLError
 
 from framework.config import ALL_GROUPS, Plan, labels, plan
 from framework.engine.secrets import check_without_keys, close_environment
 from framework.errors import UserError
 from framework.registry import nearest
+from framework.text.reading import TooMuch, read_yaml
 
 CONF: Final = Path(__file__).resolve().parents[2] / "conf"
 """Directory of the shipped configuration groups."""
@@ -46,11 +49,24 @@ def composer(config_dir: Path = CONF) -> Iterator[None]:
         yield
 
 
+def check_options(folder: str) -> None:
+    """Raise UserError for a file of options that composing would never end with."""
+    for pattern in ("*.yaml", "*/*.yaml", "*/*/*.yaml"):
+        for file in Path(folder).glob(pattern):
+            # What else is wrong with a file is told where it is chosen.
+            with suppress(OSError, ValueError, YAMLError):
+                try:
+                    read_yaml(file.read_text(encoding="utf-8"))
+                except TooMuch as error:
+                    raise UserError(f"{file}: {error}") from None
+
+
 @contextmanager
 def options_of(folder: str) -> Iterator[None]:
     """Inside, options in a folder of the user's are found too. Raises UserError for no folder."""
     if not Path(folder).is_dir():
         raise UserError(f"--config-dir: {folder} is not a directory")
+    check_options(folder)
     added_folders.append(f"file://{Path(folder).absolute()}")
     try:
         yield
@@ -63,7 +79,6 @@ def compose_raw(overrides: Sequence[str]) -> Any:
     from hydra import compose
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
 
     check_overrides(overrides)
     while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 import sys
@@ -15,6 +14,7 @@ from framework.config import Plan
 from framework.models.prices import prices_digest
 from framework.store import MANIFEST
 from framework.text.canonical import digest, digest_file
+from framework.text.reading import read_json
 from framework.text.tokens import TOKENIZER
 
 _PROJECT: Final = "decisionbench"
@@ -51,7 +51,7 @@ def manifest(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a directory; empty where there is none that can be read."""
     try:
-        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        found = read_json((path / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -59,7 +59,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 def changed_since(path: Path, plan: Plan) -> list[str]:
     """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
-    began = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    began = read_json((path / MANIFEST).read_text(encoding="utf-8"))
     now = manifest(plan, {})
     changed = [
         f"{group}={plugin['name']}"

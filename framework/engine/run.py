@@ -14,6 +14,7 @@ from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
 from framework.contracts import REPORTED, Gate, GateOutcome, Judge
+from framework.engine.account import served_of
 from framework.engine.domains import open_domain
 from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
@@ -79,7 +80,7 @@ def execute(
     `prepared` has the plan's parts and `begun` the directory's state, where they are known already.
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
     With an `origin`, or in a directory that was begun with one, its answers are judged again.
-    Raises UserError where the directory holds another configuration.
+    Raises UserError where the directory holds another configuration, or a cache can't be used.
     """
     begun = begun or begun_in(plan, directory)
     if begun is not None and begun.finished is not None:
@@ -92,6 +93,8 @@ def execute(
     prepared = prepared or prepare(plan)
     pipeline = prepared.pipeline
     domain = pipeline.domain
+    for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
+        part.check()
     if begun is not None:
         changed = changed_since(directory, plan)
         if changed:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from framework.errors import UserError
-
-_NAMED_LIKE_A_KEY: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
-_SHORTEST: Final = 12
-"""Characters from which on a variable's value is taken for a key, and not for a word."""
+from framework.text.keys import keys_of_environment
 
 
 def close_environment() -> None:
@@ -35,14 +30,9 @@ def _refuse(name: str, default: object = None) -> None:
 def check_without_keys(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
     """Raise UserError where a value or an override holds what the environment keeps as a key.
 
-    Keys are the values of at least 12 characters of variables that are named like one (`..._KEY`,
-    `..._TOKEN`, `..._SECRET`, `..._PASSWORD`, `..._CREDENTIALS`). The message has none of them.
+    The message has none of them.
     """
-    keys = {
-        value: name
-        for name, value in os.environ.items()
-        if len(value) >= _SHORTEST and _NAMED_LIKE_A_KEY.search(name.upper())
-    }
+    keys = keys_of_environment()
     if not keys:
         return
     given = (("an override", override) for override in overrides)

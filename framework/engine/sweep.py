@@ -44,6 +44,7 @@ from framework.store.directory import (
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
 from framework.store.former import read_json, renamed_table
 from framework.text.canonical import digest
+from framework.text.reading import read_json as bounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,7 +358,7 @@ def _jobs_of(path: Path) -> list[Path]:
 def stored_sweep(path: Path) -> dict[str, Any]:
     """The plan of a sweep directory. Raises DataError for what is none."""
     try:
-        stored: dict[str, Any] = json.loads((path / SWEEP_PLAN).read_bytes())
+        stored: dict[str, Any] = bounded((path / SWEEP_PLAN).read_bytes())
         stored["jobs"] = list(stored["jobs"])
     except (ValueError, KeyError, TypeError):
         raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None

@@ -9,12 +9,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from framework.errors import StopRun
 from framework.models._sqlite import connect
 from framework.text.canonical import digest
 
@@ -57,27 +59,36 @@ def key_of(provider: str, base_url: str, request: Mapping[str, Any], sample: int
 
 
 class ResponseCache:
-    """Responses on disk. Raises UserError where the file can't be used."""
+    """Responses on disk.
+
+    Raises UserError where the file can't be used, and StopRun where it no longer can.
+    """
 
     def __init__(self, path: Path) -> None:
         self._connection = connect(path, _SCHEMA)
         self._path = path
 
     def get(self, key: str) -> Response | None:
-        """The stored response, None where there is none."""
-        found = self._connection.execute(
-            "SELECT response FROM responses WHERE key = ?", (key,)
-        ).fetchone()
-        return None if found is None else Response(**json.loads(found[0]))
+        """The stored response; None where there is none, or one that can't be read."""
+        found = self._execute("SELECT response FROM responses WHERE key = ?", (key,)).fetchone()
+        try:
+            return None if found is None else Response(**json.loads(found[0]))
+        except (TypeError, ValueError, RecursionError):
+            self._execute("DELETE FROM responses WHERE key = ?", (key,))
+            return None
 
     def put(self, key: str, operation: str, response: Response) -> None:
         """Store a response; it is the kernel's when this returns. The first one stays."""
         # `asdict` copies deeply, which is slow, and there is nothing deep here.
         plain = {name: getattr(response, name) for name in Response.__slots__}
         text = json.dumps(plain, separators=(",", ":"))
-        self._connection.execute(
-            "INSERT OR IGNORE INTO responses VALUES (?, ?, ?)", (key, operation, text)
-        )
+        self._execute("INSERT OR IGNORE INTO responses VALUES (?, ?, ?)", (key, operation, text))
+
+    def _execute(self, statement: str, values: tuple[str, ...]) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            raise StopRun(f"{self._path}: can't be used as a database any more: {error}") from None
 
     def claim(self, key: str) -> bool:
         """Whether this process alone may now ask for a response; another has it until it lets go.

@@ -13,6 +13,7 @@ import yaml
 from framework.errors import DataError
 from framework.models.cache import Response
 from framework.text.canonical import digest
+from framework.text.reading import read_yaml
 
 PRICES: Final = Path(__file__).resolve().parents[2] / "conf" / "prices.yaml"
 
@@ -65,7 +66,7 @@ def prices_digest(path: Path = PRICES) -> str:
 
 def _models(path: Path) -> Mapping[str, Any]:
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+        loaded = read_yaml(path.read_text(encoding="utf-8"))
         models = loaded["models"]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise DataError(path, None, f"no list of prices: {error}") from None

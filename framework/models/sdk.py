@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final, TypeVar
 
 from framework.models.cache import Response
 from framework.models.transport import CallFailed, Served, ServedSettings
 from framework.models.wire import bounded_client, retry_after
+from framework.text.keys import without_keys
 
 S = TypeVar("S", bound=ServedSettings)
 
@@ -71,9 +73,10 @@ class ThroughSDK(Served[S]):
         return self.read(answer, request)
 
     def read(self, answer: Any, request: Mapping[str, Any]) -> Response:
-        """The response in a decoded body. Raises CallFailed for one that is not of the protocol."""
+        """The response in a decoded body, without any key. Raises CallFailed for none."""
         try:
-            return self.response(answer, request)
+            response = self.response(answer, request)
+            return replace(response, text=without_keys(response.text, self._key))
         except _NOT_OF_THE_PROTOCOL:
             raise _no_answer() from None
 
@@ -128,15 +131,19 @@ def _message(error: Any, key: str) -> str:
         return name
     inner = body.get("error")
     said = (inner if isinstance(inner, Mapping) else body).get("message", "")
-    said = " ".join(str(said).split())
-    if key:
-        said = said.replace(key, "***")
+    said = without_keys(" ".join(str(said).split()), key)
     return f"{name}: {said[:_LONGEST_MESSAGE]}" if said else name
 
 
 def _no_answer() -> CallFailed:
     """A body that was cut off, or is not what the protocol says: it was served all the same."""
     return CallFailed("body", "an answer that is none", again=True, maybe_billed=True)
+
+
+def tokens_of(usage: Any, name: str) -> int:
+    """Tokens that a server says it counted; -1 where it says no number (see `believed`)."""
+    said = usage.get(name) if isinstance(usage, Mapping) else None
+    return said if type(said) is int else -1
 
 
 def is_closed(schema: Any) -> bool:

@@ -13,7 +13,7 @@ import random
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from framework.bounds import Bounded, at_least
 from framework.errors import DoesNotFit, ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
-from framework.models.dry_run import current_dry_run
+from framework.models.dry_run import current_dry_run, likely_tokens
 from framework.models.prices import Price, no_price, price_of
 from framework.models.spending import Reservation, Spending, current
 from framework.models.throttle import Throttle
@@ -35,6 +35,10 @@ OPERATIONAL: Final = {"operational": True}
 """Metadata of a setting that can not change a measured value."""
 _OVERHEAD_BYTES: Final = 4096
 """What a provider may add to a request: its own instructions for tools."""
+_BYTES_A_TOKEN: Final = 4
+"""About as many, in most languages and tokenizers."""
+_ASKED_IN: Final = ("system", "messages", "input")
+"""The parts of a request that are counted, by any provider's name."""
 _POLL_S: Final = 0.02
 """How often is looked whether another process has ended the same call."""
 _STOPS: Final = frozenset({"301", "302", "303", "307", "308", "401", "403", "404"})
@@ -147,6 +151,13 @@ class Served(ABC, Generic[S]):
         self._flights: dict[str, asyncio.Future[Response]] = {}
         self._told_late = False
         self._greeted: asyncio.Task[None] | None = None
+
+    def check(self) -> None:
+        """Raise UserError where the cache can't be used: before a call is made, not at each."""
+        self._open_cache()
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
 
     @classmethod
     def price_for(cls, settings: S) -> Price | None:
@@ -362,7 +373,8 @@ class Served(ABC, Generic[S]):
                 else:
                     account.write_off(reserved)
             raise
-        return replace(response, seconds=response.seconds or time.perf_counter() - start)
+        seconds = response.seconds or time.perf_counter() - start
+        return replace(believed(response, body, self.most_out), seconds=seconds)
 
     def _tell_late(self) -> None:
         """Say, after the first answer that came too late, what is done about it."""
@@ -385,6 +397,44 @@ class Served(ABC, Generic[S]):
         if self._cache is None and settings.cache is not None:
             self._cache = ResponseCache(Path(settings.cache))
         return self._cache
+
+
+def believed(response: Response, body: Mapping[str, Any], most_out: int) -> Response:
+    """A response whose counts of tokens can be: those of the server, held to our own count.
+
+    Fewer than half of what we count, and none, is our count; more than any tokenizer makes of the
+    bytes, or than were asked for, is that bound. So no answer costs less than nothing, or more than
+    was reserved for it. What was kept of a prefix is part of the prompt, or none of it was kept.
+    """
+    if response.stop == "unfit":
+        return response
+    size = len(canonical_bytes(body))
+    tokens_in, tokens_out = response.tokens_in, response.tokens_out
+    if tokens_in * 2 * _BYTES_A_TOKEN < size:
+        asked = "".join(_texts([body.get(part) for part in _ASKED_IN]))
+        own = likely_tokens(asked)
+        tokens_in = own if tokens_in * 2 < own else max(tokens_in, 0)
+    own = likely_tokens(response.text) if most_out else 0
+    tokens_out = own if tokens_out * 2 < own else max(tokens_out, 0)
+    tokens_in = min(tokens_in, size + _OVERHEAD_BYTES)
+    kept, written = response.tokens_cached, response.tokens_written
+    if min(kept, written) < 0 or kept + written > tokens_in:
+        kept = written = 0
+    return replace(
+        response,
+        tokens_in=tokens_in,
+        tokens_out=min(tokens_out, max(own, most_out)),
+        tokens_cached=kept,
+        tokens_written=written,
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, Mapping)):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner)
 
 
 def _key(settings: ServedSettings, group: str, name: str) -> str:

@@ -14,7 +14,6 @@ one judge. Texts hold named slots, `{record}`; a brace that is meant is doubled.
 from __future__ import annotations
 
 import copy
-import json
 import string
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -29,6 +28,7 @@ from framework.operations._json import read_as
 from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.registry import nearest, plugins
 from framework.text.canonical import digest
+from framework.text.reading import read_json
 
 SHIPPED: Final = Path(__file__).resolve().parent / "prompts"
 """The default prompts of the shipped operations."""
@@ -183,7 +183,7 @@ def _json(path: Path) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError as error:
         raise DataError(path, getattr(error, "lineno", None), f"not JSON: {error}") from None
     if not isinstance(value, dict):

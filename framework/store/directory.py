@@ -42,7 +42,9 @@ from framework.store.former import read_json, renamed
 from framework.store.parquet import write_parquet
 from framework.store.seal import ANSWERS as ANSWERS
 from framework.store.seal import ENDS, RECORD, WRITTEN, digest_of, edited
-from framework.text.canonical import canonical_bytes, digest_bytes
+from framework.text.canonical import canonical_json, digest_bytes
+from framework.text.keys import without_keys
+from framework.text.reading import read_json as bounded
 
 CONFIG: Final = "config.yaml"
 ROWS: Final = "rows.parquet"
@@ -98,7 +100,7 @@ class FinishedRun:
     def manifest(self) -> Mapping[str, Any]:
         """The content of manifest.json. Raises DataError where it is damaged."""
         try:
-            found: dict[str, Any] = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+            found: dict[str, Any] = bounded((self.path / MANIFEST).read_bytes())
         except (OSError, ValueError) as error:
             raise DataError(self.path / MANIFEST, None, f"not JSON: {error}") from None
         return found
@@ -175,8 +177,12 @@ class RunDirectory:
         return _is_locked(path / JOURNAL)
 
     def add(self, row: Row, record: Mapping[str, Any]) -> None:
-        """Write a row and its record; both are the kernel's when this returns."""
-        line = canonical_bytes({"key": list(row.key), "error": row.error, **record}) + b"\n"
+        """Write a row and its record, without keys; both are the kernel's when this returns."""
+        plain = canonical_json(to_plain(row))
+        if (clean := without_keys(plain)) != plain:
+            row = from_plain(json.loads(clean))
+        text = canonical_json({"key": list(row.key), "error": row.error, **record})
+        line = without_keys(text).encode() + b"\n"
         self._answers.write(line)
         self._answers.flush()
         end = self._answers.tell()

@@ -5,8 +5,9 @@ A file keeps the words and bytes that it was sealed with; only what is read of i
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
+
+from framework.text.reading import read_json as bounded
 
 _KEYS: Final = {
     "fairness": "budget_use",
@@ -32,8 +33,8 @@ _VALUES: Final = {
 
 
 def read_json(text: str | bytes) -> Any:
-    """JSON data of a run, a loop or a sweep. Raises ValueError where the text is not JSON."""
-    return json.loads(text, object_hook=_renamed)
+    """JSON data of a run, a loop or a sweep. Raises ValueError as `bounded` does."""
+    return bounded(text, _renamed)
 
 
 def renamed(data: Any) -> Any:

@@ -13,6 +13,7 @@ from framework.bounds import Bounded, above, at_least
 from framework.errors import DataError, UserError
 from framework.registry import instance_of
 from framework.text.canonical import digest
+from framework.text.reading import read_yaml
 
 _T = TypeVar("_T")
 
@@ -106,7 +107,7 @@ def read_file(path: Path) -> tuple[Preregistration, dict[str, Any]]:
     Raises UserError where there is no such file, DataError (file) for anything wrong in it.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     except yaml.YAMLError as error:

@@ -7,7 +7,6 @@ of that very event and is stamped on afterwards.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,6 +19,7 @@ from framework.store.chain import Verdict, read, verify_to_last
 from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
 from framework.text.canonical import digest, digest_bytes, digest_entry, files_below
+from framework.text.reading import read_json
 
 JOURNAL: Final = "journal.jsonl"
 MANIFEST: Final = "manifest.json"
@@ -213,7 +213,7 @@ def _matches(name: str, path: Path, sealed: str) -> bool:
 
 def _load_manifest(path: Path) -> dict[str, Any]:
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = read_json(path.read_bytes())
     except ValueError as error:
         raise DataError(path, None, f"not JSON: {error}") from error
     if not isinstance(manifest, dict):

@@ -12,6 +12,7 @@ from framework.contracts import Assignment, Author, Client
 from framework.errors import DataError, UserError
 from framework.registry import register
 from framework.text.canonical import canonical_json, digest
+from framework.text.reading import read_yaml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,7 @@ class ScriptedSettings:
             import yaml
 
             try:
-                drafts = yaml.safe_load(Path(self.path).read_text(encoding="utf-8"))
+                drafts = read_yaml(Path(self.path).read_text(encoding="utf-8"))
             except OSError as error:
                 raise UserError(f"author.path: {self.path}: {error.strerror}") from None
             except yaml.YAMLError as error:

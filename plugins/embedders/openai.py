@@ -14,11 +14,10 @@ from framework.errors import ModelError
 from framework.models.cache import Response
 from framework.models.client import book
 from framework.models.dry_run import current_dry_run, likely_tokens
-from framework.models.sdk import ThroughSDK
+from framework.models.sdk import ThroughSDK, tokens_of
 from framework.models.transport import ServedSettings
 from framework.records import Usage
 from framework.registry import register
-from framework.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,8 +131,7 @@ class OpenAIEmbedder(ThroughSDK[OpenAIEmbedderSettings], Embedder[OpenAIEmbedder
         vectors = np.array([entry["embedding"] for entry in ordered], dtype="<f4")
         if vectors.ndim != 2 or not np.isfinite(vectors).all():
             raise ValueError("no vectors of one length")
-        usage = answer.get("usage")  # a server that counts nothing: by our own counter
-        tokens = int(usage["prompt_tokens"]) if usage else sum(map(count_tokens, texts))
+        tokens = tokens_of(answer.get("usage"), "prompt_tokens")
         return Response(
             text=base64.b64encode(vectors.tobytes()).decode(),
             stop="end",

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from framework.contracts import Prompt
 from framework.models.cache import Response
-from framework.models.sdk import is_closed
-from framework.text.tokens import count_tokens
+from framework.models.sdk import is_closed, tokens_of
 
 CANDIDATES: Final = 20
 """Alternatives to a token that are asked for, the most that the protocol allows."""
@@ -59,19 +58,13 @@ def response_of(answer: Any, request: Mapping[str, Any]) -> Response:
     if "tools" in request and message.get("tool_calls"):  # of a chat of others: its whole answer
         text = json.dumps({"content": text, "tool_calls": message["tool_calls"]})
     refused = bool(message.get("refusal")) or finish == "content_filter"
-    if usage is None:  # a server that counts nothing: by our own counter, which prices nothing
-        turns = (turn.get("content") or "" for turn in request["messages"])
-        tokens_in = sum(count_tokens(str(content)) for content in turns)
-        tokens_out, cached = count_tokens(text), 0
-    else:
-        tokens_in, tokens_out = int(usage["prompt_tokens"]), int(usage["completion_tokens"])
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    details = usage.get("prompt_tokens_details") if isinstance(usage, Mapping) else None
     return Response(
         text=text,
         stop="refused" if refused else "length" if finish == "length" else "end",
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        tokens_cached=cached,
+        tokens_in=tokens_of(usage, "prompt_tokens"),
+        tokens_out=tokens_of(usage, "completion_tokens"),
+        tokens_cached=max(0, tokens_of(details, "cached_tokens")),
         model=str(answer.get("model", "")),
         confidence=_confidence(choice.get("logprobs"), request),
     )

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from framework.contracts import Prompt
 from framework.errors import StopRun
 from framework.models.cache import Response
-from framework.models.sdk import is_closed, unbounded
+from framework.models.sdk import is_closed, tokens_of, unbounded
 from framework.registry import register
 from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record
 
@@ -88,16 +88,16 @@ class Anthropic(Batched[AnthropicSettings]):
         return body
 
     def response(self, answer: Any, request: Mapping[str, Any]) -> Response:
-        blocks, usage = answer["content"], answer["usage"]
+        blocks, usage = answer["content"], answer.get("usage")
         tools = [block["input"] for block in blocks if block["type"] == "tool_use"]
         texts = [block["text"] for block in blocks if block["type"] == "text"]
-        kept = usage.get("cache_read_input_tokens") or 0
-        written = usage.get("cache_creation_input_tokens") or 0
+        kept = max(0, tokens_of(usage, "cache_read_input_tokens"))
+        written = max(0, tokens_of(usage, "cache_creation_input_tokens"))
         return Response(
             text=json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts),
             stop=_STOPS.get(answer["stop_reason"], "end"),
-            tokens_in=int(usage["input_tokens"]) + kept + written,
-            tokens_out=int(usage["output_tokens"]),
+            tokens_in=tokens_of(usage, "input_tokens") + kept + written,
+            tokens_out=tokens_of(usage, "output_tokens"),
             tokens_cached=kept,
             tokens_written=written,
             model=str(answer["model"]),

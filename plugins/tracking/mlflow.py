@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from framework.contracts import Tracker
 from framework.registry import register
 from framework.store.directory import HTML
+from framework.text.reading import read_json
 from plugins.tracking._server import PARENT, Server, check_public, connect, locked, public, resolve
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Record:
 def read_record(directory: Path) -> Record | None:
     """The record of a directory; None when there is none that can be read."""
     try:
-        return Record(**json.loads((directory / TRACKING).read_text(encoding="utf-8")))
+        return Record(**read_json((directory / TRACKING).read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
 

@@ -19,13 +19,13 @@ import yaml
 from framework.errors import UserError
 from framework.registry import coerce, hints_of, id_of, instance_of, nearest
 from framework.text.canonical import digest_file
+from framework.text.reading import read_yaml
 from plugins.domains.data_file import first_ten
 from plugins.domains.regulated.checks import faults
 from plugins.domains.regulated.spec import NO_RANGE, ConditionSpec, Spec
 
 SPECS: Final = Path(__file__).parent / "specs"
 """Where the built-in spec files are."""
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def find_spec(name: str) -> Path:
@@ -55,7 +55,7 @@ def load_spec(file: Path) -> Spec:
 @lru_cache(maxsize=16)
 def _load(file: Path, digest: str) -> Spec:
     try:
-        values = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
+        values = read_yaml(file.read_text(encoding="utf-8"))
     except (yaml.YAMLError, ValueError) as error:
         problem = str(error).partition(";")[0]  # of a huge number more is told than helps
         raise UserError(f"{file}: not readable as YAML: {problem}") from None

@@ -11,6 +11,7 @@ import yaml
 
 from framework.contracts import Provenance
 from framework.errors import DataError
+from framework.text.reading import read_yaml
 from plugins.domains.data_file import BadRecordError, Faults, check_text, provenance_in, text_in
 
 
@@ -55,7 +56,7 @@ def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...], Provenance]:
     Raises DataError naming file and record.
     """
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = read_yaml(path.read_text(encoding="utf-8"))
         check_text(data)
     except FileNotFoundError:
         raise DataError(path, None, "no such file") from None

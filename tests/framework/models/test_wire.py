@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
-from benchmarks.chaos.hostile import BODIES, drips, never_ends, packed, redirects, sends, serving
+from benchmarks.chaos.hostile import (
+    BODIES,
+    body_of,
+    drips,
+    never_ends,
+    packed,
+    redirects,
+    says,
+    sends,
+    serving,
+    usage_of,
+)
 from framework.contracts import Prompt
 from framework.errors import ModelError, StopRun
 from framework.models import transport
@@ -81,6 +93,47 @@ def test_a_redirect_is_not_followed(provider: str, status: int) -> None:
         f"{status}: redirected to http://localhost, which is not followed"
     )
     assert got == []
+
+
+COUNTS = {"negative": -5, "absurd": 10**30, "infinite": float("inf"), "text": "4", "none": None}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("said", COUNTS.values(), ids=COUNTS)
+def test_a_count_of_tokens_that_can_not_be_is_ours(provider: str, said: Any) -> None:
+    text = "word " * 200
+    with serving(sends(body_of(text, usage_of(said, said)))) as url:
+        response = asked(provider, url, max_tokens=500)
+    assert 1 <= response.tokens_in <= 5000
+    assert 200 <= response.tokens_out <= 500
+    assert response.tokens_cached == response.tokens_written == 0
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_count_of_tokens_that_can_be_stays(provider: str) -> None:
+    body = json.loads(body_of("word " * 200, usage_of(60, 190)))
+    body["usage"] |= {"prompt_tokens_details": {"cached_tokens": 50}}
+    body["usage"] |= {"cache_read_input_tokens": 50}
+    with serving(sends(json.dumps(body).encode())) as url:
+        response = asked(provider, url)
+    assert response.tokens_in == (60 if provider == "openai" else 110)
+    assert (response.tokens_out, response.tokens_cached) == (190, 50)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_missing_counts_are_ours(provider: str) -> None:
+    with serving(sends(body_of("word " * 200))) as url:
+        assert asked(provider, url).tokens_out >= 200
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_key_in_an_answer_is_not_kept(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_OWN", "the-key-itself")
+    monkeypatch.setenv("OTHER_API_KEY", 'another"key-of-ours')
+    text = json.dumps({"a": "the-key-itself", "b": 'another"key-of-ours'})
+    with serving(says(text)) as url:
+        response = asked(provider, url, api_key_env="MY_OWN")
+    assert response.text == '{"a": "***", "b": "***"}'
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -1,0 +1,87 @@
+"""Reading JSON and YAML that others may have written: bounded, and with every key once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import yaml
+
+from framework.text.canonical import MAX_DEPTH
+
+MOST_NODES: Final = 500_000
+"""Values of a YAML file, each as often as its aliases repeat it."""
+
+
+def read_json(text: str | bytes, made: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+    """What JSON holds; `made` is applied to each object.
+
+    Raises ValueError where it is none, an object has a key twice, or it is nested too deeply.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> Any:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"the key {twice[:80]!r} stands twice in an object")
+        return found if made is None else made(found)
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+class TooMuch(yaml.YAMLError):
+    """YAML that is nested too deeply, or that its aliases make too much of."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    def get_single_node(self) -> Any:
+        node = super().get_single_node()
+        if node is not None:
+            _size(node, {})
+        return node
+
+
+def read_yaml(text: str) -> Any:
+    """What YAML holds, as `yaml.safe_load` reads it.
+
+    Raises yaml.YAMLError where it is none or a mapping has a key twice; TooMuch, which is one,
+    where it is nested deeper than `MAX_DEPTH` or inside itself, or holds more than `MOST_NODES`
+    values.
+    """
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):  # the library's composer would overrun its stack
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise TooMuch("nested too deeply")
+    return yaml.load(text, Loader=_Loader)
+
+
+def _size(node: Any, sizes: dict[int, int]) -> int:
+    """Values in a node, what is aliased as often as it comes; 0 for a node that is not whole."""
+    if (known := sizes.get(id(node))) is not None:
+        if not known:
+            raise TooMuch("it stands inside itself")
+        return known
+    sizes[id(node)] = 0
+    size = 1
+    if isinstance(node, yaml.MappingNode):
+        names = set()
+        for key, value in node.value:
+            size += _size(key, sizes) + _size(value, sizes)
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in names and key.value != "<<":
+                    problem = f"the key {key.value[:80]!r} stands twice"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                names.add((key.tag, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        size += sum(_size(value, sizes) for value in node.value)
+    if size > MOST_NODES:
+        raise TooMuch(f"aliases (*) make more than {MOST_NODES:,} values of it")
+    sizes[id(node)] = size
+    return size

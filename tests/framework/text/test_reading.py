@@ -1,0 +1,66 @@
+"""JSON and YAML of strangers: bounded in size, depth and time, every key once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import yaml
+
+from framework.text.reading import read_json, read_yaml
+
+BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10)
+)
+"""10^10 values in 500 characters."""
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (BOMB, r"aliases \(\*\) make more than 500,000 values of it"),
+        ("a: &a\n  b: *a\n", "it stands inside itself"),
+        ("[" * 100_000, "nested too deeply"),
+        ("- " * 100_000, "nested too deeply"),
+        ("[" * 500 + "]" * 500, "nested too deeply"),
+        ("a: 1\nb: 2\na: 3\n", "the key 'a' stands twice"),
+        ("a: {b: 1, b: 2}\n", "the key 'b' stands twice"),
+        ("a: [", "did not find|expected"),
+    ],
+    ids=["bomb", "inside itself", "open", "blocks", "deep", "twice", "twice within", "none"],
+)
+def test_yaml_is_refused_at_once(text: str, problem: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(yaml.YAMLError, match=problem):
+        read_yaml(text)
+    assert time.monotonic() - began < 20
+
+
+def test_yaml_is_read_as_by_its_library() -> None:
+    text = "a: &a {x: 1.5, y: [yes, null]}\nb: {<<: *a, x: 2}\n1: one\n'1': text\n"
+    assert read_yaml(text) == yaml.safe_load(text)
+    assert read_yaml("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "the key 'c' stands twice in an object"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        (b"\xff\xfe\x00", "codec|Expecting"),
+        ("{", "Expecting"),
+    ],
+    ids=["twice", "lists", "objects", "no text", "none"],
+)
+def test_json_is_refused(text: str | bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_json(text)
+
+
+def test_json_is_read_and_made() -> None:
+    assert read_json(b'{"a": [{"b": 1}, 2]}') == {"a": [{"b": 1}, 2]}
+    assert read_json('{"a": {"b": 1}}', lambda found: {**found, "n": len(found)}) == {
+        "a": {"b": 1, "n": 1},
+        "n": 1,
+    }
