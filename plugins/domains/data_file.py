@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import json
 import re
@@ -285,6 +286,17 @@ def objects_in(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
         if not isinstance(value, dict):
             raise BadRecordError(f"{key}: a list of objects expected, {kind_of(value)} in it")
     return found
+
+
+def literal_in(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object, or one as text in the form of Python. Raises BadRecordError."""
+    value = record.get(key)
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            raise BadRecordError(f"{key}: an object expected, a text that is none found") from None
+    return object_in({key: value}, key)
 
 
 def scalar_in(record: Mapping[str, Any], key: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, ClassVar
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Final
 
 from framework.contracts import Domain
 from framework.errors import DataError
@@ -233,3 +234,36 @@ def stamp_in(record: Mapping[str, Any], key: str, form: str) -> str:
         return f"{datetime.strptime(told, form):%Y/%m/%d (%a) %H:%M}"
     except ValueError:
         raise BadRecordError(f"{key}: no date in {told[:80]!r}") from None
+
+
+class UnmarkedConversations(Conversations):
+    """A benchmark whose file names no evidence: only answers can be measured of it."""
+
+    provides: ClassVar[tuple[str, ...]] = ("answer", "success")
+    headline: ClassVar[tuple[str, ...]] = ("answer_correct", "answer_f1")
+    protocols: ClassVar[tuple[str, ...]] = ("evaluate",)
+
+
+_AGO: Final = re.compile(r"(\d{1,4})\s+(hour|day|week|month|year)s?")
+_DAYS: Final = {"hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}
+
+
+def ago_in(record: Mapping[str, Any], key: str, day: str) -> str:
+    """`7 days 8 hours ago` as the date (2023/05/08) that lies so long before `day`.
+
+    Raises BadRecordError.
+    """
+    told = text_in(record, key)
+    found = _AGO.findall(told)
+    if not found:
+        raise BadRecordError(f"{key}: no span of time in {told[:80]!r}")
+    days = sum(int(number) * _DAYS[unit] for number, unit in found)
+    return f"{datetime.strptime(day, '%Y/%m/%d') - timedelta(days=days):%Y/%m/%d}"
+
+
+def role_in(record: Mapping[str, Any]) -> str:
+    """Who speaks: `user` or `assistant`. Raises BadRecordError."""
+    role = record.get("role")
+    if role not in ("user", "assistant"):
+        raise BadRecordError(f"role: user or assistant expected, {kind_of(role)} found")
+    return str(role)

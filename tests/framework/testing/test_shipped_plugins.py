@@ -37,6 +37,18 @@ NEEDS = {
         f"domain.path={FIXTURES / 'locomo' / 'two.json'}",
         "domain.unknown_file=true",
     ],
+    "beam": [
+        f"domain.path={FIXTURES / 'beam' / 'chats.jsonl'}",
+        "domain.unknown_file=true",
+    ],
+    "dmr": [
+        f"domain.path={FIXTURES / 'dmr' / 'questions.jsonl'}",
+        "domain.unknown_file=true",
+    ],
+    "memory_agent_bench": [
+        f"domain.path={FIXTURES / 'memory_agent_bench' / 'records.jsonl'}",
+        "domain.unknown_file=true",
+    ],
     "musique": [
         f"domain.path={FIXTURES / 'musique' / 'questions.jsonl'}",
         "domain.unknown_file=true",

@@ -14,14 +14,17 @@ from framework.registry import find, plugins, register
 
 CHAT = ("answer", "ranking", "retention", "use")
 MATCHES = {
+    "beam": (*CHAT, "session_ranking"),
     "codebase": ("chain", "compliance", "use", "ranking", "retention"),
     "decision_corpus": ("chain", "ranking", "retention", "answer"),
+    "dmr": ("answer", "use"),
     "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
     "hotpotqa": ("ranking", "retention", "answer"),
     "lifecycle": ("lifecycle",),
     "locomo": (*CHAT, "session_ranking"),
     "longmemeval": CHAT,
     "longmemeval_synthetic": CHAT,
+    "memory_agent_bench": ("answer", "use"),
     "musique": ("ranking", "retention", "answer"),
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
     "two_wiki": ("ranking", "retention", "answer"),

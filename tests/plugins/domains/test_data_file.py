@@ -241,7 +241,7 @@ def given(name: str, path: Path) -> dict[str, Any]:
     return given.get(name, plain)
 
 
-REFUSING = ("locomo", "musique", "two_wiki")
+REFUSING = ("beam", "dmr", "locomo", "memory_agent_bench", "musique", "two_wiki")
 """Domains that read files that they do not know only where they are told to."""
 
 
@@ -254,6 +254,9 @@ FILES = {
     "hotpotqa": QUESTIONS,
     "longmemeval": CHATS,
     "locomo": FIXTURES / "locomo" / "two.json",
+    "beam": FIXTURES / "beam" / "chats.jsonl",
+    "dmr": FIXTURES / "dmr" / "questions.jsonl",
+    "memory_agent_bench": FIXTURES / "memory_agent_bench" / "records.jsonl",
     "musique": FIXTURES / "musique" / "questions.jsonl",
     "two_wiki": FIXTURES / "two_wiki" / "questions.json",
     "decision_corpus": HARBOUR,

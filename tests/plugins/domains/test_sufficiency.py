@@ -36,6 +36,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],
     "longmemeval": [{"path": "tests/fixtures/longmemeval/questions.json"}],
     "locomo": [{"path": "tests/fixtures/locomo/two.json", "unknown_file": True}],
+    "beam": [{"path": "tests/fixtures/beam/chats.jsonl", "unknown_file": True}],
+    "dmr": [{"path": "tests/fixtures/dmr/questions.jsonl", "unknown_file": True}],
+    "memory_agent_bench": [
+        {"path": "tests/fixtures/memory_agent_bench/records.jsonl", "unknown_file": True}
+    ],
     "musique": [{"path": "tests/fixtures/musique/questions.jsonl", "unknown_file": True}],
     "two_wiki": [{"path": "tests/fixtures/two_wiki/questions.json", "unknown_file": True}],
     "decision_corpus": [{"path": "tests/fixtures/decision_corpus/harbour.jsonl"}],

@@ -1,0 +1,89 @@
+"""BEAM: conversations of up to ten million tokens, with questions on ten abilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from framework.contracts import Provenance
+from framework.registry import register
+from plugins.domains.cards import Card, card
+from plugins.domains.conversations.shape import Asked, Chat, Conversations, role_in, stamp_in
+from plugins.domains.data_file import (
+    BadRecordError,
+    kind_of,
+    literal_in,
+    objects_in,
+    scalar_in,
+    text_in,
+)
+from plugins.domains.longmemeval.records import Session, Turn
+
+
+@register("domain", "beam")
+class Beam(Conversations):
+    """Long conversations in one narrative (Tavakoli et al., 2025), probed for ten abilities.
+
+    A session is a batch, dated by the `time_anchor` of its first message that has one, else as the
+    batch before. Stratum: the ability. Its messages' numbers are the places of evidence. A question
+    on abstention is to be abstained from.
+    """
+
+    card: ClassVar[Card] = card(__file__)
+    provenance: Provenance = card.provenance
+
+    @classmethod
+    def conversation(
+        cls, number: int, record: Mapping[str, Any]
+    ) -> tuple[str, Chat, Sequence[Asked]]:
+        id_ = scalar_in(record, "conversation_id")
+        sessions, places, date = list[Session](), dict[str, tuple[int, int]](), ""
+        for batch in objects_in(record, "chat"):
+            turns = list[Turn]()
+            for one in _messages(batch):
+                if "time_anchor" in one:
+                    date = stamp_in(one, "time_anchor", cls.card.fields["date"])
+                places[scalar_in(one, "id")] = (len(sessions), len(turns))
+                turns.append(Turn(role=role_in(one), content=text_in(one, "content")))
+            if not date:
+                raise BadRecordError("chat: the first batch has no time_anchor")
+            sessions.append(Session(id=f"{len(sessions)}", date=date, turns=tuple(turns)))
+        if not sessions:
+            raise BadRecordError("chat: no batch")
+        asked = [
+            cls._read(f"{id_}_{ability}_{n}", id_, ability, one)
+            for ability, probes in literal_in(record, "probing_questions").items()
+            for n, one in enumerate(objects_in({ability: probes}, ability))
+        ]
+        return id_, Chat(sessions=tuple(sessions), places=places), asked
+
+    @classmethod
+    def _read(cls, id_: str, chat: str, ability: str, one: Mapping[str, Any]) -> Asked:
+        answers = [name for name in cls.card.fields["answers"].split() if name in one]
+        if not answers:
+            raise BadRecordError(f"{ability}: no {cls.card.fields['answers'].replace(' ', ' or ')}")
+        return Asked(
+            id=id_,
+            chat=chat,
+            text=text_in(one, "question"),
+            answer=text_in(one, answers[0]),
+            type=ability,
+            kind=cls.card.kinds.get(ability, "answer"),
+            evidence=tuple(_numbers(one.get("source_chat_ids"))),
+            unanswerable=ability in cls.card.kinds,
+        )
+
+
+def _messages(batch: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    groups = batch.get("turns")
+    if not isinstance(groups, list) or not groups:
+        raise BadRecordError(f"chat: turns: a list of lists expected, {kind_of(groups)} found")
+    return [one for group in groups for one in objects_in({"turns": group}, "turns")]
+
+
+def _numbers(value: object) -> list[str]:
+    """Numbers of messages, in a list or under names."""
+    if isinstance(value, Mapping | list):
+        parts = value.values() if isinstance(value, Mapping) else value
+        return [number for part in parts for number in _numbers(part)]
+    return [] if value is None else [str(value)]
