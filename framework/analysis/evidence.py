@@ -17,7 +17,7 @@ from typing import Any, Final
 from framework.analysis.axes import as_mappings, axis_meta
 from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING, setting_of
-from framework.contracts import RowKey
+from framework.contracts import RowKey, RunProtocol
 from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.registry import find, names
@@ -34,8 +34,14 @@ from framework.store.former import read_json
 
 def is_answered(run: Mapping[str, Any]) -> bool:
     """Whether a reader answers under the protocol of a run, as summary.json has it."""
+    return bool(protocol_of(run).answers)
+
+
+def protocol_of(run: Mapping[str, Any]) -> type[RunProtocol[Any]]:
+    """The class of a run's protocol; of one that is not known here what any other declares."""
     name = str(run["protocol"]).partition(" ")[0].partition("(")[0]
-    return name not in names("protocol") or bool(find("protocol", name).cls.answers)
+    known = name in names("protocol")
+    return find("protocol", name).cls if known else RunProtocol
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from framework.analysis.evidence import Group, Job, higher_is_better
+from framework.analysis.evidence import Group, Job, higher_is_better, protocol_of
+from framework.registry import plugins
 
 DECIDED: Final = ("a better", "b better", "differs")
 """What a comparison concludes that came out for one of its arms."""
@@ -66,13 +67,27 @@ class Cost:
 
 def is_reference(job: Job) -> bool:
     """Whether an arm marks what could be reached: it sees gold, or has no budget."""
-    used = job.summary["budget_use"]
-    return bool(used.get("sees_gold") or used.get("unbudgeted"))
+    return _sees_gold(job) or bool(job.summary["budget_use"].get("unbudgeted"))
+
+
+def _sees_gold(job: Job) -> bool:
+    return bool(job.summary["budget_use"].get("sees_gold"))
 
 
 def is_empty(job: Job) -> bool:
     """Whether an arm showed nothing of the history in any case: the floor, no memory."""
     return bool(job.summary["budget_use"].get("max_view_tokens") == 0)
+
+
+def missing_controls(groups: Sequence[Group]) -> dict[str, list[str]]:
+    """Of floor and ceiling, what some group was not run with, and the arms that are it."""
+    of = [group for group in groups if protocol_of(group.run).controls]
+    ran = {
+        "floor": all(any(map(is_empty, group.jobs)) for group in of),
+        "ceiling": all(any(_sees_gold(job) for job in group.jobs) for group in of),
+    }
+    arms = [] if all(ran.values()) else plugins("arch")
+    return {end: [a.name for a in arms if a.cls.control == end] for end in ran if not ran[end]}
 
 
 def suspects(group: Group) -> list[tuple[Job, str]]:

@@ -52,7 +52,8 @@ class Arch(Configured[S]):
     `gold_edges`; to one that declares `uses_extractor` they come with the kinds and edges that the
     run's extractor read from their text, in place of the given ones, where `extractor` is not
     `none`. `adapted`: a system of others behind an adapter, whose faults look like a bad memory;
-    `deterministic`: whether such a system is said to give the same results in every run.
+    `deterministic`: whether such a system is said to give the same results in every run. `control`:
+    which end of the scale an arm marks; a result without either says which arms would.
     """
 
     budget_at: ClassVar[Literal["ingest", "recall", "none"]] = "none"
@@ -67,6 +68,7 @@ class Arch(Configured[S]):
     adapted: ClassVar[bool] = False
     deterministic: ClassVar[bool] = True
     query: ClassVar[Literal["task", "none"]] = "task"
+    control: ClassVar[Literal["", "floor", "ceiling"]] = ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

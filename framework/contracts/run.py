@@ -137,7 +137,8 @@ class RunProtocol(Configured[S]):
     answers : whether a reader answers. groups : config groups that only this protocol has.
     axes : names of axes that are measured under it beside the domain's. headline : their columns
         that tables show beside the domain's headline. like : the protocol that a domain must allow
-        where it need not name this one; empty where it must.
+        where it need not name this one; empty where it must. controls : whether its figures lie
+        between those of arms that are a floor and a ceiling (`Arch.control`).
     seal : the type of its event after which nothing may be chosen any more, so that no other run
     may begin with it. None for a protocol that writes no events. A journal may hold any types but
     those of the run's own (`framework.store`).
@@ -148,6 +149,7 @@ class RunProtocol(Configured[S]):
     axes: ClassVar[tuple[str, ...]] = ()
     headline: ClassVar[tuple[str, ...]] = ()
     like: ClassVar[str] = ""
+    controls: ClassVar[bool] = True
     seal: ClassVar[str | None] = None
 
     def __init__(self, settings: S, context: ProtocolContext | None = None) -> None:

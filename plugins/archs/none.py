@@ -14,6 +14,7 @@ class NoMemory(Arch[NoSettings]):
     """No memory at all: the floor that a reader reaches from the task card alone (Depth 5.3)."""
 
     query = "none"
+    control = "floor"
 
     def ingest(self, events: Iterable[Event]) -> None:
         return None

@@ -22,6 +22,7 @@ class Oracle(Arch[NoSettings]):
 
     sees_gold = True
     query = "none"
+    control = "ceiling"
 
     def ingest(self, events: Iterable[Event]) -> None:
         self._texts = {event.id: event.text for event in events}

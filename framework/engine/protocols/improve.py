@@ -24,6 +24,7 @@ class Improve(RunProtocol[ImproveSettings]):
     """
 
     groups: ClassVar[tuple[str, ...]] = ("target", "author", "routing")
+    controls: ClassVar[bool] = False
     seal: ClassVar[str | None] = OPENED
 
     def __init__(self, settings: ImproveSettings, context: ProtocolContext | None = None) -> None:

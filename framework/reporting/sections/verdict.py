@@ -17,10 +17,11 @@ from framework.analysis.verdict import (
     is_empty,
     is_reference,
     leaders,
+    missing_controls,
     spent,
     suspects,
 )
-from framework.reporting.blocks import Block, Heading, Listing
+from framework.reporting.blocks import Block, Heading, Listing, Note
 from framework.reporting.format import DAGGER, short_limits
 
 _MOST: Final = 5
@@ -41,6 +42,9 @@ def verdict(evidence: Evidence) -> Iterator[Block]:
         shared = [_models(evidence), _open(evidence)]
         items += [*_settings(groups, _MOST - len(items) - len(shared)), *shared]
     yield Listing(items)
+    if missing := missing_controls(groups):
+        added = ",".join(arm for arms in missing.values() for arm in arms)
+        yield Note(f"{' and '.join(missing)} not run: add arch={added}.".capitalize())
 
 
 def _all_failed(jobs: Sequence[Job]) -> str:

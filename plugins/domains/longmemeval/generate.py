@@ -9,7 +9,7 @@ from typing import Final
 from framework.text.canonical import digest
 from plugins.domains.longmemeval.days import stamp
 from plugins.domains.longmemeval.records import ABSTENTION, Question
-from plugins.domains.longmemeval.scene import Scene
+from plugins.domains.longmemeval.scene import EXCHANGES, Scene
 from plugins.domains.longmemeval.structures import ABSENCES, LACKING, STRUCTURES
 
 FORMS: Final = ("development", "held_out")
@@ -23,12 +23,14 @@ def draw(
     abstention: float,
     held_out: float,
     sessions: int,
+    exchanges: int = EXCHANGES,
     rendering: int = 0,
 ) -> Question:
     """The question of that index for a seed; the same one whatever was drawn before.
 
     shares : weights of the structures. abstention : probability that the sessions do not answer it
     (for a structure that can be left unanswered). held_out : probability of the held-out wordings.
+    exchanges : of a session at least.
     rendering : another number words the same question's sessions anew, in the same form.
     """
     rng = _stream(seed, index)
@@ -38,7 +40,7 @@ def draw(
     (name,) = rng.choices(names, [shares[name] for name in names])
     structure = STRUCTURES[name]
     abstains, form = rng.random() < abstention, int(rng.random() < held_out)
-    scene = Scene.draw(rng, form, sessions, wording)
+    scene = Scene.draw(rng, form, sessions, wording, exchanges)
     # Every history holds both: a question that it answers, and the like of it that it does not.
     # Which of the two is asked is no part of the history, so that it can't tell.
     absences = structure.absences or ABSENCES

@@ -30,8 +30,8 @@ T = TypeVar("T")
 _SPAN: Final = 120
 """Days before the question within which the sessions lie."""
 _FIRST_DAY: Final = date(2022, 6, 1)
-_EXCHANGES: Final = 2
-"""Exchanges of a session; a session with more to tell has more."""
+EXCHANGES: Final = 2
+"""Exchanges of a session where nothing else is asked for."""
 _TALKATIVE: Final = 0.6
 """Share of the user's other turns with an aside that has nothing to do with the question."""
 _GENERAL: Final = 0.25
@@ -53,6 +53,7 @@ class Scene:
     wording : where what is worded is drawn from; None for the scene's own stream. Another stream
         gives the same scene in other words: the talk around what is told, the remarks in between,
         and how days are told. What is told, by whom, in which turn, stays.
+    exchanges : of a session at least; one with more to tell has more.
     topics : what was told of, which the talk around it leaves alone. part : the number of what is
         being told: one part is asked about, and the others are there all the same.
     """
@@ -62,18 +63,25 @@ class Scene:
     asked_on: date
     days: tuple[date, ...]
     wording: random.Random | None = None
+    exchanges: int = EXCHANGES
     topics: list[tuple[str, str]] = field(default_factory=list)
     part: int = 0
     _said: dict[int, list[_Said]] = field(default_factory=dict)
 
     @classmethod
     def draw(
-        cls, rng: random.Random, form: int, sessions: int, wording: random.Random | None = None
+        cls,
+        rng: random.Random,
+        form: int,
+        sessions: int,
+        wording: random.Random | None = None,
+        exchanges: int = EXCHANGES,
     ) -> Scene:
         """A scene whose sessions lie on different days before that of the question."""
         asked_on = _FIRST_DAY + timedelta(days=rng.randrange(700))
         ago = sorted(rng.sample(range(1, _SPAN + 1), sessions), reverse=True)
-        return cls(rng, form, asked_on, tuple(asked_on - timedelta(days=n) for n in ago), wording)
+        days = tuple(asked_on - timedelta(days=n) for n in ago)
+        return cls(rng, form, asked_on, days, wording, exchanges)
 
     def word(self, pair: Pair, **slots: object) -> str:
         """The wording of the scene's form with its slots filled."""
@@ -122,7 +130,7 @@ class Scene:
             turns: list[Turn] = []
             for said in told:
                 turns += self._worded(partial(self._exchange, said))
-            while len(turns) < 2 * _EXCHANGES:
+            while len(turns) < 2 * self.exchanges:
                 # In front of or behind what is told, so that its place in a session tells nothing.
                 at = self.rng.choice((0, len(turns)))
                 turns[at:at] = self._worded(partial(self._exchange, None))

@@ -26,11 +26,13 @@ from plugins.domains.longmemeval.cases import (
     is_success,
 )
 from plugins.domains.longmemeval.records import ABSTENTION, Question
+from plugins.domains.longmemeval.scene import EXCHANGES
 from plugins.domains.longmemeval.structures import STRUCTURES
 
 LEAST_SESSIONS: Final = 6
 _SIZED: Final = 40
-"""Questions from which the nominal length is taken."""
+_LEAST_SIZED: Final = 4
+"""Questions from which the nominal length is taken, and of long histories."""
 _RENDERING: Final = "~"
 """Between a history's id and the number of its rendering, where it has one."""
 
@@ -43,7 +45,9 @@ def _shares() -> dict[str, float]:
 class LongMemEvalSyntheticSettings(Bounded):
     """What is asked, in which shares and wordings, over how long a history.
 
-    sessions : of a history, at least 6 and at most 100, of two exchanges or more each.
+    sessions : of a history, at least 6 and at most 100.
+    exchanges : of a session, at least; one with more to tell has more. `sessions=48 exchanges=37`
+        is the size of the published LongMemEval_S, 115,000 tokens.
     shares : weights of the structures (what a question really needs); one left out has none.
     abstention : share of the questions that the sessions do not answer, in [0, 1], among the
         structures that can be left unanswered: nothing is said of it, something like it is said of
@@ -53,6 +57,7 @@ class LongMemEvalSyntheticSettings(Bounded):
     """
 
     sessions: Annotated[int, at_least(LEAST_SESSIONS, most=100)] = 14
+    exchanges: Annotated[int, at_least(EXCHANGES, most=200)] = EXCHANGES
     shares: Annotated[Mapping[str, float], at_least(0)] = field(default_factory=_shares)
     abstention: Annotated[float, at_least(0, most=1)] = 0.12
     held_out: Annotated[float, at_least(0, most=1)] = 0.5
@@ -98,16 +103,19 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
 
     def __init__(self, settings: LongMemEvalSyntheticSettings) -> None:
         super().__init__(settings)
-        self._question = lru_cache(maxsize=512)(self._draw)
+        # Of the published size a question takes megabytes.
+        self._question = lru_cache(maxsize=max(16, 1024 // settings.exchanges))(self._draw)
 
     @cached_property
     def nominal_tokens(self) -> int:
         """Mean tokens of the first histories of seed 0."""
+        # Long histories differ less from each other, and take longer to draw.
+        sized = max(_LEAST_SIZED, _SIZED * EXCHANGES // self.settings.exchanges)
         sizes = [
             sum(count_tokens(event.text) for event in events_of(self._question(0, i, 0), "session"))
-            for i in range(_SIZED)
+            for i in range(sized)
         ]
-        return round(sum(sizes) / _SIZED)
+        return round(sum(sizes) / sized)
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         if n is None:
@@ -152,5 +160,6 @@ class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
             abstention=s.abstention,
             held_out=s.held_out,
             sessions=s.sessions,
+            exchanges=s.exchanges,
             rendering=rendering,
         )

@@ -27,6 +27,7 @@ class LifecycleProtocol(RunProtocol[NoSettings]):
     """
 
     answers: ClassVar[bool] = False
+    controls: ClassVar[bool] = False
     axes: ClassVar[tuple[str, ...]] = ("lifecycle",)
     headline: ClassVar[tuple[str, ...]] = (
         "correction_first",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.evidence import of_run, of_sweep
-from framework.reporting.blocks import Listing
+from framework.reporting.blocks import Listing, Note
 from framework.reporting.page import write_report
 from framework.reporting.sections.verdict import verdict
 from plugins.tracking._content import sweep_upload
@@ -183,7 +183,7 @@ def test_whether_a_language_model_took_part() -> None:
 
 def test_one_run_says_that_it_compares_nothing() -> None:
     summary, _ = job("x", {"eda": HALF})
-    (_, listing) = verdict(of_run(summary))
+    (_, listing, *_) = verdict(of_run(summary))
     assert isinstance(listing, Listing)
     assert listing.items[0] == "eda: at tight (1,000 tokens) x, 0.50."
     assert listing.items[-1].startswith("One arm alone is neither good nor bad")
@@ -229,3 +229,23 @@ def test_a_sweep_that_was_read_says_of_success_too(
     assert "Highest surface_ceiling: " in text
     assert "Highest eda (right answers): " in text
     assert "A right answer costs, in tokens of models, building the memory included" in text
+
+
+def told(*jobs: Any, **changed: Any) -> list[str]:
+    blocks = verdict(of_sweep(combine(*jobs, **changed)))
+    return [block.text for block in blocks if isinstance(block, Note)]
+
+
+def test_a_result_without_floor_or_ceiling_says_what_to_add() -> None:
+    alone = [job("x", {"eda": ALL}), job("y", {"eda": NONE})]
+    floor = job("empty", {"eda": NONE}, max_view_tokens=0)
+    ceiling = job("gold", {"eda": ALL}, sees_gold=True)
+    assert told(*alone) == ["Floor and ceiling not run: add arch=none,oracle."]
+    assert told(*alone, floor) == ["Ceiling not run: add arch=oracle."]
+    assert told(*alone, ceiling) == ["Floor not run: add arch=none."]
+    assert told(*alone, floor, ceiling) == []
+
+
+def test_a_protocol_without_such_ends_asks_for_none() -> None:
+    pair = [job(arm, {"eda": ALL}, protocol="lifecycle") for arm in "xy"]
+    assert told(*pair) == []

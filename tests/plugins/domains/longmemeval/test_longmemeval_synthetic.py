@@ -192,3 +192,17 @@ def test_in_other_words_the_same_is_told_in_the_same_turns() -> None:
         assert len(texts) == 3
     assert evidence > 200
     assert told_alike < 0.1 * evidence
+
+
+def test_a_history_can_have_the_published_size() -> None:
+    small = LongMemEvalSynthetic(LongMemEvalSyntheticSettings())
+    large = LongMemEvalSynthetic(LongMemEvalSyntheticSettings(sessions=48, exchanges=37))
+    assert 1_700 < small.nominal_tokens < 2_000
+    assert 110_000 < large.nominal_tokens < 120_000
+    (case,) = large.cases(1, 3)
+    turns = list(large.history(case.history_id))
+    assert len(turns) >= 48 * 37 * 2
+    texts = {event.id: event.text for event in turns}
+    assert all(s.text in texts[s.source_id] for item in case.gold.items for s in item.spans)
+    by_session = Counter(event.id.partition(".")[0] for event in turns)
+    assert max(by_session.values()) <= 2 * 38, "what is told makes no session longer"

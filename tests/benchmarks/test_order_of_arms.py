@@ -1,0 +1,80 @@
+"""The order of arms on generated and outside cases, from hand-made retention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+import yaml
+
+from benchmarks.studies.order_of_arms import SETTINGS, Measured, Setting, agreement, tables
+from framework.registry import find
+
+ARMS = ("bm25", "tfidf", "dense", "mmr")
+
+
+def measured(
+    name: str, made: str, means: Sequence[float], clusters: int = 12, spread: float = 0.0
+) -> Measured:
+    values: dict[str, Mapping[str, Sequence[float]]] = {
+        arm: {f"c{i}": [mean + spread * (i % 2)] for i in range(clusters)}
+        for arm, mean in zip(ARMS, means, strict=True)
+    }
+    setting = Setting(name=name, made=made, overrides=())
+    return Measured(setting=setting, budget="tight", cases=clusters, values=values)
+
+
+def test_one_order_reversed_and_one_with_a_pair_swapped() -> None:
+    a = [measured("a", "generated", (0.1, 0.2, 0.3, 0.4))]
+    assert agreement(a, [measured("b", "outside", (0.5, 0.6, 0.7, 0.8))]) == pytest.approx(1)
+    assert agreement(a, [measured("b", "outside", (0.8, 0.7, 0.6, 0.5))]) == pytest.approx(-1)
+    assert agreement(a, [measured("b", "outside", (0.2, 0.1, 0.3, 0.4))]) == pytest.approx(4 / 6)
+    assert agreement(a, [measured("b", "outside", (0.5, 0.5, 0.5, 0.5))]) is None
+
+
+def test_of_several_settings_the_mean_ranks_are_compared() -> None:
+    pair = [
+        measured("a", "generated", (0.1, 0.2, 0.3, 0.4)),
+        measured("b", "generated", (0.0, 0.0, 0.9, 0.8)),
+    ]
+    # Mean ranks 0.75, 1.25, 3, 3 (from ranks 0.5, 1.5, 2.5, 3.5 and 1, 1, 3.5, 2.5).
+    outside = [measured("c", "outside", (0.1, 0.2, 0.3, 0.3))]
+    assert agreement(pair, outside) == pytest.approx(1)
+
+
+def test_a_mean_is_over_cases_and_drawn_clusters_count_as_often_as_drawn() -> None:
+    setting = Setting(name="a", made="outside", overrides=())
+    one = Measured(
+        setting=setting,
+        budget="tight",
+        cases=3,
+        values={"bm25": {"x": [1.0, 0.0], "y": [1.0]}},
+    )
+    assert one.means()["bm25"] == pytest.approx(2 / 3)
+    assert one.means(np.array([0.0, 2.0]))["bm25"] == pytest.approx(1)
+    assert one.means(np.array([2.0, 0.0]))["bm25"] == pytest.approx(1 / 2)
+
+
+def test_a_table_gives_an_interval_only_from_ten_clusters() -> None:
+    found = [
+        measured("made", "generated", (0.1, 0.2, 0.3, 0.4), spread=0.3),
+        measured("few", "outside", (0.1, 0.2, 0.3, 0.4), clusters=9),
+        measured("real", "outside", (0.1, 0.3, 0.2, 0.4), spread=0.3),
+    ]
+    retention, taus = tables(found, "tight", ARMS)
+    assert "| arm | made (n 12, 12) | few (n 9, 9) | real (n 12, 12) |" in retention
+    assert "| bm25 | 0.25 | 0.10 | 0.25 |" in retention
+    (row,) = (line for line in taus.splitlines() if line.startswith("| made |"))
+    assert "+1.00, no interval: fewer than 10 clusters" in row
+    assert "+0.67 (+0.67 to +0.67)" in row
+    assert tables(found[1:], "tight", ARMS) == []
+
+
+def test_what_is_compared_is_registered_and_no_control() -> None:
+    said = yaml.safe_load(SETTINGS.read_text())
+    for name in said["arms"]:
+        arm = find("arch", name).cls
+        assert not arm.control, name
+        assert not any((arm.sees_gold, arm.unbudgeted, arm.needs_model)), name
+    assert {one["made"] for one in said["settings"]} == {"generated", "outside"}
