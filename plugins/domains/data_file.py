@@ -31,19 +31,29 @@ def read_file(path: str, sha256: str, *, domain: str, where: str) -> tuple[bytes
     where : how to get it, for who has not. Raises UserError when no path is given, DataError when
     there is no such file, it can't be read, or `sha256` is given and is not its digest.
     """
+    file = file_at(path, domain=domain, where=where)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise DataError(path, None, f"cannot be read: {error.strerror}") from None
+    return data.removeprefix(codecs.BOM_UTF8), asked_for(path, sha256, digest_bytes(data))
+
+
+def file_at(path: str, *, domain: str, where: str) -> Path:
+    """The file of a setting. Raises UserError when none is given, DataError when there is none."""
     if not path:
         raise UserError(f"domain.path: no file given (domain={domain}); {where}")
     file = Path(path).expanduser()
     if not file.exists():
         raise DataError(path, None, f"no such file; {where}")
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise DataError(path, None, f"cannot be read: {error.strerror}") from None
-    digest = digest_bytes(data)
+    return file
+
+
+def asked_for(path: str, sha256: str, digest: str) -> str:
+    """The digest; raises DataError where another is asked for."""
     if sha256 and sha256.removeprefix("sha256:") != digest[7:]:
         raise DataError(path, None, f"is {digest}, domain.sha256 asks for {sha256}")
-    return data.removeprefix(codecs.BOM_UTF8), digest
+    return digest
 
 
 class BadRecordError(Exception):
@@ -112,20 +122,23 @@ def records_in(path: str, data: bytes) -> tuple[Any, Provenance]:
     )
 
 
-def listed(path: str, data: bytes) -> tuple[list[Any], Mapping[str, Any] | None]:
+def listed(
+    path: str, data: bytes, *, lines: bool = True
+) -> tuple[list[Any], Mapping[str, Any] | None]:
     """The records of a JSON file, and what it says of its provenance, None where it does not.
 
-    A file is a list, JSON lines, or an object with `questions` and `provenance`. Raises DataError.
+    A file is a list, or an object with `questions` and `provenance`. lines : JSON lines are read
+    too. Raises DataError.
     """
     head = data.lstrip()[:1]
     first = data.lstrip().partition(b"\n")[0]
-    if head == b"{" and is_json(first, dict) and data.strip().count(b"\n"):
+    if lines and head == b"{" and is_json(first, dict) and data.strip().count(b"\n"):
         return _lines(path, data), None
     value, stated = parse_json(path, data), None
     if isinstance(value, dict) and "questions" in value:
         said = value.get("provenance", value.get("_provenance"))
         value, stated = value["questions"], said if isinstance(said, Mapping) else None
-    elif isinstance(value, dict) and value:
+    elif lines and isinstance(value, dict) and value:
         value = [value]
     if not isinstance(value, list):
         raise DataError(path, None, f"a list of questions expected, {kind_of(value)} found")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar
@@ -10,8 +10,15 @@ from typing import ClassVar
 from framework.contracts import Domain, Provenance
 from framework.records import Answer, Case, Event, Gold
 from framework.registry import register
+from framework.text.canonical import digest_file
 from framework.text.tokens import count_tokens
-from plugins.domains.data_file import check_sha256, read_file
+from plugins.domains.data_file import (
+    asked_for,
+    check_sha256,
+    file_at,
+    provenance_in,
+    read_file,
+)
 from plugins.domains.longmemeval.cases import (
     HEADLINE,
     PROVIDES,
@@ -21,6 +28,8 @@ from plugins.domains.longmemeval.cases import (
     is_success,
 )
 from plugins.domains.longmemeval.loading import FILES, WHERE_TO_GET_IT, parse
+from plugins.domains.longmemeval.records import Question
+from plugins.domains.longmemeval.streaming import StreamedQuestions, is_streamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +82,20 @@ class LongMemEval(Domain[LongMemEvalSettings]):
 
     def __init__(self, settings: LongMemEvalSettings) -> None:
         super().__init__(settings)
-        data, self._digest = read_file(
-            settings.path, settings.sha256, domain="longmemeval", where=WHERE_TO_GET_IT
-        )
-        questions, stated = parse(settings.path, data)
+        file = file_at(settings.path, domain="longmemeval", where=WHERE_TO_GET_IT)
+        self._questions: Mapping[str, Question]
+        if file.is_file() and is_streamed(file):
+            self._digest = asked_for(settings.path, settings.sha256, digest_file(file))
+            self._questions = StreamedQuestions(str(file))
+            stated = provenance_in(settings.path, None)
+        else:
+            data, self._digest = read_file(
+                settings.path, settings.sha256, domain="longmemeval", where=WHERE_TO_GET_IT
+            )
+            questions, stated = parse(settings.path, data)
+            self._questions = {question.id: question for question in questions}
         if self._digest not in self.provenance.files.values():
             self.provenance = stated
-        self._questions = {question.id: question for question in questions}
         first = next(iter(self._questions.values()))
         self._nominal_tokens = sum(count_tokens(e.text) for e in events_of(first, "session"))
 

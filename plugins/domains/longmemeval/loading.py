@@ -44,10 +44,13 @@ def parse(path: str, data: bytes) -> tuple[tuple[Question, ...], Provenance]:
     records, stated = records_in(path, data)
     if not isinstance(records, list) or not records:
         raise DataError(path, None, "a list of questions expected, or an object with `questions`")
-    return tuple(read_questions(path, records, "question_id", _question).values()), stated
+    return tuple(read_questions(path, records, "question_id", question_in).values()), stated
 
 
-def _question(record: Mapping[str, Any]) -> Question:
+def question_in(record: object) -> Question:
+    """One record. Raises BadRecordError."""
+    if not isinstance(record, dict):
+        raise BadRecordError(f"an object expected, {kind_of(record)} found")
     type_ = text_in(record, "question_type")
     if type_ not in TYPES:
         raise BadRecordError(f"question_type: {type_!r} is none of {', '.join(TYPES)}")

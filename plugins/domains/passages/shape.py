@@ -124,7 +124,8 @@ class Passages(Domain[S]):
         data, digest = read_file(
             settings.path, settings.sha256, domain=self.name, where=self.card.where
         )
-        records, stated = listed(settings.path, data)
+        checked = isinstance(settings, CheckedPassageSettings)
+        records, stated = listed(settings.path, data, lines=checked)
         pool = Pool(between="" if has_spaces(records) else " ", date=self.card.fields["date"])
         self._questions = self._read(settings.path, records, pool)
         published = type(self).provenance

@@ -1,0 +1,134 @@
+"""Questions of a file too large to hold: checked once, then each read again where it stands."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from framework.errors import DataError
+from plugins.domains.data_file import BadRecordError, Faults, check_text
+from plugins.domains.longmemeval.loading import question_in
+from plugins.domains.longmemeval.records import Question
+
+FROM_BYTES: Final = 32 << 20
+"""A file of this size is streamed; a smaller one is held whole."""
+_BLOCK: Final = 4 << 20
+_LARGEST: Final = 64 << 20
+"""Characters of one record at most: what is longer is no question, and would be held whole."""
+_KEPT: Final = 4
+_NEAR_THE_END: Final = 16
+
+
+def is_streamed(path: Path) -> bool:
+    """Whether the file is large, and a bare list as published."""
+    with path.open("rb") as file:
+        head = file.read(64).removeprefix(codecs.BOM_UTF8).lstrip()
+    return path.stat().st_size >= FROM_BYTES and head[:1] == b"["
+
+
+class StreamedQuestions(Mapping[str, Question]):
+    """The questions of a JSON list by their ids, in the file's order; a few are held at a time.
+
+    Raises DataError naming file and record, for the first ten that are bad.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._places: dict[str, tuple[int, int]] = {}
+        faults = Faults(path)
+        for number, (start, end, record) in enumerate(records(path), start=1):
+            with faults.of(f"question {number}"):
+                question = question_in(record)
+                if question.id in self._places:
+                    raise BadRecordError(f"a second question with the id {question.id!r}")
+                self._places[question.id] = (start, end)
+        faults.check()
+        if not self._places:
+            raise DataError(path, None, "no questions")
+        self._read = lru_cache(maxsize=_KEPT)(self._read_again)
+
+    def __getitem__(self, id_: str) -> Question:
+        if id_ not in self._places:
+            raise KeyError(id_)
+        return self._read(id_)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def _read_again(self, id_: str) -> Question:
+        start, end = self._places[id_]
+        with self._path.open("rb") as file:
+            file.seek(start)
+            return question_in(json.loads(file.read(end - start)))
+
+
+def records(path: str) -> Iterator[tuple[int, int, Any]]:
+    """The values of a JSON list, each with the bytes that it stands at, held one at a time.
+
+    Raises DataError.
+    """
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    parse = json.JSONDecoder().raw_decode
+    text, start, number, ended, wanted = "", 0, 0, False, "["
+    with Path(path).open("rb") as file:
+        while True:
+            bare = text.lstrip(" \t\r\n\ufeff" if wanted == "[" else " \t\r\n")
+            start += len(text[: len(text) - len(bare)].encode())
+            text = bare
+            if text and text[0] == "]" and wanted != "[":
+                _refuse_more(path, text[1:] + file.read(_NEAR_THE_END).decode(errors="replace"))
+                return
+            if text and wanted in ("[", ","):
+                if text[0] != wanted:
+                    raise DataError(path, None, f"not JSON: {wanted!r} expected{_after(number)}")
+                text, start, wanted = text[1:], start + 1, ""
+                continue
+            try:
+                value, end = parse(text)
+            except json.JSONDecodeError as error:
+                cut = error.msg.startswith("Unterminated") or error.pos > len(text) - _NEAR_THE_END
+                if ended or not cut:
+                    said = f"not JSON: {error.msg}{_after(number)}"
+                    raise DataError(path, None, said) from None
+            except (RecursionError, ValueError):
+                said = f"not usable: nested too deeply, or a number too long{_after(number)}"
+                raise DataError(path, None, said) from None
+            else:
+                data = text[:end].encode()
+                number += 1
+                _check(path, number, value, data)
+                yield start, start + len(data), value
+                text, start, wanted = text[end:], start + len(data), ","
+                continue
+            if len(text) > _LARGEST:
+                raise DataError(path, None, f"more than {_LARGEST:,} characters{_after(number)}")
+            block = file.read(_BLOCK)
+            ended = not block
+            try:
+                text += decode(block, final=ended)
+            except UnicodeDecodeError:
+                raise DataError(path, None, f"not UTF-8 text{_after(number)}") from None
+
+
+def _check(path: str, number: int, value: object, data: bytes) -> None:
+    if rb"\u" in data:
+        try:
+            check_text(value)
+        except BadRecordError as error:
+            raise DataError(path, None, f"question {number}: {error}") from None
+
+
+def _after(number: int) -> str:
+    return f" after question {number}" if number else ""
+
+
+def _refuse_more(path: str, rest: str) -> None:
+    if rest.strip():
+        raise DataError(path, None, "not JSON: something stands after the list")

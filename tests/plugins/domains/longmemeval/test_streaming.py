@@ -1,0 +1,96 @@
+"""A file of LongMemEval too large to hold gives the questions that a held one gives."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.errors import DataError
+from plugins.domains.longmemeval import streaming
+from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
+from plugins.domains.longmemeval.streaming import StreamedQuestions, records
+
+FIXTURE = Path(__file__).resolve().parents[4] / "tests/fixtures/longmemeval/questions.json"
+
+
+def opened(path: Path) -> LongMemEval:
+    return LongMemEval(LongMemEvalSettings(path=str(path)))
+
+
+@pytest.fixture
+def everything_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "FROM_BYTES", 0)
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
+@pytest.mark.parametrize("before", [b"", codecs.BOM_UTF8 + b"\n "], ids=["plain", "marked"])
+def test_cases_and_histories_are_those_of_a_held_file(
+    block: int, before: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "questions.json"
+    whole = json.loads(FIXTURE.read_text())
+    whole[0]["question"] += " Zürich \U0001f6b2 ]"
+    path.write_bytes(before + json.dumps(whole, ensure_ascii=False, indent=1).encode())
+    held = opened(path)
+    monkeypatch.setattr(streaming, "FROM_BYTES", 0)
+    monkeypatch.setattr(streaming, "_BLOCK", block)
+    streamed = opened(path)
+    assert isinstance(streamed._questions, StreamedQuestions)
+    assert streamed.digest() == held.digest()
+    cases = list(held.cases(None, 0))
+    assert list(streamed.cases(None, 0)) == cases
+    for case in reversed(cases):
+        assert list(streamed.history(case.history_id)) == list(held.history(case.history_id))
+    assert streamed.nominal_tokens == held.nominal_tokens
+
+
+@pytest.mark.usefixtures("everything_streams")
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"[", "not JSON: Expecting value"),
+        (b"[]", "no questions"),
+        (b"[{}]", "question 1: question_type: text expected"),
+        (b"[3, null]", "question 1: an object expected, 3 found; question 2"),
+        (b'[{"a": 1} {"a": 2}]', "not JSON: ',' expected after question 1"),
+        (b'[{"a" 1}]' + b" " * 99, "not JSON: Expecting ':' delimiter"),
+        (b"[{}] {}", "something stands after the list"),
+        (b'[{"a": "\xe9"}]', "not UTF-8 text"),
+        (b'[{"a": "\\ud83d"}]', "question 1: a: half of a character"),
+        (b"[" + b'{"a":' * 100_000, "nested too deeply"),
+        (b"[" + b"9" * 9_999 + b"]", "a number too long"),
+        (b'[{"a": "x', "Unterminated string"),
+    ],
+    ids=lambda value: "" if isinstance(value, bytes) else value,
+)
+def test_a_bad_file_ends_in_a_line(data: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(data)
+    with pytest.raises(DataError) as caught:
+        opened(path)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("everything_streams")
+def test_one_question_twice_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "twice.json"
+    whole = json.loads(FIXTURE.read_text())
+    path.write_text(json.dumps([*whole, whole[0]]))
+    with pytest.raises(DataError, match="a second question with the id"):
+        opened(path)
+
+
+def test_a_record_without_an_end_is_not_held_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "_LARGEST", 1_000)
+    monkeypatch.setattr(streaming, "_BLOCK", 500)
+    path = tmp_path / "endless.json"
+    path.write_text('[{"question": "' + "x" * 100_000)
+    with pytest.raises(DataError, match="more than 1,000 characters"):
+        list[Any](records(str(path)))
