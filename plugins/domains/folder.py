@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.errors import DataError
 from framework.text.canonical import digest
-from plugins.domains.data_file import kind_of, parse_json, read_file
+from plugins.domains.data_file import listed, parse_json, read_file
 
 
 def read_records(
@@ -15,8 +15,7 @@ def read_records(
 ) -> tuple[list[Any], str, object]:
     """The records, the digest of what they were read from, and what it states of its provenance.
 
-    path : a file that holds a list of them (or an object with the list under `questions` and what
-        is stated under `provenance`), or a folder whose `.json` files hold one each, read in order
+    path : a file of them (see `listed`), or a folder whose `.json` files hold one each, in order
         of their names; its digest is that of all names and bytes. Raises UserError, DataError.
     """
     folder = Path(path).expanduser()
@@ -34,11 +33,5 @@ def read_records(
             None,
         )
     data, found = read_file(path, sha256, domain=domain, where=where)
-    value, stated = parse_json(path, data), None
-    if isinstance(value, dict) and "questions" in value:
-        value, stated = value["questions"], value.get("provenance")
-    if not isinstance(value, list):
-        raise DataError(path, None, f"a list of records expected, {kind_of(value)} found")
-    if not value:
-        raise DataError(path, None, "no records")
-    return value, found, stated
+    records, stated = listed(path, data)
+    return records, found, stated

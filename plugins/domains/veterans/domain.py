@@ -211,6 +211,10 @@ class Veterans(Domain[VeteransSettings]):
                         kind="evidence" if sentence.is_evidence else "rule",
                     )
 
+    def decision(self, history_id: str) -> Decision:
+        """The decision that a history is of."""
+        return self._decisions[history_id]
+
     def digest(self) -> str:
         return self._digest
 
