@@ -140,8 +140,9 @@ test-local: local ## run the tests of what `make local` installs
 .PHONY: ui
 ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000
 	@echo "runs: http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning"
+	@echo "it has no authentication: whoever can reach this address can read and change runs" >&2
 	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
-		$(BIN)/mlflow ui --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" \
+		$(BIN)/mlflow ui --host 127.0.0.1 --backend-store-uri "sqlite:///$(CURDIR)/mlruns/mlflow.db" \
 		--artifacts-destination "$(CURDIR)/mlruns/artifacts" --workers 1
 
 # A shared server: see docs/guide/mlflow.md.
@@ -152,6 +153,7 @@ PORT ?= 5000
 
 .PHONY: server
 server: setup ## a shared MLflow server: DATABASE=postgresql+psycopg://... ARTIFACTS=... HOST=... PORT=...
+	@echo "it has no authentication: whoever can reach $(HOST):$(PORT) can read and change runs" >&2
 	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
 		$(BIN)/mlflow server --host "$(HOST)" --port "$(PORT)" --backend-store-uri "$(DATABASE)" \
 		--artifacts-destination "$(ARTIFACTS)" --serve-artifacts $(SERVER_ARGS)

@@ -6,8 +6,9 @@ other exception is ours: a bug, with its traceback, exit status 1.
 
 from __future__ import annotations
 
+import errno
 import os
-from typing import Any
+from typing import Any, Final
 
 __all__ = [
     "DataError",
@@ -18,6 +19,7 @@ __all__ = [
     "TrackingError",
     "UnreadableError",
     "UserError",
+    "of_a_place",
 ]
 
 
@@ -47,6 +49,18 @@ class DataError(UserError):
     def __reduce__(self) -> tuple[type[DataError], tuple[str, int | None, str]]:
         # The default rebuilds from the message alone, which fails on the way back from a worker.
         return type(self), (self.file, self.line, self.problem)
+
+
+_OF_A_PLACE: Final = frozenset(
+    {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EPERM, errno.EROFS}
+)
+
+
+def of_a_place(error: BaseException) -> UserError | None:
+    """What is wrong with the place that files are in, as a full disk; None for another error."""
+    if not isinstance(error, OSError) or error.errno not in _OF_A_PLACE:
+        return None
+    return UserError(f"{error.filename or 'a file'}: {error.strerror}")
 
 
 class TrackingError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 
 import run as command
 from framework.store import verify_run
+from framework.store.directory import RunDirectory
 from plugins.domains.passages.hotpotqa import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, framework, read_json, run
 
@@ -467,3 +469,38 @@ def test_an_option_that_grows_without_end_is_refused_at_once(
     told = "mine/arch/bomb.yaml: aliases (*) make more than 500,000 values of it"
     assert run(capsys, "--config-dir=mine", *HOTPOT, "arch=bomb").mistake == told
     assert framework(capsys, "--config-dir=mine", "list", "arch").mistake == told
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS], ids=["full", "read_only"])
+def test_a_place_that_takes_no_more_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+) -> None:
+    """The answers of a run, its rows, and its page."""
+    run(capsys, *HOTPOT, "hydra.run.dir=r")
+
+    def refuses(*given: object, **named: object) -> None:
+        raise OSError(number, os.strerror(number), "r/x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("framework.reporting.page.write_text", refuses)
+        assert framework(capsys, "report", "r").mistake == f"r/x: {os.strerror(number)}"
+    with monkeypatch.context() as patch:
+        patch.setattr("framework.store.directory.write_parquet", refuses)
+        done = run(capsys, *HOTPOT, "hydra.run.dir=s")
+        assert done.mistake == f"r/x: {os.strerror(number)}"
+    assert run(capsys, "resume=s").status == 0
+    monkeypatch.setattr(RunDirectory, "_put", _full)
+    done = run(capsys, *HOTPOT, "hydra.run.dir=t")
+    assert done.mistake == "cannot write t/answers.jsonl: No space left on device"
+
+
+def _full(self: RunDirectory, line: bytes) -> None:
+    self._answers.close()
+    self._answers = open("/dev/full", "r+b", buffering=0)  # noqa: SIM115, PTH123
+    _PUT(self, line)
+
+
+_PUT = RunDirectory._put

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from framework.cli.place import check_place, literal
-from framework.errors import UserError
+from framework.errors import UserError, of_a_place
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,6 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left, as `head` does: not an error of anyone's.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if (mistake := of_a_place(error)) is None:
+            raise
+        print(f"error: {mistake}", file=sys.stderr)
+        return 2
 
 
 def _runs(words: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from framework.errors import UserError
+from framework.errors import UserError, of_a_place
 
 FAILED: Final = 1
 MISTAKE: Final = 2
@@ -130,6 +130,8 @@ def _status(command: Callable[[], object], switches: list[str], overrides: list[
             raise
         except Exception as raised:
             error = raised
+        if (mistake := of_a_place(error)) is not None:
+            raise mistake from None
         added = _corrected(error, overrides)
         if added is None:
             _print_error(error)

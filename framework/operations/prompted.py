@@ -18,6 +18,7 @@ import string
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
@@ -237,9 +238,9 @@ class PromptSet:
         self._files: dict[str, PromptFiles] = {}
         if not chosen:
             return
-        directory = SETS / chosen if (SETS / chosen).is_dir() else Path(chosen)
+        shipped = [path.name for path in SETS.iterdir()]
+        directory = SETS / chosen if chosen in shipped else Path(chosen)
         if not directory.is_dir():
-            shipped = [path.name for path in SETS.iterdir()]
             raise UserError(
                 f"prompts: {chosen!r} is neither a directory nor a shipped set"
                 f"{nearest(chosen, shipped)}"
@@ -249,16 +250,16 @@ class PromptSet:
             for plugin in plugins("operation")
             if issubclass(plugin.cls, PromptedOperation)
         }
-        for folder in sorted(path for path in directory.iterdir() if path.is_dir()):
-            if folder == SETS:
-                continue
+        folders = sorted(path for path in directory.iterdir() if path.is_dir() and path != SETS)
+        if not any(get_close_matches(folder.name, known, n=1) for folder in folders):
+            # Of a directory that is something else nothing is told.
+            raise UserError(f"{directory}: holds no operation's folder; known: {', '.join(known)}")
+        for folder in folders:
             cls = known.get(folder.name)
             if cls is None:
                 raise UserError(f"{folder}: no such operation{nearest(folder.name, known)}")
             base = load(cls.prompts / cls.name, cls.slots)
             self._files[folder.name] = _load_over(folder, cls.slots, base)
-        if not self._files:
-            raise UserError(f"{directory}: holds no operation's folder; known: {', '.join(known)}")
 
     def bind(self, operation: Operation[Req, Res]) -> Operation[Req, Res]:
         """The operation under this set. One that was bound already stays as it is."""

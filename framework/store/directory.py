@@ -57,7 +57,7 @@ HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
 FIGURES: Final = "figures"
 JOB_LOG: Final = "job.log"
-UNSEALED: Final = (JOB_LOG, "tracking.json", "report.*", "figures/*", "baseline/*")
+UNSEALED: Final = (JOB_LOG, "tracking.json", HTML, MARKDOWN, "figures/*.svg", "figures/*.png")
 """Names that may come or change after the seal: copies and pictures of what is sealed."""
 
 
@@ -112,7 +112,7 @@ class RunDirectory:
     def __init__(self, path: Path, journal: Journal, state: State) -> None:
         self.path = path
         self._journal = journal
-        self._answers = (path / ANSWERS).open("r+b")
+        self._answers = (path / ANSWERS).open("r+b", buffering=0)
         self._answers.truncate(state.answers_end)
         self._answers.seek(state.answers_end)
         self._rows: list[Row] = list(state.rows)
@@ -177,19 +177,29 @@ class RunDirectory:
         return _is_locked(path / JOURNAL)
 
     def add(self, row: Row, record: Mapping[str, Any]) -> None:
-        """Write a row and its record, without keys; both are the kernel's when this returns."""
+        """Write a row and its record, without keys; both are the kernel's when this returns.
+
+        Raises UserError where a file cannot be written (disk full).
+        """
         plain = canonical_json(to_plain(row))
         if (clean := without_keys(plain)) != plain:
             row = from_plain(json.loads(clean))
         text = canonical_json({"key": list(row.key), "error": row.error, **record})
         line = without_keys(text).encode() + b"\n"
-        self._answers.write(line)
-        self._answers.flush()
+        self._put(line)
         end = self._answers.tell()
         self._journal.append(
             "case.finished", {"row": to_plain(row), ENDS: end, RECORD: digest_bytes(line)}
         )
         self._rows.append(row)
+
+    def _put(self, line: bytes) -> None:
+        left = memoryview(line)
+        try:
+            while left:
+                left = left[self._answers.write(left) :]
+        except OSError as error:
+            raise UserError(f"cannot write {self.path / ANSWERS}: {error.strerror}") from error
 
     def write_event(self, type_: str, payload: Mapping[str, Any]) -> None:
         """Write an event that is not a row."""

@@ -443,11 +443,29 @@ def test_what_was_edited_in_an_unfinished_run_is_not_sealed(
     assert framework(capsys, "verify", "cut").status == 0
 
 
-@pytest.mark.parametrize("old", [b"{", b": "], ids=["duplicate", "spaces"])
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (b"{", b'{"seed": 8,', "changed"),
+        (b": ", b":  ", "not the text that was written"),
+    ],
+    ids=["duplicate", "spaces"],
+)
 def test_a_manifest_is_the_text_that_was_written(
-    capsys: pytest.CaptureFixture[str], old: bytes
+    capsys: pytest.CaptureFixture[str], old: bytes, new: bytes, problem: str
 ) -> None:
     run(capsys, *HOTPOT, "hydra.run.dir=r")
-    _replaced(Path("r/manifest.json"), old, {b"{": b'{"seed": 8,', b": ": b":  "}[old])
+    _replaced(Path("r/manifest.json"), old, new)
     verified = framework(capsys, "verify", "r")
-    assert (verified.status, verified.out) == (1, "manifest.json: not the text that was written\n")
+    assert (verified.status, verified.out) == (1, f"manifest.json: {problem}\n")
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "report.html.bak", "baseline/x", "figures/a.js"])
+def test_only_what_is_named_may_come_after_the_seal(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    run(capsys, *HOTPOT, "hydra.run.dir=r")
+    (Path("r") / name).parent.mkdir(exist_ok=True)
+    (Path("r") / name).write_text("x")
+    verified = framework(capsys, "verify", "r")
+    assert (verified.status, verified.out) == (1, f"{name}: extra\n")

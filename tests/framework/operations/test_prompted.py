@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,6 +189,14 @@ def test_a_mistake_names_the_file(tmp_path: Path, files: dict[str, str], said: s
     write(tmp_path / "answer_question", **files)
     with pytest.raises(UserError, match=said):
         PromptSet(str(tmp_path))
+
+
+def test_of_a_directory_that_is_no_set_nothing_is_told(tmp_path: Path) -> None:
+    (tmp_path / "private-folder").mkdir()
+    for chosen in (str(tmp_path), os.path.relpath(tmp_path), os.path.relpath(tmp_path, SETS)):
+        with pytest.raises(UserError) as caught:
+            PromptSet(chosen)
+        assert "private-folder" not in str(caught.value)
 
 
 def test_a_set_must_be_one(tmp_path: Path) -> None:
