@@ -189,7 +189,7 @@ def _line(path: Path, summary: Mapping[str, Any], rows: Sequence[Row]) -> tuple[
     decisions = Counter(row.decision for row in answered if row.decision).most_common(1)
     answers = list(_answers(path))
     sure = [float(a["confidence"]) for a in answers if a["confidence"] is not None]
-    empty = sum(not (a["rationale"] and (a["facts"] or a["text"])) for a in answers)
+    empty = sum(not (a["rationale"] and (a["facts"] or a["edit"] or a["text"])) for a in answers)
     unreadable = sum("unreadable" in row.error for row in rows)
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
