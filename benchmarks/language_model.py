@@ -57,7 +57,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "arch=none,bm25,dense,typed_graph,oracle",
     ),
     "loan_moderate": ("budget=moderate",),
-    "summ_only": ("arch=summ_only", "baseline=null"),
+    "summ_only": ("arch=summ_only", "baseline=null", "model.max_tokens=600"),
 }
 """The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
 FURTHER_CASES: Final = 4

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from framework.operations._card import documents_text
 from framework.operations._json import longest_text
 from framework.operations.prompted import PromptedOperation
 from framework.registry import register
+
+_WHOLE_ESCAPES: Final = re.compile(r"(?:[^\\]|\\u[0-9a-fA-F]{4}|\\[^u])*")
+_HALF_A_PAIR: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,3 +50,9 @@ class Summarize(PromptedOperation[SummarizeRequest, SummarizeResponse]):
         schema: Any = super().schema(request)
         schema["properties"]["summary"]["maxLength"] = longest_text(request.limit_tokens)
         return dict(schema)
+
+    def parse_cut(self, text: str, request: SummarizeRequest, tokens: int) -> SummarizeResponse:
+        """As far as it was written: whoever asked cuts a summary that is too long, too."""
+        whole = _WHOLE_ESCAPES.match(text)
+        assert whole is not None
+        return self.parse(_HALF_A_PAIR.sub("", whole[0]) + '"}', request)

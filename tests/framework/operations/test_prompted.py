@@ -267,3 +267,28 @@ def test_three_budgets_share_the_log() -> None:
     assert "E2\n</log>" in prompts[0].user[:length]
     assert prompts[0].user[length : length + 3] == "100"
     assert AnswerQuestion().prompt(ASK).shared == 0
+
+
+@pytest.mark.parametrize(
+    ("cut", "kept"),
+    [
+        ('{"summary": "The score is 68', "The score is 68"),
+        ('{"summary": "a\\nb\\', "a\nb"),
+        ('{"summary": "a\\\\', "a\\"),
+        ('{"summary": "caf\\u00', "caf"),
+        ('{"summary": "caf\\u00e9', "café"),
+        ('{"summary": "so \\ud83d', "so "),
+        ('{"summary": "so \\ud83d\\ude', "so "),
+    ],
+    ids=["word", "escape", "backslash", "code", "whole_code", "half_a_pair", "pair"],
+)
+def test_a_summary_that_was_cut_off_is_read_as_far_as_it_goes(cut: str, kept: str) -> None:
+    request = SummarizeRequest(summary="", chunks=(), limit_tokens=10)
+    assert Summarize().parse_cut(cut, request, 10).summary == kept
+
+
+@pytest.mark.parametrize("cut", ["", "{", "The score is 68", '{"summary": ["a", "b'])
+def test_what_is_no_summary_is_none_when_it_is_cut_off(cut: str) -> None:
+    request = SummarizeRequest(summary="", chunks=(), limit_tokens=10)
+    with pytest.raises(ValueError, match=r".+"):
+        Summarize().parse_cut(cut, request, 10)
