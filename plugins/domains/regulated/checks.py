@@ -63,7 +63,10 @@ def _formulas(spec: Spec) -> Iterator[str]:
     before: set[str] = set()
     for fact in spec.facts.values():
         place, formula = f"facts.{fact.key}.formula", fact.formula
-        if fact.distribution is not None and fact.distribution.kind == "share":
+        if fact.distribution is not None and fact.distribution.kind in (
+            "share",
+            "share_quantiles",
+        ):
             place, formula = f"facts.{fact.key}.distribution.of", fact.distribution.of
         if formula:
             yield from _formula(place, formula, spec.facts, before)

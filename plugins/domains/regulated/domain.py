@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
 from framework.bounds import Bounded, at_least
@@ -17,6 +18,7 @@ from plugins.domains.regulated.clauses import Clauses
 from plugins.domains.regulated.documents import Content, write
 from plugins.domains.regulated.generate import draw
 from plugins.domains.regulated.gold import amount_follows, decide_from, make_gold
+from plugins.domains.regulated.hmda import calibrated
 from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
 from plugins.domains.regulated.padding import pad
 from plugins.domains.regulated.rendering import Writer
@@ -54,6 +56,8 @@ class RegulatedSettings(Bounded):
     query_form : what memory is asked with: `plain`, the question alone, or `labels`, the question
         and the label of every field, which the documents' development forms bear as well.
     injection : False leaves the injected sentence out and nothing else: the clean counterpart.
+    calibration : a CSV of HMDA's public records; the loan's income, value, rate, loan and debt are
+        drawn from its columns. Empty: from the spec's own distributions, which are assumed.
     """
 
     spec: str = "loan"
@@ -68,6 +72,7 @@ class RegulatedSettings(Bounded):
     notice: Literal["given", "named", "none"] = "named"
     query_form: Literal["labels", "plain"] = "plain"
     injection: bool = True
+    calibration: str = ""
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
@@ -136,6 +141,12 @@ class Regulated(Domain[RegulatedSettings]):
         super().__init__(settings)
         file = find_spec(settings.spec)
         self.spec: Spec = load_spec(file)
+        if settings.calibration:
+            self.spec = calibrated(self.spec, settings.calibration)
+            margins = f"margins of {Path(settings.calibration).name}, HMDA (12 CFR 1003)"
+            self.provenance = replace(
+                self.provenance, citation=f"{self.provenance.citation}; {margins}"
+            )
         if file.parent != SPECS:  # its texts are the user's
             self.provenance = replace(
                 self.provenance, licence="not stated", citation=f"the spec {file.name}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
@@ -106,12 +106,23 @@ def _draw(
                 value = rng.gauss(of["mean"], of["sd"])
             case "share":
                 value = compute(distribution.of, sampled) * rng.uniform(of["low"], of["high"])
+            case "quantiles":
+                value = _between(distribution.values, rng)
+            case "share_quantiles":
+                value = compute(distribution.of, sampled) * _between(distribution.values, rng)
             case _:
                 value = rng.uniform(low - fact.step / 2, high + fact.step / 2)
         value = _stepped(value, fact.step)
         if low <= value <= high:
             return value
     return min(max(value, low), high)
+
+
+def _between(quantiles: Sequence[float], rng: Random) -> float:
+    """A draw from the distribution that has these quantiles, in equal steps from 0 to 1."""
+    part, place = math.modf(rng.random() * (len(quantiles) - 1))
+    low, high = quantiles[int(place) : int(place) + 2]
+    return low + (high - low) * part
 
 
 def _stepped(value: float, step: float) -> float:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Final, Literal
 
 from framework.bounds import above, at_least
@@ -48,6 +49,8 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "uniform": (),
     "integers": (),
     "share": ("of", "between"),
+    "quantiles": ("values",),
+    "share_quantiles": ("of", "values"),
     "days_before": ("low", "high"),
     "choice": (),
     "pattern": ("of",),
@@ -61,12 +64,14 @@ class Distribution(Section):
     """How a fact is sampled. `source` is a citation or the word `assumed`.
 
     `share` draws a number between two and multiplies it by the formula `of`; `pattern` replaces
-    each `#` of `of` by a digit; `provision` draws a denying provision of the case.
+    each `#` of `of` by a digit; `provision` draws a denying provision of the case. `quantiles`
+    draws between `values`, which are quantiles from 0 to 1 in equal steps, never falling;
+    `share_quantiles` multiplies what it draws by the formula `of`.
     """
 
     kind: Literal[
         "lognormal", "normal", "uniform", "integers", "share", "days_before", "choice", "pattern",
-        "provision",
+        "provision", "quantiles", "share_quantiles",
     ]  # fmt: skip
     source: str
     median: float | None = None
@@ -77,12 +82,15 @@ class Distribution(Section):
     high: float | None = None
     between: Pair | None = None
     of: str = ""
+    values: Annotated[tuple[float, ...], Least(2)] = ()
 
     def __post_init__(self) -> None:
         Section.__post_init__(self)
+        if any(after < before for before, after in pairwise(self.values)):
+            raise ValueError("values: a quantile is below the one before it")
         asked = PARAMETERS[self.kind]
         for f in fields(self)[2:]:
-            given = getattr(self, f.name) not in (None, "")
+            given = getattr(self, f.name) not in (None, "", ())
             if given and f.name not in asked:
                 raise ValueError(f"{f.name}: no such key{nearest(f.name, asked)}")
             if not given and f.name in asked:
