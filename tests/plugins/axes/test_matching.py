@@ -14,24 +14,28 @@ from framework.registry import find, plugins, register
 
 CHAT = ("answer", "ranking", "retention", "use")
 MATCHES = {
+    "airline_fees": ("ranking", "retention", "answer"),
+    "bank_support": ("ranking", "retention", "use", "actions"),
     "beam": (*CHAT, "session_ranking"),
     "codebase": ("chain", "compliance", "use", "ranking", "retention"),
-    "decision_corpus": ("chain", "ranking", "retention", "answer"),
-    "dmr": ("answer", "use"),
+    "decision_corpus": ("chain", "ranking", "retention", "answer", "hops"),
+    "dmr": ("answer",),
     "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
     "hotpotqa": ("ranking", "retention", "answer"),
     "lifecycle": ("lifecycle",),
     "locomo": (*CHAT, "session_ranking"),
     "longmemeval": CHAT,
     "longmemeval_synthetic": CHAT,
-    "memory_agent_bench": ("answer", "use"),
+    "memory_agent_bench": ("answer",),
     "musique": ("ranking", "retention", "answer"),
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
+    "regulation_updates": ("ranking", "retention", "answer"),
     "two_wiki": ("ranking", "retention", "answer"),
     "text_to_sql": ("execution", "ranking", "retention", "use"),
+    "veterans": ("eda", "ranking", "retention", "rcs", "use"),
 }
 """The axes of each domain in their order, as recorded before there was a match; `decision_corpus`
-has had `answer` since a reader answers it."""
+has had `answer` since a reader answers it, and `hops` since it counts them."""
 ON_DEMAND = {"drift", "operators", "traced", "intervention"}
 """Axes that only `extra_axes` names, or a protocol that measures them."""
 
