@@ -176,3 +176,38 @@ for _kind, _text in (
     def _spec(place: Place, text: str = _text) -> str:
         (place.path / "spec.yaml").write_text(text)
         return place.run("run", "domain=loan", "domain.spec=spec.yaml", "tracking=none")
+
+
+_HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e=1+1|'\"\n../../x"
+
+
+@fault(
+    "text", "an answer of HTML, escape codes, a formula and marks from right to left", short=True
+)
+def _hostile(place: Place) -> str:
+    with serving(answers(_HOSTILE, _HOSTILE)) as url:
+        outcomes = [place.ask(url), place.run("report", "r"), place.run("show", "r", "case=0")]
+    page = (place.path / "r" / "report.html").read_text(encoding="utf-8")
+    found = ["raw HTML in the page"] * ("<script>alert(1)" in page)
+    found += ["escape codes in the terminal"] * any("\x1b[31m" in said for said in place.said)
+    return "; ".join([*outcomes, *found])
+
+
+@fault("terminal", "takes ASCII alone")
+def _ascii(place: Place) -> str:
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+    with serving(answers("Caf\xe9 \u2028")) as url:
+        ran = place.ended(place.start(*asking(url), env=plain))
+    return "; ".join([ran, place.run("show", "r", "case=0", env=plain)])
+
+
+for _what, _word in (
+    ("300 characters", f"run_name={'x' * 300}"),
+    ("two lines", "run_name='a\nb'"),
+    ("the environment", "run_name=${oc.env:OPENAI_API_KEY}"),
+    ("the environment, escaped", "run_name=\\${oc.env:OPENAI_API_KEY}"),
+):
+
+    @fault("run_name", f"of {_what}")
+    def _named(place: Place, word: str = _word) -> str:
+        return place.run("run", *RUN[:-1], "protocol=retrieve", word)

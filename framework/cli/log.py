@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import sys
 
+from framework.text.printable import printable
+
 
 class _Stderr(logging.Handler):
     """Writes to whatever stderr is at the time."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr)
+        print(printable(self.format(record)), file=sys.stderr)
 
 
 def log_to_stderr() -> None:

@@ -15,10 +15,15 @@ from framework.errors import DataError, UserError
 from framework.records import Case, Event, Gold
 from framework.reporting.terminal import wrapped
 from framework.store import JournalEvent
+from framework.text.printable import printable
 
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
 _OF_ROW: Final = ("arm", "trial", "repeat")
+
+
+def _print(text: str = "", end: str = "\n") -> None:
+    print(printable(text), end=end)
 
 
 def show(args: argparse.Namespace) -> int:
@@ -55,7 +60,7 @@ def _show_in_domain(wanted: str | None, overrides: Sequence[str]) -> None:
             raise
         except UserError as none:  # no file was given: this says which to get
             _print_provenance(part.plugin.cls.provenance)
-            print(wrapped(f"not read     {none}", rest=" " * 13))
+            _print(wrapped(f"not read     {none}", rest=" " * 13))
             return
         _print_provenance(domain.provenance)
         _print_corpus(domain, plan.top.n_cases, plan.top.seed)
@@ -70,13 +75,13 @@ def _print_provenance(provenance: Provenance) -> None:
 
     known = [f"{name} {digest}" for name, digest in provenance.files.items()]
     for name, said in (*stated(provenance).items(), *(("known file", file) for file in known)):
-        print(wrapped(f"{name.replace('_', ' '):<12} {said}", rest=" " * 13))
+        _print(wrapped(f"{name.replace('_', ' '):<12} {said}", rest=" " * 13))
 
 
 def _print_corpus(domain: Domain[Any], n_cases: int | None, seed: int) -> None:
     report = domain.report(islice(domain.cases(n_cases, seed), REPORTED))
     for name, value in report.items():
-        print(f"{name:<34} {value:.4g}")
+        _print(f"{name:<34} {value:.4g}")
 
 
 def _pick(domain: Domain[Any], seed: int, wanted: str) -> Case:
@@ -92,10 +97,10 @@ def _pick(domain: Domain[Any], seed: int, wanted: str) -> Case:
 
 
 def _print_case(case: Case, events: Iterable[Event]) -> None:
-    print(wrapped(f"case {case.id}   stratum {case.stratum}   {_pairs(case.tags)}"))
-    print(f"\nTASK\n{wrapped(case.task.instruction)}\n")
-    print(wrapped(case.task.query, "query: "))
-    print("\nHISTORY (gold between >> and <<)")
+    _print(wrapped(f"case {case.id}   stratum {case.stratum}   {_pairs(case.tags)}"))
+    _print(f"\nTASK\n{wrapped(case.task.instruction)}\n")
+    _print(wrapped(case.task.query, "query: "))
+    _print("\nHISTORY (gold between >> and <<)")
     marks: dict[str, list[tuple[str, str]]] = {}
     for item in case.gold.items:
         for span in item.spans:
@@ -105,36 +110,36 @@ def _print_case(case: Case, events: Iterable[Event]) -> None:
         for span_text, key in marks.get(event.id, ()):
             text = text.replace(span_text, f">>{span_text}<<[{key}]", 1)
         edges = "".join(f"  {relation} -> {target}" for relation, target in event.edges)
-        print("\n" + wrapped(f"[{event.id}] {event.kind}{edges}", rest="  "))
-        print(wrapped(text))
+        _print("\n" + wrapped(f"[{event.id}] {event.kind}{edges}", rest="  "))
+        _print(wrapped(text))
     _print_gold(case.gold)
 
 
 def _print_gold(gold: Gold) -> None:
-    print("\nGOLD")
+    _print("\nGOLD")
     if gold.decision:
         amount = "" if gold.amount is None else f"   amount {gold.amount:,.2f}"
         open_ = "" if gold.decidable else "   (undecidable from the case)"
-        print(f"decision {gold.decision}{amount}{open_}")
+        _print(f"decision {gold.decision}{amount}{open_}")
     for item in gold.items:
         critical = " *" if item.critical else ""
         shown = " ".join(item.anchors) or (item.spans[0].text if item.spans else "")
         derived = f"  from {', '.join(item.derived_from)}" if item.derived_from else ""
         said = f"{item.kind:<8} {item.key:<22} {_short(shown, 90)}{derived}{critical}"
-        print(wrapped(said, "  ", " " * 11))
+        _print(wrapped(said, "  ", " " * 11))
     for point in gold.reasons:
-        print(wrapped(f"reason   {point.text}", "  ", " " * 11))
+        _print(wrapped(f"reason   {point.text}", "  ", " " * 11))
     if gold.principal_reasons:
-        print(wrapped(f"principal reasons: {'; '.join(gold.principal_reasons)}", "  ", "    "))
+        _print(wrapped(f"principal reasons: {'; '.join(gold.principal_reasons)}", "  ", "    "))
     if gold.provisions:
-        print(wrapped(f"provisions: {', '.join(gold.provisions)}", "  ", "    "))
+        _print(wrapped(f"provisions: {', '.join(gold.provisions)}", "  ", "    "))
     for retired in gold.retired:
-        print(f"  retired  {retired.key:<22} {retired.value}")
+        _print(f"  retired  {retired.key:<22} {retired.value}")
     if gold.injected:
-        print(f"  injected {gold.injected[0]} in {gold.injected[1]}")
+        _print(f"  injected {gold.injected[0]} in {gold.injected[1]}")
     if gold.answer:
-        print(f"  answer   {gold.answer}")
-    print("  (* the decision turned on it)")
+        _print(f"  answer   {gold.answer}")
+    _print("  (* the decision turned on it)")
 
 
 def _refuse_sweep(path: Path) -> None:
@@ -159,16 +164,16 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
         raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
     keys = {row.key: row for row in rows}
     records: dict[RowKey, Mapping[str, Any]] = {}
-    for line in (path / ANSWERS).read_text(encoding="utf-8").splitlines():
+    for line in (path / ANSWERS).read_bytes().splitlines():
         record = json.loads(line)
         if (key := tuple(record["key"])) in keys:
             records[key] = record  # of a case that was run again the last one counts
     for key, record in records.items():
         row = keys[key]
-        print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
-        print(wrapped(f"stratum {row.stratum}   {_pairs(row.tags)}"))
+        _print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
+        _print(wrapped(f"stratum {row.stratum}   {_pairs(row.tags)}"))
         if row.error:
-            print(wrapped(f"ERROR {row.error}"))
+            _print(wrapped(f"ERROR {row.error}"))
         if "view" in record:
             _print_view(record, row.view_tokens, row.budget_tokens)
         if row.error:
@@ -187,14 +192,14 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
 
 def _print_event(event: JournalEvent) -> None:
     """What the protocol wrote of the case into the journal, whose chain and seal hold it."""
-    print(f"\nEVENT {event.seq} {event.type}   {event.time[:19]}   {event.hash[:19]}")
+    _print(f"\nEVENT {event.seq} {event.type}   {event.time[:19]}   {event.hash[:19]}")
     for name, value in event.payload.items():
         if name in ("case_id", *_OF_ROW):
             continue
         lines = value if isinstance(value, list) else [value]
         for i, line in enumerate(lines):
             said = _plain(line) if isinstance(line, dict) else line
-            print(wrapped(f"{name if i == 0 else '':<8} {said}", "  ", " " * 11))
+            _print(wrapped(f"{name if i == 0 else '':<8} {said}", "  ", " " * 11))
 
 
 def _plain(value: Mapping[str, Any]) -> str:
@@ -207,10 +212,10 @@ def _plain(value: Mapping[str, Any]) -> str:
 
 def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> None:
     limit = "no limit" if budget is None else f"of {budget}"
-    print(f"\nVIEW ({tokens} tokens {limit})")
+    _print(f"\nVIEW ({tokens} tokens {limit})")
     for item in record["view"]:
-        print(f"\n[{item['id']}]\n{wrapped(item['text'])}")
-    print("\nRECALLED")
+        _print(f"\n[{item['id']}]\n{wrapped(item['text'])}")
+    _print("\nRECALLED")
     shown = [e for e in record["trace"] if e["placed"] != "out"]
     out = [e for e in record["trace"] if e["placed"] == "out"]
     for entry in [*shown, *out[:_OUT_SHOWN]]:
@@ -219,51 +224,51 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
             f"{entry['rank']:>4}  {entry['placed']:<3}  {entry['tokens_kept']:>5}"
             f"/{entry['tokens']:<5} {entry['item_id']:<18} {entry['why']}  {signals}"
         )
-        print(wrapped(said, "  ", " " * 8))
+        _print(wrapped(said, "  ", " " * 8))
     more = record.get("recalled", len(record["trace"])) - len(shown) - _OUT_SHOWN
     if more > 0:
-        print(f"  and {more} more that are out; answers.jsonl holds the first and those with gold")
+        _print(f"  and {more} more that are out; answers.jsonl holds the first and those with gold")
     kept = record["retained"]
-    print(f"\nRETAINED {sum(kept.values())} of {len(kept)} gold items")
+    _print(f"\nRETAINED {sum(kept.values())} of {len(kept)} gold items")
     for item_id, there in kept.items():
-        print(f"  {'yes' if there else 'NO ':<3}  {item_id}")
+        _print(f"  {'yes' if there else 'NO ':<3}  {item_id}")
 
 
 def _print_answer(record: Mapping[str, Any]) -> None:
     answer = record["answer"]
     if answer is None:
         return
-    print(f"\nANSWER {answer['decision'] or answer['text']}", end="")
-    print("   (the declared default: undetermined)" if answer["defaulted"] else "")
+    _print(f"\nANSWER {answer['decision'] or answer['text']}", end="")
+    _print("   (the declared default: undetermined)" if answer["defaulted"] else "")
     if answer.get("confidence") is not None:
-        print(f"confidence {answer['confidence']:.2f}")
+        _print(f"confidence {answer['confidence']:.2f}")
     if answer["amount"] is not None:
-        print(f"amount {answer['amount']:,.2f}")
+        _print(f"amount {answer['amount']:,.2f}")
     if answer["decision"] or answer["rationale"] != answer["text"]:  # else it is said already
-        print(wrapped(answer["rationale"]))
+        _print(wrapped(answer["rationale"]))
     if answer["notice"]:
-        print(f"\nNOTICE\n{wrapped(answer['notice'])}")
+        _print(f"\nNOTICE\n{wrapped(answer['notice'])}")
 
 
 def _print_replies(record: Mapping[str, Any]) -> None:
     """What the model said, as it came: what could not be read is in no answer."""
     for prompt in record["prompts"]:
-        print(
+        _print(
             f"\nREPLY to {prompt['operation']} ({prompt['phase']})\n{wrapped(prompt['response'])}"
         )
 
 
 def _print_axes(record: Mapping[str, Any], axes: Mapping[str, float | None]) -> None:
-    print("\nAXES")
+    _print("\nAXES")
     for name, value in axes.items():
-        print(f"  {name:<24} {'-' if value is None else f'{value:.3f}'}")
+        _print(f"  {name:<24} {'-' if value is None else f'{value:.3f}'}")
     said = record.get("verdicts", ())
     if unsupported := sum(not verdict.get("supported", True) for verdict in said):
-        print(f"\nUNSUPPORTED VERDICTS {unsupported} of {len(said)}: they count as not met")
-    print("\nEVIDENCE")
+        _print(f"\nUNSUPPORTED VERDICTS {unsupported} of {len(said)}: they count as not met")
+    _print("\nEVIDENCE")
     for name, lines in record["evidence"].items():
         for line in lines:
-            print(wrapped(f"{name}: {line}", "  ", "    "))
+            _print(wrapped(f"{name}: {line}", "  ", "    "))
 
 
 def _pairs(pairs: Mapping[str, str]) -> str:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.chaos.hostile import answers, serving
 from framework.engine.compose import compose_plan, composer
 from framework.store.directory import load_state
+from framework.text.printable import printable
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
 
 HOTPOT_CASES = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "protocol=retrieve")
@@ -178,3 +180,22 @@ def test_a_case_of_a_run_is_found_by_the_index_that_the_domain_gives_it(
     told = framework(capsys, "show", "r", "case=3").mistake
     assert told == "r has no case 'fx04'; rows.parquet lists them"
     assert framework(capsys, "show", "r", "case=99").mistake == "show: no case '99'"
+
+
+def test_what_a_terminal_would_obey_is_shown_and_not_done() -> None:
+    assert printable("a\x1b[31mb\u202ec\td\ne\x9b") == "a\\x1b[31mb\\u202ec\td\ne\\x9b"
+
+
+def test_a_record_of_any_text_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    given = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "tracking=none", "report=false")
+    with serving(answers("Caf\xe9 \u2028\x1b[31m", "\x85")) as url:
+        asking = ("model=openai", f"model.base_url={url}/v1", "n_cases=1", "arch=none")
+        assert run(capsys, *given, *asking, "hydra.run.dir=r").status == 0
+    done = framework(capsys, "show", "r", "case=0")
+    assert done.status == 0
+    assert "Caf\xe9" in done.out
+    assert "\x1b" not in done.out
