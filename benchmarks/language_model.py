@@ -62,7 +62,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
 """The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
 FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
-MEASURED: Final = ("hotpotqa",)
+MEASURED: Final = ("hotpotqa", "longmemeval", "governance")
 """Those of them whose answers are recorded: a replay makes these."""
 NEEDS_FILE: Final = "hotpotqa"
 """The sweep that is left out without --hotpotqa."""

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks import language_model
-from benchmarks.language_model import MEASURED, RECORDED, agreement, main, measured
+from benchmarks.language_model import (
+    MEASURED,
+    NEEDS_FILE,
+    RECORDED,
+    agreement,
+    main,
+    measured,
+)
 from framework.errors import UserError
 from framework.reporting.markdown import between_markers
 from framework.rows import measured_digest
@@ -38,14 +45,17 @@ def test_a_replay_without_the_model_gives_the_table_of_the_page(
 @pytest.mark.parametrize("name", language_model.MEASURED)
 def test_a_further_sweep_is_replayed_as_the_page_has_it(
     name: str,
-    data_dir: Path,
+    request: pytest.FixtureRequest,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    questions = str(data_dir / "hotpotqa" / "hotpotqa_train.json")
-    assert main(["--all", name, "--replay", "--hotpotqa", questions]) == 0
+    words = ["--all", name, "--replay"]
+    if name == NEEDS_FILE:
+        data: Path = request.getfixturevalue("data_dir")
+        words += ["--hotpotqa", str(data / "hotpotqa" / "hotpotqa_train.json")]
+    assert main(words) == 0
     made = capsys.readouterr().out.strip()
     assert made == between_markers(f"{PAGE}#{name}")
     digests = []
