@@ -29,7 +29,7 @@ from benchmarks.results import call
 from framework.records import Row
 from framework.reporting.markdown import print_or_put
 from framework.statistics.replication import kendall
-from framework.store.directory import read_run
+from framework.store.directory import SWEEP, read_run
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SETTINGS: Final = Path(__file__).with_name("order_of_arms.yaml")
@@ -45,7 +45,8 @@ Means = Mapping[str, float]
 class Setting:
     """Cases that all arms get. made : `generated`, or `outside` for what others made.
 
-    importer : of the file that the domain reads, where it is made from the one given.
+    importer : of the file that the domain reads, where it is made from the one given. `{data}` in
+    `overrides` is the folder of all data.
     """
 
     name: str
@@ -114,13 +115,14 @@ def measure(
 ) -> list[Measured]:
     """Run the sweep, or go on with it, and read its rows."""
     directory = RUNS / setting.name
-    if directory.exists():
+    if directory.exists() and not (directory / SWEEP).exists():
         call("run.py", f"resume={directory}")
-    else:
+    elif not directory.exists():
         compared = (f"arch={','.join(arms)}", f"budget={','.join(budgets)}", f"baseline={arms[0]}")
         alone = ("protocol=retrieve", "tracking=none", "report=false")
         place = f"hydra.sweep.dir={directory}"
-        call("run.py", "-m", *setting.overrides, *_file(setting, data), *compared, *alone, place)
+        words = [word.format(data=data) for word in setting.overrides]
+        call("run.py", "-m", *words, *_file(setting, data), *compared, *alone, place)
     rows: dict[str, dict[str, list[Row]]] = defaultdict(dict)
     for job in sorted(path.parent for path in directory.glob("*/summary.json")):
         run = read_run(job)
