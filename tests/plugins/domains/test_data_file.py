@@ -98,7 +98,7 @@ def test_a_number_of_thousands_of_digits_is_told(
         ),
         (longmemeval, r'{"questions": [{"question": "\udc00?"}]}', r"questions\[0\]\.question: "),
         (corpus, r'{"record": "corpus", "name": "\ud83d"}', r"half:1: name: "),
-        (sql, r'- {id: "a", question: "\ud83d"}', r"\[0\]\.question: "),
+        (sql, r'- {id: "a", question: "\ud83d"}', "line 1, column 26"),
     ],
 )
 def test_half_of_a_character_is_told_with_its_place(
