@@ -15,6 +15,7 @@ SHOWN_BY: Final = {
     "decide": "decision",
     "answer_question": "answer",
     "answer_from_sessions": "answer",
+    "plan_actions": "actions",
     "propose_edit": "edit",
     "write_patch": "edit",
     "write_sql": "query",

@@ -75,7 +75,7 @@ class LlamaCpp:
                     "logprobs": {"content": list(spelled(self.text))},
                 }
             ],
-            "usage": {"prompt_tokens": 30, "completion_tokens": 20},
+            "usage": {"prompt_tokens": 300, "completion_tokens": 60},
         }
 
 
@@ -134,7 +134,7 @@ def test_what_is_asked_is_one_request_that_keeps_nothing(llama: LlamaCpp) -> Non
     assert not {"model", "context"} & body.keys()
     assert reply.usage.cost_usd == 0
     assert reply.usage.seconds > 0
-    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (30, 20)
+    assert (reply.usage.tokens_in, reply.usage.tokens_out) == (300, 60)
 
 
 def test_confidence_is_the_share_of_the_choice_among_those_allowed(llama: LlamaCpp) -> None:

@@ -249,7 +249,7 @@ def test_a_bad_corpus_ends_in_one_line(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_show_gives_the_report_without_a_case(capsys: pytest.CaptureFixture[str]) -> None:
     done = framework(capsys, "show", "domain=decision_corpus", f"domain.path={FIXTURE}")
-    told = dict(line.split() for line in done.out.splitlines())
+    told = dict(line.split(maxsplit=1) for line in done.out.splitlines())
     assert told["edges_supersedes"] == "4"
     assert float(told["drift_governs_now"]) == pytest.approx(
         opened().report(())["drift_governs_now"], abs=1e-3
