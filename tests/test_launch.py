@@ -232,6 +232,7 @@ def test_a_directory_that_is_there(capsys: pytest.CaptureFixture[str], place: Pa
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_going_on_with_another_configuration(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -248,6 +249,7 @@ def test_going_on_with_another_configuration(
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_going_on_with_other_data(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     data = place / "data.json"
     data.write_bytes(QUESTIONS.read_bytes())
@@ -319,6 +321,7 @@ def test_in_a_process_of_its_own_too(place: Path) -> None:
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [0, 1])
 def test_a_reader_that_leaves_changes_no_status(place: Path, lines: int) -> None:
     """`python run.py ... | head -1`: the run is done, and its gate has still failed."""
@@ -371,6 +374,7 @@ def test_switches_may_stand_between_overrides(capsys: pytest.CaptureFixture[str]
     assert len(read_json(Path("s") / "sweep.json")["jobs"]) == 2
 
 
+@pytest.mark.slow
 def test_groups_of_ones_own(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     """`--config-dir` adds options; a run made with them is resumed like any other."""
     (place / "mine" / "arch").mkdir(parents=True)

@@ -68,6 +68,7 @@ def test_every_module_is_imported_without_what_only_linux_has(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_without_what_only_linux_has(tmp_path: Path) -> None:
     given = ("-m", *HOTPOT, "arch=bm25,none", "hydra.launcher.workers=2", "run_name=s")
     done = without(tmp_path, RUN, *given)

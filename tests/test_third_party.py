@@ -80,6 +80,7 @@ def test_its_options_build_on_its_plugins(installed: Path, tmp_path: Path) -> No
         assert "domain:\n  plugin: sample_guests\n  notes: 6\n" in shown.stdout
 
 
+@pytest.mark.slow
 def test_its_operation_has_prompts_of_its_own(installed: Path, tmp_path: Path) -> None:
     """They are found where the package is, counted in its runs' identity, and can be replaced."""
     words = ("domain=sample_guests", "arch=sample_headlines", "budget=absolute")
@@ -111,6 +112,7 @@ def test_its_operation_has_prompts_of_its_own(installed: Path, tmp_path: Path) -
     assert "sample_headline" not in manifest["prompts"], "it has no part in this run"
 
 
+@pytest.mark.slow
 def test_an_operation_without_a_rule_is_told_in_one_line(installed: Path, tmp_path: Path) -> None:
     without = shutil.copytree(installed, tmp_path / "without")
     file = without / "sample_decisionbench" / "headline.py"

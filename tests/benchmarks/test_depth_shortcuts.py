@@ -20,6 +20,7 @@ def found() -> dict[str, Found]:
     return tried(CASES, SEED, Governance(GovernanceSettings()), SHORTCUTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_shortcut_earns_no_more_than_chance(name: str, found: dict[str, Found]) -> None:
     mean, low, high = found[name].over_chance()

@@ -17,7 +17,11 @@ from framework.engine.prepare import build_pipeline
 from framework.records import ABSTAIN, Row
 from framework.retention import gold_tokens
 
-DOMAINS = ["loan", "claims", "prior_authorization"]
+DOMAINS = [
+    "loan",
+    pytest.param("claims", marks=pytest.mark.slow),
+    pytest.param("prior_authorization", marks=pytest.mark.slow),
+]
 CASES = 200
 
 

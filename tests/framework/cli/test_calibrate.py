@@ -294,6 +294,7 @@ def test_a_calibration_is_kept_whatever_runs_are_named(
     assert json.loads(Path("rates.json").read_text())["right"]["n"] > 0
 
 
+@pytest.mark.slow
 def test_a_judge_no_better_than_chance_is_no_gates_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -374,6 +375,7 @@ def test_what_a_judge_says_that_can_not_be_read_is_no_verdict() -> None:
         _ = found.rates
 
 
+@pytest.mark.slow
 def test_a_calibration_spends_no_more_than_its_cap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

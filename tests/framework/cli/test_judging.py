@@ -103,6 +103,7 @@ def test_a_bad_table_is_told(
     assert said in framework(capsys, "judges", str(file)).mistake
 
 
+@pytest.mark.slow
 def test_judges_of_one_sweep(capsys: pytest.CaptureFixture[str], sweep: Path) -> None:
     again = framework(capsys, "rescore", str(sweep), "judge=llm", "judge.prompts=paraphrase")
     assert again.status == 0, again.err

@@ -98,6 +98,7 @@ def test_a_switch_of_hydras_begins_a_run(capsys: pytest.CaptureFixture[str]) -> 
         assert "n_cases: 100\n" in done.out
 
 
+@pytest.mark.slow
 def test_every_command_takes_a_folder_of_options(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

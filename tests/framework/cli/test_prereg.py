@@ -54,6 +54,7 @@ def sweep_of(here: Path, capsys: pytest.CaptureFixture[str], conf: Path) -> Path
     return here / "s"
 
 
+@pytest.mark.slow
 def test_a_locked_file_is_judged_on_its_sweep(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +153,7 @@ def test_the_sweep_itself_tells_and_keeps_its_judgement(
     assert framework(capsys, "verify", str(sweep)).status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tampering", "flag"),
     [

@@ -75,6 +75,7 @@ def test_the_table_of_one_budget_or_none(capsys: pytest.CaptureFixture[str], pla
     assert message.startswith("no budget 'wide' in the sweep")
 
 
+@pytest.mark.slow
 def test_a_published_convention_can_be_printed_too(
     capsys: pytest.CaptureFixture[str], place: Path, tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_run_without_a_loop_has_no_part_of_one() -> None:
         compose_plan(["author=rules"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [n if n.startswith(SMALL) else pytest.param(n, marks=pytest.mark.slow) for n in EXPERIMENTS],
@@ -109,6 +110,7 @@ def test_what_an_overlay_changes_of_an_arm_is_in_its_label(tmp_path: Path) -> No
     assert plain.label("arch") == "bm25"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("models", "labels"),
     [

@@ -85,6 +85,7 @@ def test_a_run_of_an_arm_with_another_embedder_serves_as_baseline(
     assert load_plan(done.directory).label("arch") == "dense(embedder=hashing(dimension=64))"
 
 
+@pytest.mark.slow
 def test_a_baseline_beside_the_run_is_used_again(
     capsys: pytest.CaptureFixture[str], measured: Counter[str]
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_sweep_judges_each_arm_against_one_run_of_the_baseline(
     assert all(job["gate"]["passed"] is not None for job in jobs)
 
 
+@pytest.mark.slow
 def test_a_baseline_among_the_arms_is_run_once_and_compared_with(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
@@ -200,6 +202,7 @@ def test_a_run_directory_is_a_baseline(
     assert "arch=none was not checked" in str(gate_of(place / "r/one")["reason"])
 
 
+@pytest.mark.slow
 def test_enough_equal_cases_pass(capsys: pytest.CaptureFixture[str]) -> None:
     """72 cases without a discordant pair are what a margin of .05 needs; 71 are too few."""
     given = (
@@ -229,6 +232,7 @@ def test_superiority_and_the_open_gate(capsys: pytest.CaptureFixture[str]) -> No
     assert open_.status == 0
 
 
+@pytest.mark.slow
 def test_a_baseline_that_stops_fails_the_job_and_not_the_sweep(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:

@@ -44,6 +44,7 @@ def on_a_terminal(*argv: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
 
 
+@pytest.mark.slow
 def test_a_terminal_is_shown_rate_time_left_spend_and_failures() -> None:
     faults = Faults(rates={"refuse": 0.2}, seed=3)
     with server("arch=bm25", "n_cases=40", faults=faults, delay_s=0.15) as running:
@@ -61,6 +62,7 @@ def test_a_terminal_is_shown_rate_time_left_spend_and_failures() -> None:
     assert re.search(r"\d+ failed", last), last
 
 
+@pytest.mark.slow
 def test_a_pipe_is_shown_nothing() -> None:
     with server("arch=bm25", "n_cases=40") as running:
         done = subprocess.run(

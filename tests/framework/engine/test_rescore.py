@@ -166,6 +166,7 @@ def test_cut_off_it_goes_on_without_the_reader(
     assert all(row.axes["rcs"] == 0.0 for row in rows)
 
 
+@pytest.mark.slow
 def test_a_sweep_is_judged_anew(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
     place = f"hydra.sweep.dir={runs_dir / 'sweep'}"
     old = run(capsys, "-m", *SHORT, "arch=bm25,oracle", place).directory
@@ -184,6 +185,7 @@ def test_a_sweep_is_judged_anew(capsys: pytest.CaptureFixture[str], runs_dir: Pa
     assert run(capsys, f"resume={new}").status == 0
 
 
+@pytest.mark.slow
 def test_a_rescored_sweep_cut_off_before_its_last_job_goes_on_with_every_axis(
     capsys: pytest.CaptureFixture[str], runs_dir: Path
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_finished_run_is_shown_again_and_left_as_it_is(
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 6, 7, 12, 17, 18])
 def test_a_sweep_cut_off_ends_as_an_undisturbed_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int
@@ -138,6 +139,7 @@ def sweeps_are_the_same(whole: Path, cut: Path) -> None:
             assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_a_sweep_killed_between_jobs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +268,7 @@ def test_a_job_of_a_sweep_may_be_gone_on_with_alone(
     assert len(job_directories(Path("cut"))) == 2
 
 
+@pytest.mark.slow
 def test_operational_values_may_change(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_the_environment_is_not_read(
     assert everything_in(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_an_escaped_interpolation_is_not_resolved_later(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -209,6 +209,7 @@ def test_a_part_that_an_arm_does_not_use_makes_no_job_of_its_own(
     assert "two jobs of the sweep are the same run" in twice.err
 
 
+@pytest.mark.slow
 def test_only_arms_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     """Another seed, number of cases or samples is another measurement, not another repeat."""
     for swept in ("seed=1,2", "n_cases=2,3", "repeats=1,2"):

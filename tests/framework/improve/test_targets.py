@@ -54,6 +54,7 @@ def courses(tmp_path: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_all_targets_give_the_same_events(tmp_path: Path) -> None:
     found = courses(tmp_path)
     assert len(found) >= 2

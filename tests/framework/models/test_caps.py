@@ -33,6 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 @pytest.mark.parametrize(
     "sweep",
@@ -110,6 +111,7 @@ def worst_case(directory: Path) -> float:
     return float(event["payload"]["reason"].partition("could take $")[2].split(" ")[0])
 
 
+@pytest.mark.slow
 def test_half_the_estimate_as_a_cap_stops_within_one_call_and_a_higher_one_finishes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -139,6 +141,7 @@ def test_half_the_estimate_as_a_cap_stops_within_one_call_and_a_higher_one_finis
     assert measured(Path("capped")) == measured(Path("whole"))
 
 
+@pytest.mark.slow
 def test_a_cap_is_shared_by_the_jobs_of_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
     sweep = ("-m", "arch=bm25,last_mention", "n_cases=6", "model.max_tokens=600")
     with server(*sweep) as running:

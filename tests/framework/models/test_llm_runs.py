@@ -82,6 +82,7 @@ def test_a_sweep_decides_as_the_rules_do_is_paid_once_and_replays_without_the_se
     assert {s["run"]["model_kind"] for s in summaries(Path("third"))} == {"llm"}
 
 
+@pytest.mark.slow
 def test_dpm_over_three_budgets_reads_the_log_from_the_providers_cache(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -99,6 +100,7 @@ def test_dpm_over_three_budgets_reads_the_log_from_the_providers_cache(
         assert ledger["cost_usd"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_faults_lose_no_case_and_pay_for_nothing_twice(
     provider: str, capsys: pytest.CaptureFixture[str]

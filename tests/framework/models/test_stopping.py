@@ -68,6 +68,7 @@ def test_the_first_ctrl_c_lets_what_is_under_way_end() -> None:
         assert max(running.counts.requests.values()) == 1
 
 
+@pytest.mark.slow
 def test_the_first_ctrl_c_waits_for_no_server_that_does_not_answer() -> None:
     given = ("arch=bm25", "n_cases=60")
     with server(*given) as running:
@@ -83,6 +84,7 @@ def test_the_first_ctrl_c_waits_for_no_server_that_does_not_answer() -> None:
         assert held() == 0
 
 
+@pytest.mark.slow
 def test_the_second_ctrl_c_stops_at_once_and_counts_what_it_lost() -> None:
     given = ("arch=bm25", "n_cases=50")
     with server(*given, delay_s=0.1) as running:

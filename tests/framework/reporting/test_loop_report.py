@@ -206,6 +206,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield place / "swept"
 
 
+@pytest.mark.slow
 def test_a_sweep_shows_its_loops_by_seed(sweep: Path) -> None:
     page = parsed(sweep)
     ((_, found),) = read_json(sweep / "improve.json")["arms"].items()

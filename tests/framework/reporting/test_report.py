@@ -279,6 +279,7 @@ def test_a_report_that_fails_does_not_take_the_sweep_with_it(
     assert f"report: ZeroDivisionError: no ink; {again}" in done.err
 
 
+@pytest.mark.slow
 def test_judges_of_the_same_answers_stand_side_by_side(sweep: Path) -> None:
     assert framework(["rescore", str(sweep), "judge=llm", "--out", "runs/again"]) == 0
     page = ElementTree.fromstring(Path("runs/again/report.html").read_text(encoding="utf-8"))
@@ -331,6 +332,7 @@ def summary_of(sweep: Path, arm: str, budget: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_models_pairs_and_a_published_convention_have_their_sections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

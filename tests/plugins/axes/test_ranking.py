@@ -112,6 +112,7 @@ def test_agrees_with_ir_measures_on_bm25_rankings_of_the_fixture(corpus: Any) ->
     assert 0 < means["recall_at_2"] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["pooled", "own"])
 def test_agrees_with_ir_measures_on_bm25_rankings_of_real_data(corpus: Any, data_dir: Path) -> None:
     path = data_dir / "hotpotqa" / "hotpotqa_train.json"

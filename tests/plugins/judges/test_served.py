@@ -24,6 +24,7 @@ def axes(name: str) -> dict[str, Mapping[str, float | None]]:
     return {row.case_id: row.axes for row in load_state(Path("runs") / name).rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 def test_a_served_judge_says_what_the_rules_say(
     provider: str, capsys: pytest.CaptureFixture[str]

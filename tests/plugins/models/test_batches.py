@@ -56,6 +56,7 @@ def test_a_batch_gives_the_same_rows_at_half_the_price(
         assert measured(Path("r")) == undisturbed(capsys, running, provider)
 
 
+@pytest.mark.slow
 @PROVIDERS
 def test_what_a_batch_could_not_answer_is_sent_in_another(
     provider: str, capsys: pytest.CaptureFixture[str]
@@ -79,6 +80,7 @@ def test_no_more_are_sent_at_once_than_a_batch_holds(capsys: pytest.CaptureFixtu
     assert set(running.counts.requests.values()) == {1}
 
 
+@pytest.mark.slow
 @PROVIDERS
 @pytest.mark.parametrize("id_kept", [True, False])
 def test_a_killed_run_waits_for_its_batch_and_sends_nothing_twice(
@@ -108,6 +110,7 @@ def test_a_killed_run_waits_for_its_batch_and_sends_nothing_twice(
         assert measured(Path("r")) == undisturbed(capsys, running, provider)
 
 
+@pytest.mark.slow
 @PROVIDERS
 def test_a_batch_that_never_came_is_sent(provider: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Killed before submit: its keys stand on disk, and the provider has no such batch."""

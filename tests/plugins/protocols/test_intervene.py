@@ -219,6 +219,7 @@ def records(directory: Path) -> dict[str, Mapping[str, Any]]:
 SHORT = ("tracking=none", "report=false", "protocol=intervene", "n_cases=12")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [

@@ -104,6 +104,7 @@ def test_a_sound_system_finds_one_fact_among_ten_thousand() -> None:
     assert found[-1].name == "many"
 
 
+@pytest.mark.slow
 def test_the_command_prints_each_finding_and_fails_with_one(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

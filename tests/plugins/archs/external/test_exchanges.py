@@ -136,6 +136,7 @@ def test_what_is_not_recorded_stops_a_replay_in_one_line(
     assert "has no answer to the write of" in other.err, "another version is another system"
 
 
+@pytest.mark.slow
 def test_a_server_is_replayed_without_the_package_of_its_protocol(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ def address() -> Iterator[str]:
         thread.join(10)
 
 
+@pytest.mark.slow
 def test_a_running_server_is_reached_by_its_address(address: str) -> None:
     given = settings(
         command=[],

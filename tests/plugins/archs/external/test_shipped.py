@@ -31,6 +31,7 @@ def server_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("server_memory")
 def test_server_memory_finds_what_is_a_substring_and_nothing_else(
     capsys: pytest.CaptureFixture[str],

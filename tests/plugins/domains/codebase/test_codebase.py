@@ -210,6 +210,7 @@ def spans(case: Case, *, critical: bool = True) -> str:
     )
 
 
+@pytest.mark.slow
 def test_without_a_decision_in_view_nothing_is_solved() -> None:
     assert not any(solved("development", lambda case: ""))
 
@@ -220,6 +221,7 @@ def test_a_rule_in_view_is_made_true_in_most_tasks_in_known_words_alone() -> Non
     assert sum(solved("held_out", spans)) < 10
 
 
+@pytest.mark.slow
 def test_decisions_on_other_programs_do_not_mislead_the_patcher() -> None:
     every = "\n\n".join(event.text for event in domain(forms="development").history(HISTORY))
     own = "\n\n".join(Corpus("development").event(n).text for n in Corpus("development").decisions)
@@ -228,6 +230,7 @@ def test_decisions_on_other_programs_do_not_mislead_the_patcher() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_retired_rule_does_not_help() -> None:
     corpus = Corpus("development")
 

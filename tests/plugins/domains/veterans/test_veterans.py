@@ -41,6 +41,7 @@ def test_the_laws_hold_of_the_fixture(claim_file: Any) -> None:
     check_domain(Veterans, opened(claim_file=claim_file).settings)
 
 
+@pytest.mark.slow
 def test_the_laws_hold_of_the_published_decisions(data_dir: Path) -> None:
     domain = published(data_dir)
     check_domain(Veterans, domain.settings, n=2)
