@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from framework.records import Row, Usage
@@ -106,6 +107,29 @@ def depth_named(stratum: str) -> int | None:
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """Rows sorted by key: the order of every file and comparison."""
     return sorted(rows, key=lambda row: row.key)
+
+
+def by_session(rows: Iterable[Row]) -> list[Row]:
+    """The rows with the turns of a session as one: its last, with what all of them took.
+
+    Of the ingest, which they share, that is the last's. Rows of other protocols are as they are.
+    """
+    turns: dict[tuple[str, str, int, int], list[Row]] = {}
+    for row in rows:
+        turns.setdefault(row.key[:4], []).append(row)
+    return [own[0] if len(own) == 1 else _session(in_order(own)) for own in turns.values()]
+
+
+def _session(turns: Sequence[Row]) -> Row:
+    usage: dict[str, Usage] = {}
+    timing: dict[str, float] = {}
+    for row in turns:
+        for phase, took in row.usage.items():
+            shared = phase == "ingest" or phase not in usage
+            usage[phase] = took if shared else usage[phase].plus(took)
+        for name, seconds in row.timing.items():
+            timing[name] = seconds if name == "ingest_s" else timing.get(name, 0.0) + seconds
+    return replace(turns[-1], turn=0, usage=usage, timing=timing)
 
 
 def measured(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from framework.contracts import RowKey, RunProtocol
 from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.registry import find, names
+from framework.rows import by_session
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.directory import (
     ANSWERS,
@@ -46,7 +47,7 @@ def protocol_of(run: Mapping[str, Any]) -> type[RunProtocol[Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A finished run: its directory, summary.json, manifest.json and rows."""
+    """A finished run: its directory, summary.json, manifest.json and rows, one a session."""
 
     path: Path
     summary: Mapping[str, Any]
@@ -282,7 +283,9 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
 
     def job(place: Path) -> Job:
         run = known.get(place) or read_run(place)
-        return Job(path=place, summary=run.summary, manifest=run.manifest, rows=run.rows)
+        return Job(
+            path=place, summary=run.summary, manifest=run.manifest, rows=by_session(run.rows)
+        )
 
     if (path / SWEEP_PLAN).is_file():
         sweep = _read(path / SWEEP)

@@ -19,6 +19,7 @@ from framework.contracts import GateOutcome, Judge, ProtectedGroups
 from framework.models.prices import no_price
 from framework.models.transport import Served
 from framework.records import Row, TaskCard, Usage
+from framework.rows import by_session
 from framework.text.canonical import digest
 
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
@@ -39,6 +40,7 @@ def summarize(
 
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
+    every, rows = rows, by_session(rows)
     arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
     embedder = plan.used.get("embedder") if arch.uses_embedder else None
     extractor = plan.used.get("extractor")
@@ -99,7 +101,7 @@ def summarize(
         "strata": strata,
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(domain.by_stratum, axes, strata),
-        "ledger": ledger(rows, priced=not without),
+        "ledger": ledger(every, priced=not without),
         "budget_use": {
             **room_of_rows(good),
             "unbudgeted": arch.unbudgeted,

@@ -43,6 +43,7 @@ from framework.contracts.run import (
     Tracker,
     Views,
 )
+from framework.contracts.session import Interactive, Turn
 
 __all__ = [
     "PLAIN",
@@ -63,6 +64,7 @@ __all__ = [
     "Failure",
     "Gate",
     "GateOutcome",
+    "Interactive",
     "Judge",
     "Model",
     "Mutable",
@@ -92,6 +94,7 @@ __all__ = [
     "Target",
     "Taxonomy",
     "Tracker",
+    "Turn",
     "Verdict",
     "Views",
     "answer_by_rule",

@@ -23,7 +23,8 @@ class Scored:
     `retained` maps every gold item's id to whether it was in the view, closure applied. `clean` is
     the answer to the case without its injection, None where there is none. `embedder` is the run's,
     None unless the axis declares `uses_embedder`. `others` holds the same case as it was answered
-    from other views, by the names that the protocol gave these (`Pipeline.with_views`).
+    from other views, by the names that the protocol gave these (`Pipeline.with_views`). `session`
+    holds the figures of a session that ended with this answer (`Turn.close`).
     """
 
     case: Case
@@ -36,6 +37,7 @@ class Scored:
     clean: Answer | None = None
     embedder: Embedder[Any] | None = None
     others: Mapping[str, Scored] = field(default_factory=dict)
+    session: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def sufficient(self) -> bool | None:

@@ -139,6 +139,7 @@ class RunProtocol(Configured[S]):
         that tables show beside the domain's headline. like : the protocol that a domain must allow
         where it need not name this one; empty where it must. controls : whether its figures lie
         between those of arms that are a floor and a ceiling (`Arch.control`).
+    in_turns : whether a case takes as many rows as it has turns, which nobody knows beforehand.
     seal : the type of its event after which nothing may be chosen any more, so that no other run
     may begin with it. None for a protocol that writes no events. A journal may hold any types but
     those of the run's own (`framework.store`).
@@ -150,6 +151,7 @@ class RunProtocol(Configured[S]):
     headline: ClassVar[tuple[str, ...]] = ()
     like: ClassVar[str] = ""
     controls: ClassVar[bool] = True
+    in_turns: ClassVar[bool] = False
     seal: ClassVar[str | None] = None
 
     def __init__(self, settings: S, context: ProtocolContext | None = None) -> None:

@@ -26,6 +26,7 @@ from framework.errors import StopRun, UserError
 from framework.models.spending import current
 from framework.records import EMPTY, Row
 from framework.registry import NoSettings
+from framework.rows import by_session
 from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import (
     RunDirectory,
@@ -199,12 +200,12 @@ def judge_gate(
 
     def rows_of(place: Path | State) -> Sequence[Row]:
         if isinstance(place, State):
-            return place.rows
-        return list(run.rows) if place == run.path else load_state(place).rows
+            return by_session(place.rows)
+        return by_session(run.rows if place == run.path else load_state(place).rows)
 
     against = rows_of(baseline) if baseline is not None else ()
     beneath = rows_of(floor) if floor is not None else None
-    return gate.decide(list(run.rows), against, seed, floor=beneath)
+    return gate.decide(by_session(run.rows), against, seed, floor=beneath)
 
 
 def begun_in(plan: Plan, directory: Path) -> State | None:
@@ -242,7 +243,7 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
     expected = None
-    if plan.top.n_cases is not None:
+    if plan.top.n_cases is not None and not prepared.protocol.in_turns:
         expected = plan.top.n_cases * pipeline.trials * plan.top.repeats
     too_many: TooManyErrors | None = None
     with (

@@ -18,7 +18,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ from framework.contracts import (
     Reader,
     RowKey,
     Scored,
+    Turn,
     Views,
     maybe_await,
 )
@@ -44,15 +45,18 @@ from framework.pipeline.concurrency import CancelToken, bounded
 from framework.pipeline.failures import told
 from framework.pipeline.histories import events_of
 from framework.pipeline.ingest import Memories, Memory, ingested
+from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
 from framework.pipeline.score import score_axes
 from framework.pipeline.seams import Seams
 from framework.records import (
     Answer,
     Case,
+    Event,
     Item,
     MemoryView,
     Row,
+    Usage,
 )
 from framework.retention import event_ranks, kept_trace, retained
 from framework.text.canonical import digest
@@ -65,6 +69,7 @@ class _Job:
     case: Case
     trial: int
     repeat: int
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +182,15 @@ class Pipeline:
         async for row, record in self.bounded(jobs):
             yield row, record
 
+    async def turn(
+        self, case: Case, turn: Turn, *, trial: int = 0, repeat: int = 0, k: int | None = None
+    ) -> tuple[Row, Record]:
+        """One turn of a session on a case, as any case goes along the path.
+
+        Its axes are measured where the session ends with it. Raises StopRun.
+        """
+        return await self._run(_Job(case=case, trial=trial, repeat=repeat, turn=turn), True, k)
+
     def _jobs(self, cases: Iterable[Case], done: frozenset[RowKey]) -> Iterator[_Job]:
         """Trial by trial through the cases of one history, so that each memory is made once."""
         for _, group in groupby(cases, key=attrgetter("history_id")):
@@ -194,6 +208,7 @@ class Pipeline:
             arm=self.arm,
             trial=job.trial,
             repeat=job.repeat,
+            turn=job.turn.number if job.turn else 0,
             history_id=case.history_id,
             stratum=case.stratum,
             cluster=case.cluster or case.id,
@@ -229,6 +244,9 @@ class Pipeline:
         ledger.entries.update(memory.usage)
         if memory.error is not None:
             raise memory.error
+        turn = job.turn
+        if turn is not None and turn.written:
+            memory = await self._written(memory, case, job, ledger)
         start = time.perf_counter()
         found = await self._find(memory, case, job, ledger, k)
         view = replace(found.view, ranks=event_ranks(found.view))
@@ -238,16 +256,23 @@ class Pipeline:
         scored = self.scored(case, view, kept)
         answered = recalled
         error = state = ""
+        axes = self.axes
         try:
             if answer:
-                response = await self._read(case, view, ledger, "answer", job.repeat)
+                reader = turn or self.reader
+                response = await self._read(case, view, ledger, "answer", job.repeat, reader)
             answered = time.perf_counter()
-            clean = await self._control(case, job, ledger, k) if answer else None
+            if turn is None:
+                clean = await self._control(case, job, ledger, k) if answer else None
+            elif (figures := turn.close(ledger.usage())) is None:
+                axes = ()
+            else:
+                scored = replace(scored, session=figures)
             scored = replace(scored, answer=response, clean=clean)
             if answer and self.views is not None:
                 scored = replace(scored, others=await self._others(scored, job, ledger))
             with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
-                measured = await score_axes(self.axes, scored)
+                measured = await score_axes(axes, scored)
         except StopRun:
             raise
         except Exception as failed:
@@ -282,7 +307,8 @@ class Pipeline:
         )
         record = {
             "query": self._query(case).text,
-            **({"queries": found.queries} if self.reader.searches else {}),
+            **({"queries": found.queries} if turn or self.reader.searches else {}),
+            **({"session": turn.record()} if turn else {}),
             "view": view.items,
             **kept_trace(view, case.gold),
             "retained": kept,
@@ -362,6 +388,11 @@ class Pipeline:
                 card = self.seams.card(case.task)
                 return await maybe_await(self.reader.next_query(card, view, asked, self.client))
 
+        if (turn := job.turn) is not None:
+            rooms = [room for room in (self.limit, turn.room) if room is not None]
+            items = await turn.items(case.task.query, recall)
+            room = min(rooms, default=None)
+            return Found(view=pack(items, room, self.packing, memory.count), queries=turn.queries)
         return await search(
             case.task.query,
             recall,
@@ -390,22 +421,47 @@ class Pipeline:
         return self.seams.scored(query, items)
 
     async def _read(
-        self, case: Case, view: MemoryView, ledger: Ledger, phase: str, repeat: int
+        self,
+        case: Case,
+        view: MemoryView,
+        ledger: Ledger,
+        phase: str,
+        repeat: int,
+        reader: Reader[Any] | Turn | None = None,
     ) -> Answer:
         choice = int(digest([self.seed, case.id, "choice"])[7:23], 16)
         with track_usage(ledger, phase, repeat, keep_prompts=True, choice=choice):
             card = self.seams.card(case.task)
-            return await maybe_await(self.reader.answer(card, view, self.client))
+            return await maybe_await((reader or self.reader).answer(card, view, self.client))
 
     async def _memory(self, history_id: str, job: _Job) -> Memory:
         """The memory of a history: ingested once, shared by its cases, the last few kept."""
         key = (history_id, job.trial, job.repeat if self._asks_to_ingest else 0)
         return await self.memories.get(key, partial(self._ingest, *key), self.places)
 
-    async def _ingest(self, history_id: str, trial: int, repeat: int) -> Memory:
+    async def _written(self, memory: Memory, case: Case, job: _Job, ledger: Ledger) -> Memory:
+        """The memory with what a session wrote to it: built again, with those events at its end.
+
+        What that takes beyond the ingest of the history is booked on `write`, once.
+        """
+        assert job.turn is not None
+        written, key = job.turn.written, (case.history_id, job.trial, job.repeat)
+        name = f"{case.history_id} {digest(list(written))}"
+        make = partial(self._ingest, *key, written)
+        made = await self.memories.get((name, job.trial, job.repeat), make, self.places)
+        if made.error is not None:
+            raise made.error
+        if job.turn.wrote:
+            for phase, usage in made.usage.items():
+                ledger.book("write", usage.less(memory.usage.get(phase, Usage())))
+        return made
+
+    async def _ingest(
+        self, history_id: str, trial: int, repeat: int, written: tuple[Event, ...] = ()
+    ) -> Memory:
         return await ingested(
             self.open_arch(history_id, trial),
-            events_of(self.domain, history_id),
+            chain(events_of(self.domain, history_id), written),
             repeat=repeat,
             client=self.client,
             extractor=self.extractor,

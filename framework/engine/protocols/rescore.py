@@ -219,7 +219,7 @@ def _scored(pipeline: Pipeline, case: Case, row: Row, record: Mapping[str, Any])
             answer=_answer(other["answer"]),
             retained=other["retained"],
         )
-    return replace(scored, others=others)
+    return replace(scored, others=others, session=record.get("session", {}).get("figures", {}))
 
 
 def _view(row: Row, record: Mapping[str, Any]) -> MemoryView:

@@ -25,6 +25,13 @@ from framework.records import (
 from framework.registry import register
 from framework.text.canonical import canonical_json, digest
 from framework.text.tokens import count_tokens
+from plugins.domains.codebase.answering_back import (
+    NOTHING_CHANGED,
+    RUN_CHECKS,
+    TOOLS,
+    found_in,
+    references,
+)
 from plugins.domains.codebase.checking import Checker
 from plugins.domains.codebase.corpus import SERVICE, TOOLBOX, Corpus, Forms, Task, data_digest
 
@@ -143,6 +150,30 @@ class Codebase(Domain[CodebaseSettings]):
                 tree, task.target, rule, answer.rationale
             ),
         }
+
+    def reply(self, case: Case, answer: Answer) -> tuple[bool, str]:
+        """What the rule's invariant and the service's own tests say of the patched files."""
+        tree = self._checker.patched(answer.edit)
+        if tree is None:
+            return False, "The patch can't be made: its text to replace is not in the files."
+        target = json.loads(case.gold.invariant)["target"]
+        for verdict in (self._checker.invariant(tree, target), self._checker.tests(tree)):
+            if not verdict.passed:
+                return False, f"The checks fail: {verdict.problem}"
+        return True, "All checks pass."
+
+    def reference(self, case: Case) -> Answer | None:
+        """A patch written by hand."""
+        edits = references()[json.loads(case.gold.invariant)["target"]]
+        return Answer(edit=canonical_json({"edits": edits}))
+
+    def tools(self, case: Case) -> Mapping[str, str]:
+        return TOOLS
+
+    def use(self, case: Case, tool: str, argument: str, answer: Answer | None) -> str:
+        if tool == RUN_CHECKS:
+            return self.reply(case, answer or Answer(edit=NOTHING_CHANGED))[1]
+        return found_in(self._files, argument)
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         tasks, decisions = self._corpus.tasks, self._corpus.decisions

@@ -14,7 +14,7 @@ from framework.records import Answer, Case, Event, Gold
 from framework.registry import register
 from framework.text.canonical import digest
 from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
-from plugins.domains.governance.invariant import checks, complies
+from plugins.domains.governance.invariant import checks, complies, reviewed
 from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.measured import Drift, nearest_neighbours
 from plugins.domains.governance.settings import GovernanceSettings
@@ -103,6 +103,19 @@ class Governance(Domain[GovernanceSettings]):
     def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
         said = f"{answer.rationale}\n{answer.text}"
         return checks(answer.edit, said, case.gold.invariant)
+
+    def reply(self, case: Case, answer: Answer) -> tuple[bool, str]:
+        """What a reviewer says who knows the decisions: which settings are wrong, not how."""
+        return reviewed(answer.edit, case.gold.invariant, case.task.material["change_plan"])
+
+    def reference(self, case: Case) -> Answer | None:
+        return Answer(edit=case.gold.answer)
+
+    def tools(self, case: Case) -> Mapping[str, str]:
+        return {}
+
+    def use(self, case: Case, tool: str, argument: str, answer: Answer | None) -> str:
+        raise KeyError(tool)
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """What the run's cases are like, as made: how alike their tickets, how far what governs.

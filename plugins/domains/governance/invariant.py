@@ -88,6 +88,24 @@ def checks(edit: str, said: str, invariant: str) -> Mapping[str, bool | None]:
     }
 
 
+def reviewed(edit: str, invariant: str, change_plan: str) -> tuple[bool, str]:
+    """Whether an edit may be merged, and what its review says, setting by setting."""
+    check: Any = json.loads(invariant)
+    labels = {s["setting"]: s["label"] for s in json.loads(change_plan)["settings"]}
+    values = values_of(edit, check["component"])
+    said = []
+    for setting, label in labels.items():
+        value = values.get(setting)
+        if not _holds(value, check["admit"][setting]):
+            said.append(f"The {label} has no value that it can have.")
+        elif setting in check["keep"] and value != check["keep"][setting]:
+            said.append(f"The {label} is not as the ticket asks.")
+        elif setting in check["require"] and not _holds(value, check["require"][setting]):
+            said.append(f"The {label} does not honour the decision that governs it.")
+    merges = not said and values.keys() == labels.keys()
+    return merges, " ".join(said) or ("Merged." if merges else "The edit has other settings.")
+
+
 def _holds(value: str | None, clause: Mapping[str, Any]) -> bool:
     if value is None:
         return False

@@ -1,0 +1,1 @@
+"""Sessions: one task over many turns, with the memory as the only thing that varies."""
