@@ -70,8 +70,10 @@ def _asked(words: Sequence[str], folder: str | None) -> int:
     _refuse_moved(words)
     args = _parsed(words)
     with _options_of(folder):
-        module, function = args.command.split(":")
-        command = getattr(importlib.import_module(f"framework.cli.{module}"), function)
+        command = args.command
+        if isinstance(command, str):
+            module, function = command.split(":")
+            command = getattr(importlib.import_module(f"framework.cli.{module}"), function)
         status: int = command(args)
         return status
 
@@ -103,7 +105,7 @@ def _refuse_moved(argv: Sequence[str]) -> None:
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments. `KEY=VALUE` may stand behind an option too, which argparse refuses."""
-    parser = _parser()
+    parser = _parser(argv)
     args, rest = parser.parse_known_args(argv)
     late = [word for word in rest if "=" in word and not word.startswith("-")]
     if rest and (late != rest or not hasattr(args, "overrides")):
@@ -113,7 +115,7 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="decisionbench", description="DecisionBench: plugins, cases, runs, comparisons."
     )
@@ -226,12 +228,6 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--json", action="store_true", help="as JSON")
     _add_register(add, "prereg:judge")
 
-    add = commands.add_parser("reanalyze", help="a paper's tables from its recorded rows")
-    add.add_argument("paper", metavar="PAPER", help="`list reanalysis` shows them")
-    add.add_argument("path", metavar="CSV|DIR", help="recorded rows, or the loops' directory")
-    add.add_argument("--json", action="store_true", help="as JSON")
-    add.set_defaults(command="reanalyze:reanalyze")
-
     add = commands.add_parser("import", help="a published corpus in the form that a domain reads")
     add.add_argument("corpus", metavar="CORPUS", help="`list importer` shows them")
     add.add_argument("path", metavar="PATH", help="the corpus as it is published")
@@ -297,7 +293,20 @@ def _parser() -> argparse.ArgumentParser:
         "--regimes", dest="of", action="store_const", const="regimes", help="of a loop"
     )
     add.set_defaults(command="judging:label")
+    if not argv or argv[0] not in commands.choices:  # the framework's own need no plugin imported
+        _add_plugins(commands)
     return parser
+
+
+def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The commands of plugins, whose modules are imported for it."""
+    from framework.registry import plugins
+
+    for plugin in plugins("command"):
+        command = plugin.cls()
+        add = commands.add_parser(plugin.name, help=plugin.summary)
+        command.arguments(add)
+        add.set_defaults(command=command.run)
 
 
 def _add_register(parser: argparse.ArgumentParser, command: str) -> None:

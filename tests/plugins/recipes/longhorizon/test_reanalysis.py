@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli.reanalyze import not_reproduced
 from framework.contracts.recipe import PrintedCell, PrintedTable
 from framework.errors import DataError
+from plugins.commands.reanalyze import not_reproduced
 from plugins.recipes.longhorizon._changes import changes
 from plugins.recipes.longhorizon._corrected import (
     adjusted_tests,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli.reanalyze import not_reproduced
 from framework.errors import DataError, UserError
 from framework.statistics.proportions import mcnemar_p
+from plugins.commands.reanalyze import not_reproduced
 from plugins.recipes.regimes._recorded import Loop, read_loops
 from plugins.recipes.regimes._tables import changes, published_tables, seeds_as_units
 from tests.launching import framework

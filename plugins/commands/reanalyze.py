@@ -9,11 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from framework.contracts.command import Command
 from framework.contracts.recipe import PrintedTable, Reanalysis
-from framework.registry import find
+from framework.registry import find, register
 
 
-def reanalyze(args: argparse.Namespace) -> int:
+@register("command", "reanalyze")
+class Reanalyze(Command):
+    """A paper's tables from its recorded rows."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("paper", metavar="PAPER", help="`list reanalysis` shows them")
+        parser.add_argument(
+            "path", metavar="CSV|DIR", help="recorded rows, or the loops' directory"
+        )
+        parser.add_argument("--json", action="store_true", help="as JSON")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return _reanalyze(args)
+
+
+def _reanalyze(args: argparse.Namespace) -> int:
     """Print the tables in both conventions and what the correction changes."""
     plugin: Reanalysis = find("reanalysis", args.paper).cls()
     found = plugin.reanalyze(Path(args.path))
