@@ -53,11 +53,11 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 
 .PHONY: test
 test: setup ## run the tests, without the slow tier and ci-extras
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local and not typescript" $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local and not typescript and not interpreters" $(ARGS)
 
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -m "slow and not browser and not postgresql and not local and not typescript" --timeout 1800 $(ARGS)
+	$(PYTEST) -m "slow and not browser and not postgresql and not local and not typescript and not interpreters" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format
@@ -66,7 +66,7 @@ lint: setup ## check style and format
 
 .PHONY: types
 types: setup ## check types
-	$(BIN)/mypy framework plugins hydra_plugins $(wildcard run.py)
+	$(BIN)/mypy framework plugins hydra_plugins decisionbench_gate $(wildcard run.py)
 
 .PHONY: layers
 layers: setup ## check that imports follow the layers
@@ -104,7 +104,7 @@ chaos: setup ## try every fault; fails when an outcome changes (ARGS="--short | 
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
 .PHONY: ci-extras
-ci-extras: setup ## install Chromium, PostgreSQL and TypeScript where absent and run their tests
+ci-extras: setup ## install Chromium, PostgreSQL, TypeScript where absent, run their tests; other Pythons
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
@@ -117,7 +117,7 @@ ci-extras: setup ## install Chromium, PostgreSQL and TypeScript where absent and
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript" --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters" -rs --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm

@@ -1,0 +1,124 @@
+"""The wheel in an environment of its own, made as a stranger makes it, in an empty folder."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.rows import measured
+from framework.store.directory import load_state
+from tests.installing import python as python_here
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("framework", "plugins", "hydra_plugins", "conf", "decisionbench_gate")
+PLACES = ("~/.pyenv/versions/{0}.*/bin/python{0}", "~/.local/share/uv/python/*-{0}.*/bin/python{0}")
+"""Where other versions of Python stand that are not on the path."""
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of a version, on the path or where pyenv and uv put it; None where there is none."""
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return getattr(sys, "_base_executable", sys.executable)
+    found = [shutil.which(f"python{version}")]
+    for place in PLACES:
+        found += sorted(glob.glob(os.path.expanduser(place.format(version))))  # noqa: PTH111, PTH207
+    for candidate in filter(None, found):
+        # pyenv's stand-in for a version that is not chosen is on the path and fails.
+        done = subprocess.run(
+            [candidate, "-c", "import venv, ssl"], capture_output=True, check=False
+        )
+        if done.returncode == 0:
+            return candidate
+    return None
+
+
+def outside() -> dict[str, str]:
+    """The environment without what tests add: pip reaches its index, no folder is on the path."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+
+
+def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*map(str, words)], cwd=cwd, env=outside(), capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built wheel."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "-w", target)
+    built = run(sys.executable, "-m", "pip", "wheel", "-q", *options, source, cwd=source)
+    assert built.returncode == 0, built.stderr
+    (found,) = target.glob("decisionbench-*-py3-none-any.whl")
+    return found
+
+
+def commands() -> list[str]:
+    """What the README's block of first commands says, up to the comparison of its sweep."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^decisionbench .*", text, re.MULTILINE)
+    return [line.partition("  #")[0].strip() for line in lines]
+
+
+def rows_of(run_directory: Path) -> list[dict[str, Any]]:
+    """The measured columns of a run's rows."""
+    return list(measured(load_state(run_directory).rows))
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param("3.11", marks=pytest.mark.slow),
+        pytest.param("3.12", marks=pytest.mark.interpreters),
+        pytest.param("3.13", marks=pytest.mark.interpreters),
+    ],
+)
+@pytest.mark.timeout(1500)
+def test_the_readme_runs_where_only_the_wheel_was_installed(
+    wheel: Path, tmp_path: Path, version: str
+) -> None:
+    """Dependencies are of the index, at pinned versions; rows are those of the checkout."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    made = run(python, "-m", "venv", tmp_path / "env", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    bin_ = tmp_path / "env" / "bin"
+    pinned = ("-c", ROOT / "constraints.txt")
+    got = run(bin_ / "python", "-m", "pip", "install", "-q", *pinned, wheel, cwd=tmp_path)
+    assert got.returncode == 0, got.stderr
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    first, sweep, *_ = given = commands()
+    assert first.startswith("decisionbench arch=")
+    assert sweep.startswith("decisionbench -m ")
+    for command in given:
+        _, *words = command.split()
+        done = run(bin_ / "decisionbench", *words, cwd=empty)
+        assert done.returncode == 0, (command, done.stderr)
+    for words in (["list", "arch"], ["verify", "runs/three"]):
+        done = run(bin_ / "python", "-m", "framework", *words, cwd=empty)
+        assert done.returncode == 0, (words, done.stderr)
+    told = run(
+        bin_ / "python", "-c", "import sys; print(*sys.version_info[:2], sep='.')", cwd=empty
+    )
+    assert told.stdout.strip() == version
+    assert {path.name for path in empty.iterdir()} <= {"runs", "mlruns", ".cache"}
+    own = tmp_path / "own"
+    own.mkdir()
+    words = first.split()[1:]
+    assert python_here(own, [ROOT], "-m", "framework", *words).returncode == 0
+    assert rows_of(empty / "runs/first") == rows_of(own / "runs/first")
