@@ -1,0 +1,110 @@
+"""One comparison of a memory with its baseline, as three outcomes.
+
+The benchmark runs in a process of its own: whatever the caller imported or patched, the run is that
+of the command line, and a caller that only collects tests imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+Status = Literal["passed", "worse", "undecided"]
+_DONE: Final = (0, 3)
+"""Statuses of `decisionbench` after which there is a verdict: no gate failed, a gate failed."""
+_HOME: Final = str(Path(__file__).resolve().parents[1])
+_QUIET: Final = ("tracking=none", "report=false")
+
+
+class NoVerdict(Exception):
+    """The comparison could not be made: a mistake in its words, no baseline, a run that failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a gate found.
+
+    status : `passed`; `worse`: on some axis the whole interval lies beyond the margin; `undecided`:
+        neither is shown. reason : one line for people. run : the candidate's run directory.
+    """
+
+    status: Status
+    reason: str
+    run: Path
+
+    @property
+    def told(self) -> str:
+        """The verdict in one line."""
+        return f"memory gate: {self.status}. {self.reason}"
+
+
+def judge(
+    overrides: Sequence[str],
+    *,
+    baseline: str,
+    axes: Sequence[str],
+    margin: float,
+    run: Path,
+    cwd: Path | None = None,
+) -> Verdict:
+    """Run the candidate and compare it with its baseline.
+
+    Args:
+        overrides: what `decisionbench` is given of the candidate: domain, arch, budget, n_cases.
+        baseline: an option of `arch`, run first if need be, or a finished run's directory.
+        axes: the gated axes, each in [0, 1]; none for those of the gate's default.
+        margin: by how much the candidate may be worse on each of them, above 0 and below 1.
+        run: directory of the candidate's run; replaced where it exists. Runs of the baseline are
+            made beside it and used again.
+        cwd: where the command is started; the current directory.
+
+    Raises:
+        NoVerdict: nothing was compared; its message is what the command said.
+    """
+    given = [f"gate.baseline={baseline}", f"gate.margin={margin}"]
+    given += [f"gate.axes=[{','.join(axes)}]"] if axes else []
+    measure([*overrides, *given], run=run, cwd=cwd)
+    gate = json.loads((run / "summary.json").read_text(encoding="utf-8"))["gate"]
+    if gate["passed"] is None:
+        raise NoVerdict(gate["reason"])
+    return Verdict(status=_status(gate), reason=gate["reason"], run=run)
+
+
+def measure(overrides: Sequence[str], *, run: Path, cwd: Path | None = None) -> None:
+    """Run `decisionbench` into a directory, which is replaced. Raises NoVerdict where it fails."""
+    if run.exists():
+        shutil.rmtree(run)
+    # A folder of the caller's that is called like one of our packages is not imported: neither that
+    # of the current directory (-P) nor one on the path.
+    command = [sys.executable, "-P", "-m", "framework", *overrides, *_QUIET]
+    path = os.pathsep.join(filter(None, (_HOME, os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [*command, f"hydra.run.dir={run.resolve()}"],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in _DONE:
+        raise NoVerdict(_last(done.stderr) or f"decisionbench ended with {done.returncode}")
+
+
+def _status(gate: dict[str, Any]) -> Status:
+    if gate["passed"]:
+        return "passed"
+    worse = any(finding["conclusion"] == "failed" for finding in gate["findings"])
+    return "worse" if worse else "undecided"
+
+
+def _last(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    mistakes = [line for line in lines if line.startswith("error: ")]
+    return (mistakes or lines or [""])[-1]

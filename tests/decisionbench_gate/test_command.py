@@ -1,0 +1,62 @@
+"""`python -m decisionbench_gate` on a branch of a git repository, and the Action's file."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from decisionbench_gate.__main__ import main
+from tests.launching import QUESTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = (
+    *("--axes", "p_ret", "--margin", "0.05", "--"),
+    *("--config-dir=conf", "arch=mine", "domain=hotpotqa", f"domain.path={QUESTIONS}"),
+    *("protocol=retrieve", "budget=loose"),
+)
+
+
+def git(folder: Path, *words: str) -> None:
+    name = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *name, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_branch_is_compared_with_its_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    option = tmp_path / "conf" / "arch" / "mine.yaml"
+    option.parent.mkdir(parents=True)
+    option.write_text("plugin: oracle\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "conf")
+    git(tmp_path, "commit", "-qm", "A memory that keeps all")
+    option.write_text("plugin: none\n")
+    monkeypatch.chdir(tmp_path)
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    install = ("--install", "cat conf/arch/mine.yaml >> " + str(tmp_path / "installed"))
+    assert main(["--base", "HEAD", *install, *WORDS]) == 3
+    assert capsys.readouterr().out.startswith("memory gate: worse. p_ret: failed")
+    assert summary.read_text().startswith("memory gate: worse.")
+    assert (tmp_path / "installed").read_text() == "plugin: oracle\nplugin: none\n"
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True)
+    assert listed.stdout.count("\n") == 1, "the checkout of the base is gone"
+    assert main(["--base", "no-such-commit", *WORDS]) == 2
+    assert main(["--base", "HEAD", "--install", "exit 7", *WORDS]) == 2
+    assert "`exit 7`" in capsys.readouterr().out
+
+
+def test_the_action_gives_every_input_through_the_environment() -> None:
+    """An input that stood in the script itself would be read as a part of it."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    *_, last = steps = action["runs"]["steps"]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    used = {value.removeprefix("${{ inputs.").removesuffix(" }}") for value in last["env"].values()}
+    assert action["inputs"].keys() - used == {"python-version"}
+    assert all(f"${name}" in last["run"] or f"${{{name}" in last["run"] for name in last["env"])
+    assert subprocess.run(["bash", "-n"], input=last["run"], text=True, check=False).returncode == 0
