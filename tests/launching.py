@@ -78,3 +78,16 @@ def everything_in(place: Path) -> dict[str, bytes]:
 def read_json(path: Path) -> Any:
     """A JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def check_runs(
+    capsys: pytest.CaptureFixture[str],
+    domain: str,
+    path: Path,
+    *words: str,
+    retrieved_by: str = "bm25",
+) -> None:
+    """That a domain retrieves by this arm, and answers from the whole history."""
+    words = (f"domain={domain}", f"domain.path={path}", *words, "tracking=none", "report=false")
+    assert run(capsys, *words, f"arch={retrieved_by}", "protocol=retrieve").status == 0
+    assert run(capsys, *words, "arch=full_context").status == 0

@@ -245,23 +245,28 @@ def is_json(data: bytes, kind: type = object) -> bool:
 
 
 def read_questions(
-    path: str, records: Sequence[Any], key: str, read: Callable[[Mapping[str, Any]], T]
+    path: str,
+    records: Sequence[Any],
+    key: str,
+    read: Callable[[Mapping[str, Any]], T],
+    what: str = "question",
 ) -> dict[str, T]:
-    """The questions by the id that stands under `key`, in order.
+    """What the records hold, by the id that stands under `key`, in order.
 
-    read : makes one of a record, or raises BadRecordError. Raises DataError naming the questions.
+    read : makes one of a record, or raises BadRecordError. what : a record in a word. Raises
+    DataError naming the records.
     """
     found: dict[str, T] = {}
     faults = Faults(path)
     for number, record in enumerate(records, start=1):
         named = record.get(key) if isinstance(record, dict) else None
-        with faults.of(f"question {number}" + (f" ({key} {named!r})" if named else "")):
+        with faults.of(f"{what} {number}" + (f" ({key} {named!r})" if named else "")):
             if not isinstance(record, dict):
                 raise BadRecordError(f"an object expected, {kind_of(record)} found")
-            question = read(record)
-            if text_in(record, key) in found:
-                raise BadRecordError(f"a second question with this {key}")
-            found[text_in(record, key)] = question
+            one, id_ = read(record), scalar_in(record, key)
+            if id_ in found:
+                raise BadRecordError(f"a second {what} with this {key}")
+            found[id_] = one
     faults.check()
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.errors import DataError
 from framework.text.canonical import digest
-from plugins.domains.data_file import listed, parse_json, read_file
+from plugins.domains.data_file import asked_for, listed, parse_json, read_file
 
 
 def read_records(
@@ -25,13 +25,13 @@ def read_records(
             raise DataError(path, None, f"a folder without .json files; {where}")
         read = {f.name: read_file(str(f), "", domain=domain, where=where) for f in files}
         found = digest({name: one for name, (_, one) in read.items()})
-        if sha256 and sha256.removeprefix("sha256:") != found[7:]:
-            raise DataError(path, None, f"is {found}, domain.sha256 asks for {sha256}")
-        return (
-            [parse_json(str(folder / name), data) for name, (data, _) in read.items()],
-            found,
-            None,
-        )
+        asked_for(path, sha256, found)
+        records = [parse_json(str(folder / name), data) for name, (data, _) in read.items()]
+        for name, record in zip(read, records, strict=True):
+            if isinstance(record, list):
+                told = f"domain.path={path}/{name} reads it"
+                raise DataError(path, None, f"a folder, whose {name} holds a list: {told}")
+        return records, found, None
     data, found = read_file(path, sha256, domain=domain, where=where)
     records, stated = listed(path, data)
     return records, found, stated

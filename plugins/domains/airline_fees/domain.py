@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from framework.contracts import Domain, Provenance
+from framework.contracts import Provenance
 from framework.errors import DataError, UserError
-from framework.records import ABSTAIN, Answer, Case, Event, Gold, TaskCard
+from framework.records import ABSTAIN, Answer, Case, Gold, TaskCard
 from framework.registry import register
 from framework.text.canonical import digest
-from framework.text.tokens import count_tokens
 from plugins.domains.airline_fees.fees import HOME, Bill, Order, Trip, bill
 from plugins.domains.airline_fees.rules import Rules
 from plugins.domains.data_file import (
     BadRecordError,
     Faults,
+    asked_for,
     check_sha256,
     is_json,
     kind_of,
@@ -26,6 +26,7 @@ from plugins.domains.data_file import (
     read_file,
     text_in,
 )
+from plugins.domains.one_history import OneHistory
 
 HISTORY: Final = "rules"
 RULES_FILE: Final = "reference_rules_textual.txt"
@@ -82,7 +83,7 @@ class _Problem:
 
 
 @register("domain", "airline_fees")
-class AirlineFees(Domain[AirlineFeesSettings]):
+class AirlineFees(OneHistory[AirlineFeesSettings, _Problem]):
     """What a passenger pays for a flight and bags, by an airline's published rules (RuleArena).
 
     One history for all cases: the rules in words, one event for a fee or a paragraph; their date
@@ -111,6 +112,7 @@ class AirlineFees(Domain[AirlineFeesSettings]):
             "airline/auto_test.py, commits 564601b and 1a7a7d1"
         ),
     )
+    history_name: ClassVar[str] = HISTORY
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
@@ -125,10 +127,8 @@ class AirlineFees(Domain[AirlineFeesSettings]):
     def __init__(self, settings: AirlineFeesSettings) -> None:
         super().__init__(settings)
         files = _read(settings)
-        self._digest = digest({name: found for name, (_, found) in files.items()})
-        if settings.sha256 and settings.sha256.removeprefix("sha256:") != self._digest[7:]:
-            problem = f"is {self._digest}, domain.sha256 asks for {settings.sha256}"
-            raise DataError(settings.path, None, problem)
+        read = digest({name: found for name, (_, found) in files.items()})
+        asked_for(settings.path, settings.sha256, read)
         published = type(self).provenance
         for name, (_, found) in files.items():
             told = settings.unknown_file
@@ -141,25 +141,10 @@ class AirlineFees(Domain[AirlineFeesSettings]):
             for level, name in enumerate(PROBLEM_FILES)
         ]
         longest = max(map(len, levels))
-        self._problems = [
+        alternating = [
             level[place] for place in range(longest) for level in levels if place < len(level)
         ]
-        self._nominal_tokens = sum(count_tokens(e.text) for e in self._rules.events.values())
-
-    @property
-    def nominal_tokens(self) -> int:
-        return self._nominal_tokens
-
-    def digest(self) -> str:
-        return self._digest
-
-    def history(self, history_id: str) -> Iterator[Event]:
-        if history_id != HISTORY:
-            raise KeyError(history_id)
-        return iter(self._rules.events.values())
-
-    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
-        return (self._case(problem) for problem in self._problems[:n])
+        self.hold(read, self._rules.events, alternating)
 
     def success(self, answer: Answer, gold: Gold) -> bool:
         """The total to the dollar, with or without a dollar sign and separators."""
@@ -174,16 +159,16 @@ class AirlineFees(Domain[AirlineFeesSettings]):
         """
         same = [
             problem.bill.total == bill(problem.trip, self._rules, "cheapest").total
-            for problem in self._problems
+            for problem in self._asked
         ]
         return {"key_cheapest": sum(same) / len(same)}
 
-    def _case(self, problem: _Problem) -> Case:
+    def case(self, asked: _Problem) -> Case:
         counted = _COUNTED[self.settings.order].format(free=self._rules.free_weight)
-        items, trip = problem.bill.items, problem.trip
+        items, trip = asked.bill.items, asked.trip
         route = f"{trip.origin} to {trip.destination}"
         return Case(
-            id=problem.id,
+            id=asked.id,
             history_id=HISTORY,
             task=TaskCard(
                 instruction=(
@@ -191,18 +176,18 @@ class AirlineFees(Domain[AirlineFeesSettings]):
                     "ticket and the fees of the checked bags. The first item is carried on, the "
                     f"others are checked. {counted} Reply with the total alone, in whole dollars."
                 ),
-                query=problem.prompt,
+                query=asked.prompt,
                 operation="answer_question",
             ),
             gold=Gold(
                 items=items,
                 evidence=tuple(dict.fromkeys(name for i in items for name in i.source_ids[:1])),
-                answer=str(problem.bill.total),
+                answer=str(asked.bill.total),
             ),
-            stratum=f"level {problem.level}",
+            stratum=f"level {asked.level}",
             cluster=f"{route}, {trip.cabin}",
             tags={
-                "level": str(problem.level),
+                "level": str(asked.level),
                 "cabin": trip.cabin,
                 "region": trip.destination if trip.origin == HOME else trip.origin,
                 "checked_bags": str(len(trip.bags)),

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from framework.errors import DataError
 from plugins.domains.bank_support.actions import Action, expected
 from plugins.domains.bank_support.customer import Tables, changed, records_of
 from plugins.domains.data_file import (
     BadRecordError,
-    Faults,
-    check_text,
     kind_of,
     list_in,
+    read_questions,
     text_in,
 )
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +40,7 @@ class Task:
 
 def documents_of(path: str, records: Sequence[Any]) -> dict[str, Document]:
     """Policies by id, in order. Raises DataError."""
-    return _by_id(path, "document", records, _document)
+    return read_questions(path, records, "id", _document, "document")
 
 
 def tasks_of(
@@ -58,28 +54,7 @@ def tasks_of(
     def read(record: Mapping[str, Any]) -> Task:
         return _task(record, documents, tables)
 
-    return list(_by_id(path, "task", records, read).values())
-
-
-def _by_id(
-    path: str, what: str, records: Sequence[Any], read: Callable[[Mapping[str, Any]], T]
-) -> dict[str, T]:
-    found: dict[str, T] = {}
-    faults = Faults(path)
-    for number, record in enumerate(records, start=1):
-        named = record.get("id") if isinstance(record, dict) else None
-        with faults.of(f"{what} {number}" + (f" (id {named!r})" if named else "")):
-            if not isinstance(record, dict):
-                raise BadRecordError(f"an object expected, {kind_of(record)} found")
-            check_text(record)
-            one, name = read(record), text_in(record, "id")
-            if name in found:
-                raise BadRecordError(f"a second {what} with this id")
-            found[name] = one
-    faults.check()
-    if not found:
-        raise DataError(path, None, f"no {what}s")
-    return found
+    return list(read_questions(path, records, "id", read, "task").values())
 
 
 def _document(record: Mapping[str, Any]) -> Document:

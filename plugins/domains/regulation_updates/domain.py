@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 
-from framework.contracts import Domain, Provenance
+from framework.contracts import Provenance
 from framework.errors import DataError
-from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
+from framework.records import Answer, Case, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
 from framework.text.canonical import digest, digest_bytes
-from framework.text.tokens import count_tokens
 from plugins.domains.data_file import (
     BadRecordError,
     Faults,
+    asked_for,
     check_sha256,
     provenance_of,
     read_file,
 )
+from plugins.domains.one_history import OneHistory
 from plugins.domains.regulation_updates.archive import files_below, files_of
 from plugins.domains.regulation_updates.ledger import Ledger
 from plugins.domains.regulation_updates.questions import REPLIES, STEPS, Question, questions
@@ -71,7 +72,7 @@ class RegulationUpdatesSettings:
 
 
 @register("domain", "regulation_updates")
-class RegulationUpdates(Domain[RegulationUpdatesSettings]):
+class RegulationUpdates(OneHistory[RegulationUpdatesSettings, Question]):
     """Which text of a regulation is in force on a day, what changed, and who cites the old one.
 
     One history for all cases: every paragraph, comment and heading of the first version, then what
@@ -97,6 +98,7 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
         main_score="answer_correct",
         schema="https://github.com/cfpb/regulations-schema, src/eregs.xsd",
     )
+    history_name: ClassVar[str] = HISTORY
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
@@ -111,33 +113,18 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
 
     def __init__(self, settings: RegulationUpdatesSettings) -> None:
         super().__init__(settings)
-        files, self._digest = _read(settings)
+        files, read = _read(settings)
         told = settings.unknown_file
         published = type(self).provenance
-        self.provenance = provenance_of(settings.path, self._digest, published, None, told=told)
+        self.provenance = provenance_of(settings.path, read, published, None, told=told)
         versions, self._repaired = _versions(settings.path, files)
         self._ledger = Ledger(
             [versions[day] for day in sorted(versions)], masked=settings.numbers == "masked"
         )
-        self._questions = questions(self._ledger, versions)
-        if not self._questions:
+        asked = questions(self._ledger, versions)
+        if not asked:
             raise DataError(settings.path, None, "no two versions differ: nothing to ask")
-        self._nominal_tokens = sum(count_tokens(e.text) for e in self._ledger.events.values())
-
-    @property
-    def nominal_tokens(self) -> int:
-        return self._nominal_tokens
-
-    def digest(self) -> str:
-        return self._digest
-
-    def history(self, history_id: str) -> Iterator[Event]:
-        if history_id != HISTORY:
-            raise KeyError(history_id)
-        return iter(self._ledger.events.values())
-
-    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
-        return (self._case(question) for question in self._questions[:n])
+        self.hold(read, self._ledger.events, asked)
 
     def success(self, answer: Answer, gold: Gold) -> bool:
         """The same words, in lower case; of a list the same parts, in whatever order."""
@@ -150,9 +137,9 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
         `steps`, `sections`, `units`: days, sections and units that are asked about.
         """
         kinds: dict[str, list[str]] = {}
-        for question in self._questions:
+        for question in self._asked:
             kinds.setdefault(question.kind, []).append(question.answer)
-        asked = self._questions
+        asked = self._asked
         return {
             **{
                 f"constant_{kind}": max(Counter(answers).values()) / len(answers)
@@ -164,16 +151,16 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
             "units": float(len({question.label for question in asked})),
         }
 
-    def _case(self, question: Question) -> Case:
+    def case(self, asked: Question) -> Case:
         events, entries = self._ledger.events, self._ledger.entries
-        labels = [k for k, one in entries.items() if {e.event for e in one} & {*question.needs}]
+        labels = [k for k, one in entries.items() if {e.event for e in one} & {*asked.needs}]
         others = [e.event for label in labels for e in entries[label]]
         return Case(
-            id=question.id,
+            id=asked.id,
             history_id=HISTORY,
             task=TaskCard(
-                instruction=_CARD + REPLIES[question.kind],
-                query=question.text,
+                instruction=_CARD + REPLIES[asked.kind],
+                query=asked.text,
                 operation="answer_question",
             ),
             gold=Gold(
@@ -185,19 +172,19 @@ class RegulationUpdates(Domain[RegulationUpdatesSettings]):
                         spans=(Span(source_id=name, text=events[name].text),),
                         critical=True,
                     )
-                    for place, name in enumerate(question.needs, start=1)
+                    for place, name in enumerate(asked.needs, start=1)
                 ),
-                evidence=question.needs,
-                distractors=tuple(name for name in others if name not in question.needs),
-                answer=question.answer,
+                evidence=asked.needs,
+                distractors=tuple(name for name in others if name not in asked.needs),
+                answer=asked.answer,
             ),
-            stratum=question.kind,
-            cluster=question.section,
+            stratum=asked.kind,
+            cluster=asked.section,
             tags={
-                "kind": question.kind,
-                "step": question.step,
-                "asked": "before" if question.day < question.step else "after",
-                "section": question.section,
+                "kind": asked.kind,
+                "step": asked.step,
+                "asked": "before" if asked.day < asked.step else "after",
+                "section": asked.section,
             },
         )
 
@@ -216,10 +203,7 @@ def _read(settings: RegulationUpdatesSettings) -> tuple[dict[str, bytes], str]:
         return files_of(settings.path, data), found
     files = files_below(settings.path)
     found = digest({name: digest_bytes(data) for name, data in files.items()})
-    if settings.sha256 and settings.sha256.removeprefix("sha256:") != found[7:]:
-        problem = f"is {found}, domain.sha256 asks for {settings.sha256}"
-        raise DataError(settings.path, None, problem)
-    return files, found
+    return files, asked_for(settings.path, settings.sha256, found)
 
 
 def _versions(path: str, files: Mapping[str, bytes]) -> tuple[dict[str, Version], int]:

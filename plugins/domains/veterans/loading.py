@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from framework.errors import DataError
 from framework.text.canonical import digest
 from plugins.domains.data_file import (
     BadRecordError,
-    Faults,
-    check_text,
     kind_of,
     list_in,
+    read_questions,
     text_in,
 )
 from plugins.domains.veterans.order import Claim, decided
@@ -78,22 +76,7 @@ class Decision:
 
 def decisions_of(path: str, records: Sequence[Any]) -> list[Decision]:
     """The decisions in order. Raises DataError naming the records that can't be used."""
-    found: dict[str, Decision] = {}
-    faults = Faults(path)
-    for number, record in enumerate(records, start=1):
-        named = record.get("docID") if isinstance(record, dict) else None
-        with faults.of(f"decision {number}" + (f" (docID {named!r})" if named else "")):
-            if not isinstance(record, dict):
-                raise BadRecordError(f"an object expected, {kind_of(record)} found")
-            check_text(record)
-            decision = _decision(record)
-            if decision.id in found:
-                raise BadRecordError("a second decision with this docID")
-            found[decision.id] = decision
-    faults.check()
-    if not found:
-        raise DataError(path, None, "no decisions")
-    return list(found.values())
+    return list(read_questions(path, records, "docID", _decision, "decision").values())
 
 
 def states_outcome(text: str, role: str) -> bool:

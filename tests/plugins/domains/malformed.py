@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from framework.contracts import Domain
-from framework.errors import UserError
+from framework.errors import DataError, UserError
 
 AT_LEAST: Final = 50
 """Variants that are tried of every format."""
@@ -111,3 +113,11 @@ def check_malformed(
             assert "\n" not in told[name], f"{name}: {told[name]}"
     assert tried >= AT_LEAST, f"only {tried} variants"
     return told
+
+
+def check_told(read: Callable[[], object], told: str) -> None:
+    """That reading ends in one short line that says so (a pattern)."""
+    with pytest.raises(DataError, match=told) as caught:
+        read()
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1_000

@@ -26,7 +26,7 @@ from plugins.domains.airline_fees.domain import (
 from plugins.domains.airline_fees.fees import HOME, Bag, Trip, bill
 from plugins.domains.airline_fees.flights import Phrase, places
 from plugins.domains.airline_fees.rules import Rules
-from tests.launching import run
+from tests.launching import check_runs, run
 
 FIXTURE = Path(__file__).parents[4] / "tests" / "fixtures" / "airline_fees"
 
@@ -219,16 +219,8 @@ def test_a_run_retrieves_and_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = (
-        "domain=airline_fees",
-        f"domain.path={FIXTURE}",
-        "domain.unknown_file=true",
-        "tracking=none",
-        "report=false",
-        "n_cases=3",
-    )
-    assert run(capsys, *words, "arch=bm25", "protocol=retrieve").status == 0
-    assert run(capsys, *words, "arch=full_context").status == 0
+    words = ("domain.unknown_file=true", "n_cases=3")
+    check_runs(capsys, "airline_fees", FIXTURE, *words, retrieved_by="bm25")
 
 
 # Of the published files.

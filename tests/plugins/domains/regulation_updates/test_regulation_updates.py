@@ -24,7 +24,7 @@ from plugins.domains.regulation_updates.domain import (
 )
 from plugins.domains.regulation_updates.ledger import mask
 from plugins.domains.regulation_updates.versions import citation
-from tests.launching import run
+from tests.launching import check_runs, run
 
 FIXTURE = Path(__file__).parents[4] / "tests" / "fixtures" / "regulation_updates"
 SPACE = "{eregs}"
@@ -253,16 +253,8 @@ def test_a_run_retrieves_and_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = (
-        "domain=regulation_updates",
-        f"domain.path={FIXTURE}",
-        "domain.unknown_file=true",
-        "tracking=none",
-        "report=false",
-        "n_cases=4",
-    )
-    assert run(capsys, *words, "arch=typed_graph", "protocol=retrieve").status == 0
-    assert run(capsys, *words, "arch=full_context").status == 0
+    words = ("domain.unknown_file=true", "n_cases=4")
+    check_runs(capsys, "regulation_updates", FIXTURE, *words, retrieved_by="typed_graph")
 
 
 # Of the published file.

@@ -224,6 +224,12 @@ def test_a_folder_of_one_file_a_decision_is_read_as_the_list_is(tmp_path: Path) 
     assert list(domain.cases(None, 0)) == list(opened().cases(None, 0))
 
 
+def test_a_folder_that_holds_the_list_says_which_file_to_name(tmp_path: Path) -> None:
+    (tmp_path / "decisions.json").write_text(FIXTURE.read_text())
+    with pytest.raises(DataError, match=r"holds a list: domain\.path=.*decisions\.json reads it"):
+        opened(tmp_path)
+
+
 def test_malformed_decisions_end_in_one_line(tmp_path: Path) -> None:
     told = check_malformed(FIXTURE, tmp_path, lambda path: opened(path, haystack=0))
     first = "decision 1 (docID '9900001'): "
