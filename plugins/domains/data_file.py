@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import codecs
+import csv
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +19,10 @@ from framework.errors import DataError, UserError
 from framework.text.canonical import digest_bytes
 
 T = TypeVar("T")
+
+_MOST_UNPACKED: Final = 512 * 2**20
+_MOST_ROWS: Final = 1_000_000
+"""Of a Parquet file: a small one may hold a value a billion times."""
 
 
 def check_sha256(given: str) -> None:
@@ -127,9 +133,11 @@ def listed(
 ) -> tuple[list[Any], Mapping[str, Any] | None]:
     """The records of a JSON file, and what it says of its provenance, None where it does not.
 
-    A file is a list, or an object with `questions` and `provenance`. lines : JSON lines are read
-    too. Raises DataError.
+    A file is a list, or an object with `questions` and `provenance`. lines : JSON lines and Parquet
+    are read too. Raises DataError.
     """
+    if lines and data.startswith(b"PAR1"):
+        return _rows(path, data), None
     head = data.lstrip()[:1]
     first = data.lstrip().partition(b"\n")[0]
     if lines and head == b"{" and is_json(first, dict) and data.strip().count(b"\n"):
@@ -160,6 +168,40 @@ def _lines(path: str, data: bytes) -> list[Any]:
                 raise BadRecordError(f"not JSON: {error.msg}") from None
     faults.check()
     return found
+
+
+def _rows(path: str, data: bytes) -> list[Any]:
+    """The rows of a Parquet file. Raises DataError, for one that unpacks to too much too."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, size = list[Any](), 0
+    try:
+        for batch in pq.ParquetFile(pa.BufferReader(data)).iter_batches(batch_size=64):
+            size += batch.nbytes
+            rows += batch.to_pylist()
+            if size > _MOST_UNPACKED or len(rows) > _MOST_ROWS:
+                told = f"more than {_MOST_ROWS:,} rows or {_MOST_UNPACKED // 2**20} MB"
+                raise DataError(path, None, told)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        told = str(error).partition("\n")[0][:200]
+        raise DataError(path, None, f"not readable as Parquet: {told}") from None
+    if not rows:
+        raise DataError(path, None, "no questions")
+    return rows
+
+
+def csv_rows(path: str, data: bytes) -> list[dict[str, Any]]:
+    """The rows of a CSV file by the names of its first. Raises DataError where there are none."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    except UnicodeDecodeError:
+        raise DataError(path, None, "not UTF-8 text") from None
+    except csv.Error as error:
+        raise DataError(path, None, f"not CSV: {error}") from None
+    if not rows:
+        raise DataError(path, None, "no questions")
+    return rows
 
 
 def provenance_of(

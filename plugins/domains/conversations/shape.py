@@ -64,7 +64,8 @@ class Asked:
     """A question of a conversation.
 
     evidence : ids of turns, as in `Chat.places`. type : the stratum. kind : the judge's rule.
-    date : of the question; empty for that of the last session.
+    date : of the question; empty for that of the last session. cluster : what questions share;
+    empty for their conversation.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Asked:
     evidence: Sequence[str] = ()
     date: str = ""
     unanswerable: bool = False
+    cluster: str = ""
     tags: Mapping[str, str] = EMPTY
 
 
@@ -126,7 +128,7 @@ class Conversations(Domain[ConversationSettings]):
 
         Raises DataError naming file and record.
         """
-        records, stated = listed(path, data)
+        records, stated = self.records(path, data)
         chats: dict[str, Chat] = {}
         asked: dict[str, Asked] = {}
         faults = Faults(path)
@@ -144,6 +146,10 @@ class Conversations(Domain[ConversationSettings]):
                     asked[one.id] = one
         faults.check()
         return chats, list(asked.values()), stated
+
+    def records(self, path: str, data: bytes) -> tuple[Sequence[Any], Mapping[str, Any] | None]:
+        """The records of the file, and what it says of itself. Raises DataError."""
+        return listed(path, data)
 
     @classmethod
     @abstractmethod
@@ -165,7 +171,8 @@ class Conversations(Domain[ConversationSettings]):
             case = case_of(self._question(one), one.chat, self.settings.granularity)
             gold = replace(case.gold, answer_kind=one.kind)
             tags = {**case.tags, **one.tags}
-            yield self._errata.answered(replace(case, gold=gold, tags=tags, cluster=one.chat))
+            cluster = one.cluster or one.chat
+            yield self._errata.answered(replace(case, gold=gold, tags=tags, cluster=cluster))
 
     def history(self, history_id: str) -> Iterator[Event]:
         chat = self._chats[history_id]

@@ -49,6 +49,18 @@ NEEDS = {
         f"domain.path={FIXTURES / 'memory_agent_bench' / 'records.jsonl'}",
         "domain.unknown_file=true",
     ],
+    "personamem": [
+        f"domain.path={FIXTURES / 'personamem' / 'questions.csv'}",
+        f"domain.contexts={FIXTURES / 'personamem' / 'contexts.jsonl'}",
+        "domain.unknown_file=true",
+    ],
+    "spider": [f"domain.path={FIXTURES / 'spider'}", "domain.unknown_file=true"],
+    "swe_contextbench": [
+        f"domain.path={FIXTURES / 'swe_contextbench' / 'related.jsonl'}",
+        f"domain.experience={FIXTURES / 'swe_contextbench' / 'experience.jsonl'}",
+        f"domain.relationship={FIXTURES / 'swe_contextbench' / 'relationship.jsonl'}",
+        "domain.unknown_file=true",
+    ],
     "musique": [
         f"domain.path={FIXTURES / 'musique' / 'questions.jsonl'}",
         "domain.unknown_file=true",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import csv
+import io
 import json
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +18,9 @@ from framework.errors import DataError, UserError
 
 AT_LEAST: Final = 50
 """Variants that are tried of every format."""
+
+MOST_SECONDS: Final = 10.0
+"""Of processor time that one variant may take."""
 
 _BYTES: Final[dict[str, bytes]] = {
     "empty": b"",
@@ -55,9 +61,7 @@ _GONE: Final = object()
 def variants(file: Path) -> Iterator[tuple[str, bytes]]:
     """By name, what such a file may turn into: broken bytes, and a wrong or missing value."""
     data = file.read_bytes()
-    yield from _BYTES.items()
-    yield "half", data[: len(data) // 2]
-    yield "twice", data + data
+    yield from broken(data)
     records = json.loads(data)
     if isinstance(records, list):
         yield "lines", "\n".join(map(json.dumps, records)).encode()
@@ -67,6 +71,44 @@ def variants(file: Path) -> Iterator[tuple[str, bytes]]:
         for name, value in _VALUES.items():
             yield f"{where}={name}", _changed(records, place, value)
         yield f"{where}-gone", _changed(records, place, _GONE)
+
+
+def broken(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """By name, bytes that are of no schema, and halves and doubles of those of a file."""
+    yield from _BYTES.items()
+    yield "half", data[: len(data) // 2]
+    yield "twice", data + data
+
+
+def spoilt_rows(file: Path) -> Iterator[tuple[str, bytes]]:
+    """By name, what a CSV file may turn into: broken bytes, a missing column, a wrong cell."""
+    data = file.read_bytes()
+    yield from broken(data)
+    with file.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for column in rows[0]:
+        yield (
+            f"{column}-gone",
+            _written([{k: v for k, v in r.items() if k != column} for r in rows]),
+        )
+        for name, value in {
+            "empty": "",
+            "text": "none such",
+            "quote": '"',
+            "long": "9" * 200_000,
+        }.items():
+            yield f"{column}={name}", _written([rows[0] | {column: value}, *rows[1:]])
+    yield "a longer row", data + b"1,2,3" * 40 + b"\n"
+    yield "a shorter row", data + b"1\n"
+    yield "a nul", data + b"\0,\0\n"
+
+
+def _written(rows: list[dict[str, str]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -98,26 +140,41 @@ def check_malformed(
 
     read : opens the domain on a file. Its cases and their histories are read too.
     """
+    path = folder / f"malformed{file.suffix}"
+
+    def opened(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        return read(path)
+
+    return check_variants(variants(file), opened)
+
+
+def check_variants(
+    found: Iterable[tuple[str, bytes]], read: Callable[[bytes], Domain[Any]]
+) -> dict[str, str]:
+    """Every variant is read or ends in one line, and in little time; the lines by variant."""
     told: dict[str, str] = {}
     tried = 0
-    for name, data in variants(file):
+    for name, data in found:
         tried += 1
-        path = folder / "malformed.json"
-        path.write_bytes(data)
+        begun = time.process_time()
         try:
-            domain = read(path)
+            domain = read(data)
             for case in domain.cases(None, 0):
                 list(domain.history(case.history_id))
         except UserError as error:
             told[name] = str(error)
             assert "\n" not in told[name], f"{name}: {told[name]}"
+        assert time.process_time() - begun < MOST_SECONDS, name
     assert tried >= AT_LEAST, f"only {tried} variants"
     return told
 
 
 def check_told(read: Callable[[], object], told: str) -> None:
     """That reading ends in one short line that says so (a pattern)."""
+    begun = time.process_time()
     with pytest.raises(DataError, match=told) as caught:
         read()
+    assert time.process_time() - begun < MOST_SECONDS
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 1_000

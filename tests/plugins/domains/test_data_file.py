@@ -234,6 +234,17 @@ def given(name: str, path: Path) -> dict[str, Any]:
             "tasks": str(BANK.with_name("tasks.json")),
             "unknown_file": True,
         },
+        "personamem": {
+            "path": str(path),
+            "contexts": str(FIXTURES / "personamem" / "contexts.jsonl"),
+            "unknown_file": True,
+        },
+        "swe_contextbench": {
+            "path": str(path),
+            "experience": str(FIXTURES / "swe_contextbench" / "experience.jsonl"),
+            "relationship": str(FIXTURES / "swe_contextbench" / "relationship.jsonl"),
+            "unknown_file": True,
+        },
         "regulated": {"spec": str(path)},
         "text_to_sql": {"path": str(sql), "questions": str(path)},
     }
@@ -241,7 +252,10 @@ def given(name: str, path: Path) -> dict[str, Any]:
     return given.get(name, plain)
 
 
-REFUSING = ("beam", "dmr", "locomo", "memory_agent_bench", "musique", "two_wiki")
+REFUSING = (
+    *("beam", "dmr", "locomo", "memory_agent_bench", "musique", "personamem", "spider"),
+    *("swe_contextbench", "two_wiki"),
+)
 """Domains that read files that they do not know only where they are told to."""
 
 
@@ -258,6 +272,9 @@ FILES = {
     "dmr": FIXTURES / "dmr" / "questions.jsonl",
     "memory_agent_bench": FIXTURES / "memory_agent_bench" / "records.jsonl",
     "musique": FIXTURES / "musique" / "questions.jsonl",
+    "personamem": FIXTURES / "personamem" / "questions.csv",
+    "spider": FIXTURES / "spider",
+    "swe_contextbench": FIXTURES / "swe_contextbench" / "related.jsonl",
     "two_wiki": FIXTURES / "two_wiki" / "questions.json",
     "decision_corpus": HARBOUR,
     "text_to_sql": SQL,

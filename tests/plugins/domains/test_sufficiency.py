@@ -41,6 +41,22 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "memory_agent_bench": [
         {"path": "tests/fixtures/memory_agent_bench/records.jsonl", "unknown_file": True}
     ],
+    "personamem": [
+        {
+            "path": "tests/fixtures/personamem/questions.csv",
+            "contexts": "tests/fixtures/personamem/contexts.jsonl",
+            "unknown_file": True,
+        }
+    ],
+    "spider": [{"path": "tests/fixtures/spider", "unknown_file": True}],
+    "swe_contextbench": [
+        {
+            "path": "tests/fixtures/swe_contextbench/related.jsonl",
+            "experience": "tests/fixtures/swe_contextbench/experience.jsonl",
+            "relationship": "tests/fixtures/swe_contextbench/relationship.jsonl",
+            "unknown_file": True,
+        }
+    ],
     "musique": [{"path": "tests/fixtures/musique/questions.jsonl", "unknown_file": True}],
     "two_wiki": [{"path": "tests/fixtures/two_wiki/questions.json", "unknown_file": True}],
     "decision_corpus": [{"path": "tests/fixtures/decision_corpus/harbour.jsonl"}],

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from framework.contracts import Domain
-from framework.errors import DataError
+from framework.errors import DataError, UserError
 from framework.records import ABSTAIN, Answer
 from framework.registry import find
 from framework.testing.domain_conformance import check_domain
+from plugins.domains.conversations.personamem import PersonaMem, PersonaMemSettings
 from plugins.domains.conversations.shape import ConversationSettings
 from tests.plugins.domains.malformed import check_malformed
 
@@ -82,6 +83,62 @@ def test_memory_agent_bench_tells_a_text_in_pieces_of_whole_lines() -> None:
         "factconsolidation_sh_6k",
         "factconsolidation_mh_6k",
     ]
+
+
+PERSONA = FIXTURES / "personamem"
+
+
+def personas(**given: Any) -> PersonaMem:
+    values = {"contexts": str(PERSONA / "contexts.jsonl"), "unknown_file": True, **given}
+    return PersonaMem(PersonaMemSettings(path=str(PERSONA / "questions.csv"), **values))
+
+
+@pytest.mark.parametrize("granularity", ["turn", "session"])
+def test_the_laws_hold_of_personamem(granularity: Any) -> None:
+    check_domain(PersonaMem, personas(granularity=granularity).settings)
+
+
+def test_personamem_s_history_ends_where_the_question_stands() -> None:
+    domain = personas()
+    cases = {case.id: case for case in domain.cases(None, 0)}
+    early, late = cases["q-1"], cases["q-2"]
+    assert len(list(domain.history(early.history_id))) == 5
+    events = list(domain.history(late.history_id))
+    assert [event.id for event in events][4:7] == ["s1.5", "s2.1", "s2.2"]
+    assert events[5].text.startswith("2025/04/01 | user\n[System]: Current user persona")
+    assert cases["q-3"].history_id == late.history_id
+    assert [case.cluster for case in cases.values()] == ["0", "0", "0", "1"]
+    assert "(b) Your rye bread" in early.task.query
+    assert domain.protocols == ("evaluate",)
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("(b)", True),
+        ("b", True),
+        ("The answer is (b) Your rye bread, a good choice.", True),
+        ("(a) or (b)", False),
+        ("(c)", False),
+        ("", False),
+    ],
+)
+def test_personamem_s_letter_is_right_when_it_is_named_alone(given: str, right: bool) -> None:
+    domain = personas()
+    gold = next(domain.cases(1, 0)).gold
+    assert domain.success(Answer(text=given), gold) is right
+    assert not domain.success(Answer(text="(b)", decision=ABSTAIN), gold)
+
+
+def test_personamem_needs_its_contexts_which_count_for_its_digest(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"domain\.contexts: no file given .*bowen-upenn"):
+        personas(contexts="")
+    other = tmp_path / "contexts.jsonl"
+    other.write_text((PERSONA / "contexts.jsonl").read_text() + "\n")
+    assert personas(contexts=str(other)).digest() != personas().digest()
+    other.write_text('{"ctx-anna": []}\n{"ctx-bram": []}\n')
+    with pytest.raises(DataError, match="end_index_in_shared_context: '5' of 0"):
+        personas(contexts=str(other))
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

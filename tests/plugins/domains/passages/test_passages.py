@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
-from framework.errors import DataError
+from framework.errors import DataError, UserError
 from framework.registry import find
 from framework.testing.domain_conformance import check_domain
 from plugins.domains.passages.musique import MuSiQue
 from plugins.domains.passages.shape import POOL, CheckedPassageSettings
+from plugins.domains.passages.swe_contextbench import (
+    SWEContextBench,
+    SWEContextBenchSettings,
+)
 from plugins.domains.passages.two_wiki import TwoWiki
 from tests.plugins.domains.malformed import check_malformed
 
@@ -105,3 +109,42 @@ def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
     path.write_text(MUSIQUE.read_text() + '{"id": "2hop\n')
     with pytest.raises(DataError, match=":3: not JSON"):
         MuSiQue(settings(path))
+
+
+SWE = FIXTURES / "swe_contextbench"
+
+
+def swe(**given: Any) -> SWEContextBench:
+    files = {name: str(SWE / f"{name}.jsonl") for name in ("experience", "relationship")}
+    values = {"path": str(SWE / "related.jsonl"), "unknown_file": True, **files, **given}
+    return SWEContextBench(SWEContextBenchSettings(**values))
+
+
+@pytest.mark.parametrize("corpus", ["pooled", "own"])
+def test_the_laws_hold_of_swe_contextbench(corpus: Any) -> None:
+    check_domain(SWEContextBench, swe(corpus=corpus).settings)
+
+
+def test_swe_contextbench_asks_for_the_earlier_tasks_and_hides_the_fix() -> None:
+    domain = swe()
+    cases = {case.id: case for case in domain.cases(None, 0)}
+    assert {name: case.gold.evidence for name, case in cases.items()} == {
+        "harbour__ledger-31": ("harbour__ledger-11",),
+        "harbour__ledger-35": ("harbour__ledger-17", "harbour__ledger-20"),
+        "tide__tables-12": ("tide__tables-3",),
+    }  # the fourth is tied to a task that is not there
+    assert {case.cluster for case in cases.values()} == {"harbour/ledger", "tide/tables"}
+    events = {event.id: event.text for event in domain.history(POOL)}
+    assert len(events) == 5
+    assert "high water" in events["tide__tables-3"].lower()
+    assert "+    offset = summer_offset(day)" in events["tide__tables-3"]
+    own = swe(corpus="own")
+    assert {e.id for e in own.history("tide__tables-12")} == {"tide__tables-3", "tide__tables-8"}
+    assert (domain.protocols, domain.success_axis) == (("retrieve",), "")
+
+
+def test_swe_contextbench_says_which_file_is_missing_or_unknown() -> None:
+    with pytest.raises(UserError, match=r"domain\.experience: no file given .*huggingface"):
+        swe(experience="")
+    with pytest.raises(DataError, match=r"domain\.unknown_file=true"):
+        swe(unknown_file=False)

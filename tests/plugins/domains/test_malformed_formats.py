@@ -1,0 +1,223 @@
+"""Fifty spoilt files of every format that a domain reads: each is read or ends in one line."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from framework.contracts import Domain
+from framework.registry import find, settings_of
+from plugins.domains import data_file
+from tests.plugins.domains.malformed import (
+    broken,
+    check_told,
+    check_variants,
+    spoilt_rows,
+    variants,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+FIXTURES = ROOT / "tests" / "fixtures"
+GIVEN: Final[dict[str, dict[str, str]]] = {
+    "hotpotqa": {"path": "hotpotqa/questions.json"},
+    "longmemeval": {"path": "longmemeval/questions.json"},
+    "personamem": {"path": "personamem/questions.csv", "contexts": "personamem/contexts.jsonl"},
+    "swe_contextbench": {
+        "path": "swe_contextbench/related.jsonl",
+        "experience": "swe_contextbench/experience.jsonl",
+        "relationship": "swe_contextbench/relationship.jsonl",
+    },
+}
+"""The files of a domain by setting."""
+FORMATS: Final = [
+    ("hotpotqa", "path"),
+    ("longmemeval", "path"),
+    ("personamem", "contexts"),
+    ("swe_contextbench", "path"),
+    ("swe_contextbench", "experience"),
+    ("swe_contextbench", "relationship"),
+]
+
+
+def opened(name: str, **instead: Path) -> Domain[Any]:
+    values: dict[str, Any] = {key: str(FIXTURES / file) for key, file in GIVEN[name].items()}
+    told = {} if name in ("hotpotqa", "longmemeval") else {"unknown_file": True}
+    plugin = find("domain", name)
+    settings = settings_of(plugin, values | told | {k: str(v) for k, v in instead.items()})
+    domain: Domain[Any] = plugin.cls(settings)
+    return domain
+
+
+def listed(file: Path, folder: Path) -> Path:
+    """The file as one JSON list, where it is JSON lines."""
+    if file.suffix != ".jsonl":
+        return file
+    whole = folder / "whole.json"
+    whole.write_text(json.dumps([json.loads(line) for line in file.read_text().splitlines()]))
+    return whole
+
+
+@pytest.mark.parametrize(("name", "setting"), FORMATS)
+def test_spoilt_records_end_in_a_line(name: str, setting: str, tmp_path: Path) -> None:
+    path = tmp_path / "spoilt.json"
+
+    def read(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        return opened(name, **{setting: path})
+
+    file = listed(FIXTURES / GIVEN[name][setting], tmp_path)
+    assert len(check_variants(variants(file), read)) >= 25
+
+
+def test_spoilt_rows_end_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "spoilt.csv"
+
+    def read(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        return opened("personamem", path=path)
+
+    file = FIXTURES / GIVEN["personamem"]["path"]
+    assert len(check_variants(spoilt_rows(file), read)) >= 40
+
+
+@pytest.mark.parametrize("file", ["tables.json", "dev.json"])
+def test_spoilt_files_of_spider_end_in_a_line(file: str, tmp_path: Path) -> None:
+    folder = tmp_path / "spider"
+    shutil.copytree(FIXTURES / "spider", folder)
+    plugin = find("domain", "spider")
+
+    def read(data: bytes) -> Domain[Any]:
+        (folder / file).write_bytes(data)
+        domain: Domain[Any] = plugin.cls(
+            settings_of(plugin, {"path": str(folder), "unknown_file": True})
+        )
+        return domain
+
+    assert len(check_variants(variants(FIXTURES / "spider" / file), read)) >= 40
+
+
+def spoilt_databases(data: bytes) -> Iterator[tuple[str, bytes]]:
+    yield from broken(data)
+    for place in [*range(0, 128, 4), *range(256, len(data), len(data) // 24)]:
+        yield (
+            f"at {place}",
+            data[:place] + bytes(255 - b for b in data[place : place + 4]) + data[place + 4 :],
+        )
+
+
+def test_spoilt_databases_of_spider_end_in_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "spider"
+    shutil.copytree(FIXTURES / "spider", folder)
+    file = folder / "database" / "harbour" / "harbour.sqlite"
+    plugin = find("domain", "spider")
+
+    def read(data: bytes) -> Domain[Any]:
+        file.write_bytes(data)
+        domain: Domain[Any] = plugin.cls(
+            settings_of(plugin, {"path": str(folder), "unknown_file": True})
+        )
+        return domain
+
+    assert len(check_variants(spoilt_databases(file.read_bytes()), read)) >= 20
+
+
+def parquet(rows: list[dict[str, Any]], **options: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), out, **options)
+    return out.getvalue()
+
+
+def spoilt_tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+    whole = parquet(rows)
+    for name, data in broken(whole):
+        yield name, b"PAR1" + data
+    for place in [*range(0, 64, 4), *range(64, len(whole), len(whole) // 32)]:
+        yield (
+            f"at {place}",
+            whole[:place] + bytes(255 - b for b in whole[place : place + 4]) + whole[place + 4 :],
+        )
+    for column in rows[0]:
+        yield f"{column}-gone", parquet([{k: v for k, v in r.items() if k != column} for r in rows])
+        yield f"{column}=number", parquet([r | {column: 3} for r in rows])
+        yield f"{column}=null", parquet([r | {column: None} for r in rows])
+
+
+def test_parquet_reads_as_json_lines_do_and_spoilt_ends_in_a_line(tmp_path: Path) -> None:
+    text = (FIXTURES / "swe_contextbench" / "related.jsonl").read_text()
+    rows = [json.loads(line) for line in text.splitlines()]
+    path = tmp_path / "related.parquet"
+    path.write_bytes(parquet(rows))
+    whole = opened("swe_contextbench", path=path)
+    assert list(whole.cases(None, 0)) == list(opened("swe_contextbench").cases(None, 0))
+
+    def read(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        return opened("swe_contextbench", path=path)
+
+    assert len(check_variants(spoilt_tables(rows), read)) >= 40
+
+
+def test_a_small_parquet_that_unpacks_to_much_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.parquet"
+    path.write_bytes(parquet([{"instance_id": "x" * 100_000}] * 2_000, compression="zstd"))
+    assert path.stat().st_size < 200_000
+    monkeypatch.setattr(data_file, "_MOST_UNPACKED", 50 * 2**20)
+    check_told(lambda: opened("swe_contextbench", path=path), "more than 1,000,000 rows or 50 MB")
+    path.write_bytes(parquet([{"instance_id": None}] * 2_000))
+    monkeypatch.setattr(data_file, "_MOST_ROWS", 1_000)
+    check_told(lambda: opened("swe_contextbench", path=path), "more than 1,000 rows")
+
+
+MALFORMED: Final = (
+    "airline_fees/test_malformed.py",
+    "bank_support/test_bank_support.py",
+    "conversations",
+    "corpus/test_malformed.py",
+    "passages/test_passages.py",
+    "regulation_updates/test_malformed.py",
+    "test_malformed_formats.py",
+    "veterans/test_veterans.py",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_800)
+@pytest.mark.skipif(sys.platform != "linux", reason="no limits of memory")
+def test_no_spoilt_file_of_any_format_takes_two_gigabytes_or_long() -> None:
+    """The tests of spoilt files again, in a process that may take 2 GB and no more."""
+    import resource
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+
+    below = Path(__file__).parent
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            *("-k", "malformed or spoilt or bad_archive or date_that_is_none or unpacks_to_much"),
+            *("-m", "not slow"),
+            *(str(below / file) for file in MALFORMED),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=1_700,
+        check=False,
+        preexec_fn=bounded,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stdout[-2_000:]
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**21  # in KB
