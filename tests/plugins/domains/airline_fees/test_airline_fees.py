@@ -27,6 +27,7 @@ from plugins.domains.airline_fees.fees import HOME, Bag, Trip, bill
 from plugins.domains.airline_fees.flights import Phrase, places
 from plugins.domains.airline_fees.rules import Rules
 from tests.launching import check_runs, run
+from tests.plugins.domains.ranked import check_ranking
 
 FIXTURE = Path(__file__).parents[4] / "tests" / "fixtures" / "airline_fees"
 
@@ -314,3 +315,11 @@ def test_words_of_the_question_do_not_give_the_total_away(data_dir: Path) -> Non
     commonest = max(map(totals.count, totals)) / len(totals)
     assert sum(hits) / len(hits) <= 0.02
     assert commonest == pytest.approx(3 / 300, abs=1e-9)
+
+
+def test_ranking_agrees_with_ir_measures_on_the_published_data(data_dir: Path) -> None:
+    domain = published(data_dir)
+    means = check_ranking(domain, domain.cases(None, 0))
+    # Those of the table in docs/results/real_decisions.md.
+    assert round(means["recall_at_5"], 2) == 0.05
+    assert round(means["ndcg_at_10"], 2) == 0.07

@@ -25,6 +25,7 @@ from plugins.domains.regulation_updates.domain import (
 from plugins.domains.regulation_updates.ledger import mask
 from plugins.domains.regulation_updates.versions import citation
 from tests.launching import check_runs, run
+from tests.plugins.domains.ranked import check_ranking
 
 FIXTURE = Path(__file__).parents[4] / "tests" / "fixtures" / "regulation_updates"
 SPACE = "{eregs}"
@@ -369,3 +370,13 @@ def test_words_of_the_question_alone(data_dir: Path) -> None:
         asked = [case.task.query for case in own]
         said = cross_val_predict(model, asked, told, cv=GroupKFold(5), groups=units)
         assert balanced_accuracy_score(told, said) <= most, kind
+
+
+@pytest.mark.slow
+def test_ranking_agrees_with_ir_measures_on_the_published_data(data_dir: Path) -> None:
+    domain = published(data_dir)
+    means = check_ranking(domain, domain.cases(None, 0))
+    # Those of the table in docs/results/real_decisions.md.
+    assert round(means["recall_at_5"], 2) == 0.58
+    assert round(means["ndcg_at_10"], 2) == 0.50
+    assert round(means["mrr"], 2) == 0.47
