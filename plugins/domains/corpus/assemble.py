@@ -134,7 +134,10 @@ def read_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" (line {mark.line + 1} of the header)" if mark else ""
-        raise BadRecordError(f"not YAML: {error.problem or error.context}{where}") from None
+        said = error.problem or error.context
+        if said == "mapping values are not allowed here":
+            said = "a text with a colon and a blank in it needs quotes"
+        raise BadRecordError(f"not YAML: {said}{where}") from None
     except (yaml.YAMLError, RecursionError, ValueError, TypeError):
         problem = "not YAML: nested too deeply, or with characters that it can't have"
         raise BadRecordError(problem) from None
