@@ -4,9 +4,10 @@
 
 The same arms at the same share of the history, retrieval alone, no model. By arm and setting the
 mean retention is ranked; Kendall's tau-b says how far the orders of a generated and an outside
-setting agree, with a 95% interval from resampling the clusters of both. Controls (nothing, chance,
-everything, the gold) are not ranked: their places follow from what they are. A setting whose files
-are not in DIR is left out, and named.
+setting agree, with a 95% interval from resampling the clusters of both, and none where one has
+fewer than ten; such settings are no part of the mean ranks. Controls (nothing, chance, everything,
+the gold) are not ranked: their places follow from what they are. A setting whose files are not in
+DIR is left out, and named. A run that was cut off is gone on with.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import yaml
@@ -101,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         measured
         for one in settings
         if one not in missing
-        for measured in measure(one, asked.data, said["arms"], said["budgets"], said["axis"])
+        for measured in measure(one, asked.data, said)
     ]
     parts = [part for budget in said["budgets"] for part in tables(found, budget, said["arms"])]
     if missing:
@@ -110,37 +111,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measure(
-    setting: Setting, data: Path, arms: Sequence[str], budgets: Sequence[str], axis: str
-) -> list[Measured]:
-    """Run the sweep, or go on with it, and read its rows."""
+def measure(setting: Setting, data: Path, said: Mapping[str, Any]) -> list[Measured]:
+    """Run the sweep, or go on with it, and read its rows.
+
+    said : of `order_of_arms.yaml` the `arms`, `budgets`, `embedders` and the `axis`.
+    """
+    arms, budgets = said["arms"], said["budgets"]
     directory = RUNS / setting.name
     if directory.exists() and not (directory / SWEEP).exists():
         call("run.py", f"resume={directory}")
     elif not directory.exists():
-        compared = (f"arch={','.join(arms)}", f"budget={','.join(budgets)}", f"baseline={arms[0]}")
+        over = {"arch": arms, "budget": budgets, "embedder": said["embedders"]}
+        compared = [f"{key}={','.join(options)}" for key, options in over.items()]
+        compared.append(f"baseline={arms[0]}")
         alone = ("protocol=retrieve", "tracking=none", "report=false")
         place = f"hydra.sweep.dir={directory}"
-        words = [word.format(data=data) for word in setting.overrides]
-        call("run.py", "-m", *words, *_file(setting, data), *compared, *alone, place)
+        call("run.py", "-m", *words(setting, data), *compared, *alone, place)
     rows: dict[str, dict[str, list[Row]]] = defaultdict(dict)
     for job in sorted(path.parent for path in directory.glob("*/summary.json")):
         run = read_run(job)
         about = run.summary["run"]
         rows[str(about["budget"])][str(about["arch"])] = list(run.rows)
-    return [_measured(setting, budget, rows[budget], axis) for budget in budgets]
+    return [_measured(setting, budget, rows[budget], said["axis"]) for budget in budgets]
 
 
-def _file(setting: Setting, data: Path) -> list[str]:
+def words(setting: Setting, data: Path) -> list[str]:
+    """The overrides that compose a setting; the file that its domain reads is imported on the way.
+
+    data : the folder of all data.
+    """
+    overrides = [word.format(data=data) for word in setting.overrides]
     if not setting.file:
-        return []
+        return overrides
     path = data / setting.file
     if setting.importer:
         made = RUNS / f"{setting.name}.jsonl"
         made.parent.mkdir(parents=True, exist_ok=True)
         call("-m", "framework", "import", setting.importer, str(path), "--to", str(made))
         path = made
-    return [f"domain.path={path}"]
+    return [*overrides, f"domain.path={path}"]
 
 
 def _measured(
@@ -177,8 +186,7 @@ def tables(found: Sequence[Measured], budget: str, arms: Sequence[str]) -> list[
             for arm in sorted(labels, key=lambda arm: _place(arm, arms))
         ),
     ]
-    rows, columns = ([*([one] for one in of), *([of] if len(of) > 1 else [])]
-                     for of in (generated, outside))  # fmt: skip
+    rows, columns = (_compared(of) for of in (generated, outside))
     agreeing = [
         f"**Kendall's tau-b between the orders of {len(labels)} arms, budget {budget}**",
         "",
@@ -190,6 +198,12 @@ def tables(found: Sequence[Measured], budget: str, arms: Sequence[str]) -> list[
         ),
     ]
     return ["\n".join(retention), "\n".join(agreeing)]
+
+
+def _compared(settings: Sequence[Measured]) -> list[Sequence[Measured]]:
+    """Each setting, and all together that have enough clusters for an interval."""
+    all_ = [one for one in settings if len(one.clusters) >= LEAST_CLUSTERS]
+    return [*([one] for one in settings), *([all_] if len(all_) > 1 else [])]
 
 
 def _named(group: Sequence[Measured]) -> str:

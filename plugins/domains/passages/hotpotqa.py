@@ -25,7 +25,7 @@ class HotpotQA(Passages[PassageSettings]):
     card: ClassVar[Card] = card(__file__)
     provenance: Provenance = card.provenance
     key: ClassVar[str] = "_id"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     @classmethod
     def question(cls, record: Mapping[str, Any], pool: Pool) -> Asked:

@@ -25,6 +25,7 @@ class MuSiQue(Passages[CheckedPassageSettings]):
     card: ClassVar[Card] = card(__file__)
     provenance: Provenance = card.provenance
     key: ClassVar[str] = "id"
+    version: ClassVar[str] = "2"
 
     @classmethod
     def question(cls, record: Mapping[str, Any], pool: Pool) -> Asked:

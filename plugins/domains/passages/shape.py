@@ -27,6 +27,7 @@ from plugins.domains.data_file import (
     text_in,
 )
 from plugins.domains.errata import check_cases, read_errata
+from plugins.domains.ordering import by_digest
 
 POOL: Final = "pool"
 """The one history of `corpus=pooled`."""
@@ -96,11 +97,11 @@ class Passages(Domain[S]):
     """A benchmark of this shape: a card, and how a record is read.
 
     An event is a passage: the title, a line break, the text; its id is the title (`Title#2` for a
-    second text under the same title). Events stand in the order in which the file first mentions
-    them. Gold: a `passage` item for each supporting passage, a `fact` item for each supporting
-    sentence where those are marked (critical: the answer needs it), `evidence` the supporting
-    passages in the annotation's order. Cases are the questions in file order; the seed plays no
-    part.
+    second text under the same title). Events stand in the order of their texts' digests, as in that
+    of a file the passages of one question stand side by side. Gold: a `passage` item for each
+    supporting passage, a `fact` item for each supporting sentence where those are marked (critical:
+    the answer needs it), `evidence` the supporting passages in the annotation's order. Cases are
+    the questions in file order; the seed plays no part.
     """
 
     card: ClassVar[Card]
@@ -142,7 +143,8 @@ class Passages(Domain[S]):
         self._questions = {k: q for k, q in self._questions.items() if self._errata.keep(k)}
         if not self._questions:
             raise DataError(settings.path, None, "no questions")
-        self._events, self._digest = pool.events, digest
+        self._events = {event.id: event for event in by_digest(pool.events.values())}
+        self._digest = digest
         for one in self._errata.corrections.values():
             for event_id in one.evidence or ():
                 if event_id not in self._events:
@@ -186,7 +188,7 @@ class Passages(Domain[S]):
         if self.settings.corpus == "pooled" and history_id == POOL:
             yield from self._events.values()
         else:
-            yield from (self._events[e] for e in self._questions[history_id].context)
+            yield from by_digest(self._events[e] for e in self._questions[history_id].context)
 
     def digest(self) -> str:
         return self._digest

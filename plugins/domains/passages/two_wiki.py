@@ -23,6 +23,7 @@ class TwoWiki(Passages[CheckedPassageSettings]):
     card: ClassVar[Card] = card(__file__)
     provenance: Provenance = card.provenance
     key: ClassVar[str] = "_id"
+    version: ClassVar[str] = "2"
 
     @classmethod
     def question(cls, record: Mapping[str, Any], pool: Pool) -> Asked:

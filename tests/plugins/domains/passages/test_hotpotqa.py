@@ -15,6 +15,7 @@ from framework.operations.answer_question import AnswerQuestion
 from framework.operations.answering import AnswerRequest
 from framework.records import Answer, Case
 from framework.registry import plugins, settings_of
+from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
 from plugins.domains.passages.hotpotqa import HotpotQA
 from plugins.domains.passages.shape import POOL, PassageSettings, normalise_answer
@@ -49,12 +50,13 @@ def check_laws(domain: HotpotQA) -> None:
         assert case.gold.answer
 
 
-def test_pool_holds_every_distinct_passage_in_order_of_first_occurrence() -> None:
+def test_pool_holds_every_distinct_passage_in_the_order_of_their_digests() -> None:
     domain = opened()
     events = list(domain.history(POOL))
     records = json.loads(FIXTURE.read_text())
     pairs = [(t, "".join(s).strip()) for r in records for t, s in r["context"]]
-    assert [event.text for event in events] == [f"{t}\n{b}" for t, b in dict.fromkeys(pairs)]
+    texts = {f"{title}\n{body}" for title, body in pairs}
+    assert [event.text for event in events] == sorted(texts, key=lambda text: digest([text]))
     assert len({event.id for event in events}) == len(events)
     assert {case.history_id for case in domain.cases(None, seed=0)} == {POOL}
 
@@ -62,7 +64,7 @@ def test_pool_holds_every_distinct_passage_in_order_of_first_occurrence() -> Non
 def test_one_title_with_two_texts_is_two_events_and_gold_takes_the_right_one() -> None:
     domain = opened()
     mercury = {e.id: e.text for e in domain.history(POOL) if e.metadata["title"] == "Mercury"}
-    assert list(mercury) == ["Mercury", "Mercury#2"]
+    assert set(mercury) == {"Mercury", "Mercury#2"}
     cases = by_id(domain)
     assert cases["fx03"].gold.evidence == ("Mercury", "Harrowgate")
     assert cases["fx04"].gold.evidence == ("Mercury#2", "Tiss Valley Railway")
@@ -73,8 +75,8 @@ def test_own_history_is_the_question_s_context_and_the_gold_stays_the_same() -> 
     pooled, own = opened(), opened(corpus="own")
     records = {r["_id"]: r for r in json.loads(FIXTURE.read_text())}
     for case in own.cases(None, seed=0):
-        titles = [event.metadata["title"] for event in own.history(case.history_id)]
-        assert titles == [title for title, _ in records[case.id]["context"]]
+        titles = sorted(event.metadata["title"] for event in own.history(case.history_id))
+        assert titles == sorted(title for title, _ in records[case.id]["context"])
         assert case.gold == by_id(pooled)[case.id].gold
     with pytest.raises(KeyError):
         list(own.history(POOL))
@@ -140,8 +142,8 @@ def test_cases_are_lazy_in_file_order_and_a_prefix_of_each_other() -> None:
     assert [case.id for case in domain.cases(2, seed=7)] == every[:2]
     assert [case.id for case in domain.cases(99, seed=0)] == every
     assert next(iter(domain.cases(None, seed=0))).id == "fx01"
-    first = list(itertools.islice(domain.history(POOL), 1))
-    assert first[0].metadata["title"] == "River Tiss"
+    (first,) = itertools.islice(domain.history(POOL), 1)
+    assert first.metadata["title"] == "Dita Quell"
 
 
 def test_digest_is_that_of_the_file_and_the_pin_holds() -> None:

@@ -43,10 +43,9 @@ def test_musique_marks_whole_passages_and_pools_those_that_questions_share() -> 
     assert [item.kind for item in three.gold.items] == ["passage"] * 3
     assert (two.stratum, three.stratum) == ("2hop", "3hop1")
     assert (two.tags["hops"], three.tags["hops"]) == ("2", "3")
-    assert [event.id for event in domain.history(POOL)][:3] == [
-        *("Brinkum Mill", "Harm Okken", "Loga Castle")
-    ]
-    assert len(list(domain.history(POOL))) == 6
+    ids = [event.id for event in domain.history(POOL)]
+    assert len(ids) == len(set(ids)) == 6
+    assert {"Brinkum Mill", "Harm Okken", "Loga Castle"} <= set(ids)
 
 
 def test_two_wiki_s_sentences_are_joined_by_a_blank() -> None:
