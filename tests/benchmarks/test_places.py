@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.studies.order_of_arms import ROOT
 from benchmarks.studies.places import (
     RULES,
     Lying,
@@ -147,19 +148,26 @@ def test_below_ten_clusters_there_is_no_interval() -> None:
 
 
 @pytest.mark.slow
-def test_on_the_published_files_passages_and_policies_are_at_chance(data_dir: Path) -> None:
+def test_on_the_published_file_no_place_tells_what_belongs_together(data_dir: Path) -> None:
+    path = data_dir / "hotpotqa" / "hotpotqa_train.json"
+    domain = opened(["domain=hotpotqa", f"domain.path={path}"])
+    found = lying(domain, list(domain.cases(None, 0)))
+    told = {rule: str(share(of, found)) for rule, of in RULES.items()}
+    assert all(at_chance(share(of, found)) for of in RULES.values()), told
+
+
+@pytest.mark.slow
+def test_the_card_says_how_much_the_place_of_a_bank_s_policies_tells(data_dir: Path) -> None:
     bank = data_dir / "tau2_banking"
-    for overrides in (
-        ["domain=hotpotqa", f"domain.path={data_dir / 'hotpotqa' / 'hotpotqa_train.json'}"],
-        [
-            "domain=bank_support",
-            f"domain.path={bank / 'documents.json'}",
-            f"domain.tasks={bank / 'tasks.json'}",
-        ],
-    ):
-        domain = opened(overrides)
-        found = share(neighbours, lying(domain, list(domain.cases(None, 0))))
-        assert at_chance(found), found
+    files = [f"domain.path={bank / 'documents.json'}", f"domain.tasks={bank / 'tasks.json'}"]
+    domain = opened(["domain=bank_support", *files])
+    found = lying(domain, list(domain.cases(None, 0)))
+    card = (ROOT / "docs" / "reference" / "domains" / "bank-support.md").read_text()
+    for rule, of in (("first", "of what a task requires"), ("neighbours", "of the others")):
+        told = share(RULES[rule], found)
+        assert told is not None
+        said = f"{told.mean:.2f} {of} ({told.low:.2f} to {told.high:.2f})".replace("0.", ".")
+        assert said in card, (rule, said)
 
 
 def test_files_that_are_not_there_are_named(

@@ -19,10 +19,9 @@ from plugins.domains.bank_support.loading import Document, Task, documents_of, t
 from plugins.domains.bank_support.operation import CUSTOMER, TOOLS
 from plugins.domains.data_file import check_sha256, parse_json, provenance_of, read_file
 from plugins.domains.folder import read_records
-from plugins.domains.ordering import by_digest
 
 HISTORY: Final = "policies"
-"""The one history: every policy, in the order of its text's digest."""
+"""The one history: every policy, in the order of the file."""
 
 NOW: Final = "2025-11-14 03:40:00 EST"
 """The time of the published simulation, at which every task takes place."""
@@ -71,15 +70,14 @@ class BankSupportSettings:
 class BankSupport(Domain[BankSupportSettings]):
     """Which policies a customer's request needs, and what is to be done (tau2-bench, banking).
 
-    An event is a policy: its title, a line break, its content, under its published id, in the order
-    of their texts' digests, as in that of the file what a task requires stands together; policies
-    bear no date, and all have that of the simulation. A case is a task, asked with the text of its
-    scenario, which the published benchmark gives to a simulated customer: here there is none, so
-    that everything the customer would say is known at once. Gold: `evidence` the documents that the
-    task requires, and for each a critical `passage`, its first line that stands in no other policy;
-    `answer` the expected actions. Cases come in order of the file; the seed plays no part. Stratum:
-    how many documents are required (`1-4`, `5-9`, `10+`); cluster: tasks that share half of what
-    they require.
+    An event is a policy: its title, a line break, its content, under its published id, in order of
+    the file; policies bear no date, and all have that of the simulation. A case is a task, asked
+    with the text of its scenario, which the published benchmark gives to a simulated customer:
+    here there is none, so that everything the customer would say is known at once. Gold: `evidence`
+    the documents that the task requires, and for each a critical `passage`, its first line that
+    stands in no other policy; `answer` the expected actions. Cases come in order of the file; the
+    seed plays no part. Stratum: how many documents are required (`1-4`, `5-9`, `10+`); cluster:
+    tasks that share half of what they require.
 
     Raises UserError when a path is missing, DataError naming file and record, and for files that
     are not the published ones, unless they or `unknown_file` say so.
@@ -107,7 +105,6 @@ class BankSupport(Domain[BankSupportSettings]):
             "https://github.com/sierra-research/tau2-bench at 51a41e7"
         ),
     )
-    version: ClassVar[str] = "2"
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "success", "actions")
     success_axis: ClassVar[str] = "actions_correct"
     headline: ClassVar[tuple[str, ...]] = (
@@ -149,11 +146,12 @@ class BankSupport(Domain[BankSupportSettings]):
                 self.provenance = where
         documents = documents_of(settings.path, policies)
         self._tasks = tasks_of(settings.tasks, tasks, documents, self._tables)
-        policies_in = (
-            Event(id=one.id, text=f"{one.title}\n{one.content}", time=NOW[:10], kind="policy")
+        self._events = {
+            one.id: Event(
+                id=one.id, text=f"{one.title}\n{one.content}", time=NOW[:10], kind="policy"
+            )
             for one in documents.values()
-        )
-        self._events = {event.id: event for event in by_digest(policies_in)}
+        }
         self._passages = _passages(documents)
         self._clusters = _clusters(self._tasks)
         self._tools = _tools(self._tasks)
