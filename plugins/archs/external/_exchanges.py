@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from framework.errors import DataError, DoesNotFit, StopRun
 from framework.models.client import Ledger, UsageContext, current_usage, track_usage
-from framework.records import Event, Usage
+from framework.records import EMPTY, Event, Usage
 from framework.text.canonical import digest
 from plugins.archs.external._mapping import Found, SystemFailed
 from plugins.archs.external._recorded import Recorded
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _OF_THE_CALL: Final = ("paid_usd", "paid_calls", "seconds", "call_seconds")
 """Of the usage: what a repetition takes anew, or not at all."""
+_DRIVERS: Final = "drivers"
+"""Of a file's first line: the drivers that its answers came through."""
 _KEPT: Final = slice(7, 23)
 """Of a key, in the file: 64 bits, which tell some thousand answers of one history apart."""
 
@@ -41,11 +43,13 @@ class Exchanges:
     folder : of the files. about : all that has a part in the answers, as plain data. open : a fresh
     system, for what is not recorded; None, to replay, where that raises StopRun. Failures are
     recorded too, and prompts that did not fit, but no failures that `close` makes, or a model.
+    drivers : the files of ours that speak to the system, by their digests. What was recorded with
+    others can be replayed, but nothing is added to it: StopRun. Keys don't hold them.
     """
 
     __slots__ = (
-        "_asks", "_closed", "_done", "_failure", "_key", "_live", "_lock", "_named", "_open",
-        "_recorded", "_told",
+        "_asks", "_closed", "_done", "_drivers", "_failure", "_key", "_live", "_lock", "_named",
+        "_open", "_recorded", "_told",
     )  # fmt: skip
 
     def __init__(
@@ -54,8 +58,11 @@ class Exchanges:
         about: Mapping[str, Any],
         history: Sequence[Event],
         open: Callable[[], System] | None,
+        *,
+        drivers: Mapping[str, str] = EMPTY,
     ) -> None:
         self._open = open
+        self._drivers = drivers
         self._asks = "model" in about or "embedder" in about
         self._live: System | None = None
         self._key = chain = digest([about, _scope().sample])
@@ -63,7 +70,8 @@ class Exchanges:
             chain = _next(chain, "write", event)
         path = folder / f"{chain[7:39]}.jsonl.gz"
         try:
-            self._recorded = Recorded(path, about, [event.text for event in history])
+            told = {**about, **({_DRIVERS: drivers} if drivers else {})}
+            self._recorded = Recorded(path, told, [event.text for event in history])
         except DataError as error:
             raise StopRun(str(error)) from None
         self._done: list[tuple[str, Event | None]] = []
@@ -207,10 +215,21 @@ class Exchanges:
         answer["seconds"] = round(time.perf_counter() - begun, 4)
         return answer
 
+    def _require_same_drivers(self) -> None:
+        """Raise StopRun where the file's answers came through other drivers than those of now."""
+        then = self._recorded.about.get(_DRIVERS)
+        for name in sorted(self._drivers.keys() | (then or {}).keys()):
+            if then is not None and then.get(name) != self._drivers.get(name):
+                raise StopRun(
+                    f"{self._recorded.path}: recorded with another {name}, so nothing is added to "
+                    "it: give arch.exchanges another folder, or remove this file"
+                )
+
     def _caught_up(self) -> System:
         """The running system, told all that led here if it was not running before."""
         assert self._open is not None
         if self._live is None:
+            self._require_same_drivers()
             self._live = self._open()
             for operation, event in self._done:
                 self._tell(self._live, operation, event)

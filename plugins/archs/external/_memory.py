@@ -196,6 +196,7 @@ class ExternalMemory(Arch[S]):
             self._about(),
             history,
             None if self.settings.replay else opened,
+            drivers=self.settings.drivers,
         )
 
     def _about(self) -> dict[str, Any]:

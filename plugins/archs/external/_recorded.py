@@ -34,12 +34,12 @@ class Recorded:
     before the next is added. Of two answers under a key the first stands, so that processes which
     write at once all go on with the same. A text that comes again is stored as a number.
 
-    path : of the file. about : its first line, for people. texts : those numbered first, which are
-    not in the file.
+    path : of the file. about : its first line, of the file once there is one. texts : those
+    numbered first, which are not in the file.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any], texts: Sequence[str]) -> None:
-        self.path, self._about = path, about
+        self.path, self.about = path, about
         self._texts, self._numbers = list[str](), dict[str, int]()
         for text in dict.fromkeys(texts):
             self._numbers[text] = len(self._texts)
@@ -153,7 +153,7 @@ class Recorded:
 
     def _member(self) -> bytes:
         """What waits and is not known yet, as a member; nothing where all is known."""
-        lines = [] if self._read else [{"format": _FORMAT, **self._about}]
+        lines = [] if self._read else [{"format": _FORMAT, **self.about}]
         keys, numbers = set[str](), dict[str, int]()
         for key, answer in self._waiting:
             if key not in self._answers and key not in keys:
@@ -190,6 +190,7 @@ class Recorded:
         if "format" in line:
             if line["format"] != _FORMAT:
                 raise DataError(self.path, 1, f"format {line['format']}, {_FORMAT} expected")
+            self.about = {name: value for name, value in line.items() if name != "format"}
             return
         for text in line.get("texts", ()):
             self._numbers.setdefault(text, len(self._texts))

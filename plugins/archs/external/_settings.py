@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Final
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.records import EMPTY
+from plugins.archs.external._drivers import drivers_of
 from plugins.archs.external._environment import PINNED, Environment
 from plugins.archs.external._mapping import (
     EVENT,
@@ -67,6 +68,14 @@ class SystemSettings(Bounded):
     def offers_deletion(self) -> bool:
         """Whether it says how an event is deleted."""
         return False
+
+    @property
+    def drivers(self) -> dict[str, str]:
+        """The files between it and the arm, by their digests.
+
+        They are no part of the arm's identity: a replay needs none of them.
+        """
+        return {}
 
     def require_recorded(self) -> None:
         """Raise UserError where there is nothing to replay."""
@@ -127,6 +136,10 @@ class CommandSettings(SystemSettings):
         del known["packages"], known["lock"]
         environment = self.own_environment
         return known if environment is None else {**known, "lock": environment.digest}
+
+    @property
+    def drivers(self) -> dict[str, str]:
+        return drivers_of(self.command, places())
 
     @property
     def own_environment(self) -> Environment | None:

@@ -11,7 +11,7 @@ import io
 import json
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -512,3 +512,37 @@ def test_a_history_that_another_process_has_can_be_closed_from_the_loop(tmp_path
         again.close()
         thread.join(60)
         assert failed == ["closed while another process had its history"]
+
+
+def test_nothing_is_added_to_what_came_through_another_driver(tmp_path: Path) -> None:
+    def asked(drivers: Mapping[str, str], queries: Sequence[str], replay: bool = False) -> None:
+        system = Exchanges(
+            tmp_path, {"arch": "paid"}, history(), None if replay else lambda: Paid([]),
+            drivers=drivers,
+        )  # fmt: skip
+        with track_usage(Ledger(), "ingest", 0), system.turn():
+            for event in history():
+                system.write(event)
+            for query in queries:
+                system.search(query, 3)
+        system.close()
+
+    asked({"driver.py": "sha256:1"}, ["a"])
+    asked({"driver.py": "sha256:1"}, ["a", "b"])
+    asked({"driver.py": "sha256:2"}, ["a", "b"])  # nothing new: all is known
+    asked({"driver.py": "sha256:2"}, ["a"], replay=True)
+    for drivers in ({"driver.py": "sha256:2"}, {}, {"driver.py": "sha256:1", "more.py": "x"}):
+        with pytest.raises(StopRun, match=r"recorded with another (driver|more)\.py"):
+            asked(drivers, ["c"])
+
+
+def test_a_file_that_names_no_drivers_is_added_to(tmp_path: Path) -> None:
+    told(tmp_path, [], ["a"])
+    system = Exchanges(
+        tmp_path, {"arch": "paid"}, history(), lambda: Paid([]), drivers={"driver.py": "sha256:1"}
+    )
+    with track_usage(Ledger(), "ingest", 0), system.turn():
+        for event in history():
+            system.write(event)
+        system.search("c", 3)
+    system.close()
