@@ -1,0 +1,213 @@
+"""A bundle: the journals and answers of a sweep's runs in one zip file, signed with Ed25519.
+
+`bundle.json` names the submitter, the public key and the digest of every other file; `bundle.sig`
+is the signature of `bundle.json`'s bytes (RFC 8032). Nothing else of a run is in it: everything
+else is made of these two files, and the board makes it again.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from framework.errors import UserError
+from framework.store import JOURNAL
+from framework.store.directory import ANSWERS
+from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+FORMAT: Final = "decisionbench-bundle/1"
+SUFFIX: Final = ".bundle"
+CONTENTS: Final = "bundle.json"
+SIGNATURE: Final = "bundle.sig"
+KEPT: Final = (JOURNAL, ANSWERS)
+"""What of each run is in a bundle."""
+MAX_BYTES: Final = 2_000_000_000
+MAX_FILES: Final = 2_000
+_MEMBER: Final = re.compile(r"runs/(?!\.)[\w.-]{1,200}/(?:" + "|".join(map(re.escape, KEPT)) + ")")
+_NAME: Final = re.compile(r"[\w .-]{1,60}")
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_CHUNK: Final = 1 << 20
+
+
+class Refused(Exception):
+    """What is wrong with a bundle, in one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A bundle whose signature and digests hold.
+
+    submitter : the name that it gives itself. key : the public key, in hexadecimal. runs : the
+        directories of its runs, each with what is `KEPT` of it.
+    """
+
+    submitter: str
+    key: str
+    runs: tuple[Path, ...]
+
+
+def named(name: str) -> str:
+    """A submitter's name, which is shown as it is. Raises UserError for one that can't be."""
+    if not _NAME.fullmatch(name) or name != name.strip():
+        raise UserError(f"{name!r}: a name has 1 to 60 letters, digits, spaces, '.', '_' or '-'")
+    return name
+
+
+def private_key(path: Path) -> Ed25519PrivateKey:
+    """The submitter's key; made, for its owner's eyes alone, where there is no such file.
+
+    Raises UserError for a file that holds no Ed25519 key, or can't be made.
+    """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    try:
+        if not path.exists():
+            made = Ed25519PrivateKey.generate().private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+            path.touch(mode=0o600)
+            path.write_bytes(made)
+        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"--key: {path}: {error}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UserError(f"--key: {path} is not an Ed25519 key")
+    return key
+
+
+def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: Path) -> None:
+    """Write the runs, by their directories' names, as a bundle. Raises UserError for a taken name.
+
+    The same runs and the same key give the same bytes.
+    """
+    files = {f"runs/{run.name}/{name}": run / name for run in runs for name in KEPT}
+    listed = {
+        name: {"sha256": _digest(path), "bytes": path.stat().st_size}
+        for name, path in files.items()
+    }
+    public = key.public_key().public_bytes_raw().hex()
+    contents = canonical_json(
+        {"format": FORMAT, "submitter": submitter, "key": public, "files": listed}
+    ).encode()
+    try:
+        with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED) as archive:
+            _add(archive, CONTENTS, contents)
+            _add(archive, SIGNATURE, key.sign(contents).hex().encode())
+            for name in sorted(files):
+                _add(archive, name, files[name].read_bytes())
+    except FileExistsError:
+        raise UserError(f"{target}: exists already; choose another file") from None
+
+
+def unpack(path: Path, into: Path) -> Bundle:
+    """Check a bundle's form, signature and digests, and write its runs into an empty folder.
+
+    No more is written than it says that it holds. Raises Refused.
+    """
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            contents = _contents(archive, path.stat().st_size)
+            _check_signature(contents, archive.read(SIGNATURE), archive.read(CONTENTS))
+            for name, stated in contents["files"].items():
+                _extract(archive, name, stated, into / name)
+    except (zipfile.BadZipFile, zlib.error, struct.error, LookupError, OSError, EOFError,
+            RuntimeError) as error:  # fmt: skip
+        raise Refused(f"not a whole bundle: {error}") from None
+    except ValueError as error:
+        raise Refused(f"not a bundle: {error}") from None
+    runs = sorted({(into / name).parent for name in contents["files"]})
+    for run in runs:
+        if missing := [name for name in KEPT if not (run / name).is_file()]:
+            raise Refused(f"{run.name}: without {', '.join(missing)}")
+    return Bundle(submitter=contents["submitter"], key=contents["key"], runs=tuple(runs))
+
+
+def _contents(archive: zipfile.ZipFile, size: int) -> Mapping[str, Any]:
+    """What `bundle.json` says, after the archive was found to hold that and nothing else."""
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if len(names) > MAX_FILES or len({name.casefold() for name in names}) < len(names):
+        raise Refused("a file is in it twice, or too many are")
+    if archive.comment or any(member.comment or member.extra for member in members):
+        raise Refused("it holds comments or extra fields")
+    if members and (members[0].header_offset or archive.start_dir + _end(members) != size):
+        raise Refused("it holds bytes before or after its files")
+    if any(member.compress_type not in _PACKED or member.flag_bits & 1 for member in members):
+        raise Refused("a file is encrypted, or packed in another way than a bundle's")
+    sizes = {member.filename: member.file_size for member in members}
+    own = max(sizes.get(name, 0) for name in (CONTENTS, SIGNATURE))
+    if sum(sizes.values()) > MAX_BYTES or own > _CHUNK:
+        raise Refused(f"more than {MAX_BYTES:,} bytes")
+    contents = read_json(archive.read(CONTENTS))
+    if not isinstance(contents, dict) or contents.get("format") != FORMAT:
+        raise Refused(f"its format is not {FORMAT}")
+    files = contents.get("files")
+    if contents.keys() != {"format", "submitter", "key", "files"} or not isinstance(files, dict):
+        raise Refused(f"{CONTENTS} has other keys than it should")
+    if not files or {CONTENTS, SIGNATURE, *files} != sizes.keys():
+        raise Refused(f"it holds other files than {CONTENTS} names")
+    if any(not _MEMBER.fullmatch(name) for name in files):
+        raise Refused("it holds a file that is no run's journal or answers")
+    if not isinstance(contents["submitter"], str) or not _NAME.fullmatch(contents["submitter"]):
+        raise Refused("the submitter's name can't be shown")
+    return contents
+
+
+def _end(members: Sequence[zipfile.ZipInfo]) -> int:
+    """Bytes of a zip file's directory: 46 and the name for each file, and 22 at the end."""
+    return sum(46 + len(member.filename.encode()) for member in members) + 22
+
+
+def _check_signature(contents: Mapping[str, Any], signature: bytes, signed: bytes) -> None:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(contents["key"]))
+        key.verify(bytes.fromhex(signature.decode("ascii")), signed)
+    except (InvalidSignature, ValueError, TypeError):
+        raise Refused("its signature is not of its key") from None
+
+
+def _extract(archive: zipfile.ZipFile, name: str, stated: Any, target: Path) -> None:
+    if not isinstance(stated, dict) or stated.get("bytes") != archive.getinfo(name).file_size:
+        raise Refused(f"{name}: not of the size that {CONTENTS} says")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    found, left = sha256(), stated["bytes"]
+    with archive.open(name) as source, target.open("xb") as file:
+        while chunk := source.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise Refused(f"{name}: longer than {CONTENTS} says")
+            found.update(chunk)
+            file.write(chunk)
+    if left or found.hexdigest() != stated.get("sha256"):
+        raise Refused(f"{name}: not what {CONTENTS} says")
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    member = zipfile.ZipInfo(name)  # of 1980: the same bytes each time
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, content)
+
+
+def _digest(path: Path) -> str:
+    found = sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()

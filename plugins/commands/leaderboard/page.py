@@ -1,0 +1,132 @@
+"""The board as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from framework.reporting.blocks import (
+    NOTHING,
+    Block,
+    Cell,
+    Details,
+    Heading,
+    Listing,
+    Note,
+    Page,
+    Table,
+    Text,
+)
+from plugins.commands.leaderboard.board import FOUND, NOT_FOUND
+from plugins.commands.leaderboard.ranking import Ranked
+from plugins.commands.leaderboard.rules import BoardRules
+
+
+def page_of(
+    rules: BoardRules,
+    lines: Sequence[Ranked],
+    compared: Sequence[Mapping[str, Any]],
+    refused: Mapping[str, str],
+    left_out: int,
+) -> Page:
+    """Rules, ranks, what was refused, and what no check can find.
+
+    left_out : cases that are not counted, in a form of wording that some model does not read.
+    """
+    blocks: list[Block] = [Heading("Rules", "rules"), Listing(_rules(rules))]
+    if not rules.submitters:
+        blocks.append(Note("Anyone may submit under any name: this board names no keys."))
+    blocks += [
+        Heading("Ranks", "ranks"),
+        Text(
+            f"Accuracy is {rules.axis}. An arm's rank is one more than the number of arms that "
+            "are better on the same cases (paired permutation test, 5%, Holm's adjustment over all "
+            "pairs). Arms that share a rank may still differ: they could not be told apart."
+        ),
+        _table(lines) if lines else Text("No bundle holds."),
+    ]
+    if left_out:
+        blocks.append(
+            Note(
+                f"{left_out} cases are left out: they are worded in a form that some rule-based "
+                "model was not made to read."
+            )
+        )
+    if compared:
+        blocks.append(Details(f"All {len(compared)} comparisons", [_pairs(compared)]))
+    if refused:
+        blocks += [
+            Heading("Refused", "refused"),
+            Listing([f"{name}: {why}" for name, why in sorted(refused.items())]),
+        ]
+    blocks += [
+        Heading("What was checked", "checked"),
+        Listing(FOUND),
+        Heading("What can't be found", "not-found"),
+        Listing(NOT_FOUND),
+    ]
+    return Page(title=rules.title, blocks=blocks)
+
+
+def _rules(rules: BoardRules) -> list[str]:
+    return [
+        f"Run: {' '.join(rules.run)}",
+        f"Cases: {rules.n_cases} of each seed",
+        f"Seeds: {rules.shown_seeds}",
+        f"k: {rules.k} answers to each case",
+        "Model: of the submitter's choice" if rules.any_model else "Model: as the run says",
+    ]
+
+
+def _table(lines: Sequence[Ranked]) -> Table:
+    columns = ("submitter", "arm", "model", "rank", "accuracy", "cases", "undefined", "failed",
+               "tokens a case", "seconds a case", "dollars a case", "key")  # fmt: skip
+    return Table(
+        anchor="board",
+        caption="Accuracy, tokens, latency and dollars. Latency (median of recall and answer) and "
+        "dollars (list price) are the submitter's own figures.",
+        columns=columns,
+        rows=[
+            (
+                line.entry.submitter,
+                line.entry.arm,
+                line.entry.model,
+                Cell(text=str(line.rank), value=line.rank),
+                _number(line.accuracy, ".3f"),
+                _number(line.cases, ",.0f"),
+                _number(line.undefined, ",.0f"),
+                _number(line.failed, ",.0f"),
+                _number(line.tokens, ",.0f"),
+                _number(line.seconds, ".3f"),
+                _number(line.dollars, ".5f"),
+                f"{line.entry.key[:16]}…",
+            )
+            for line in lines
+        ],
+    )
+
+
+def _pairs(compared: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
+        anchor="pairs",
+        caption="Difference of a minus b, with its 95% interval and p after Holm's adjustment.",
+        columns=("a", "b", "difference", "from", "to", "Holm p", "conclusion"),
+        rows=[
+            (
+                pair["arm_a"],
+                pair["arm_b"],
+                _number(pair["delta"], "+.3f"),
+                _number(pair["ci_low"], "+.3f"),
+                _number(pair["ci_high"], "+.3f"),
+                _number(pair["holm_p"], ".4f"),
+                pair["conclusion"],
+            )
+            for pair in compared
+        ],
+    )
+
+
+def _number(value: float | None, form: str) -> Cell:
+    if value is None:
+        return Cell(text=NOTHING)
+    return Cell(text=format(value, form), value=float(value))

@@ -1,0 +1,162 @@
+"""The arms of a board side by side: accuracy, tokens, latency, dollars, and ranks that hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+from typing import Any, Final
+
+from framework.analysis.axes import axis_meta
+from framework.errors import UserError
+from framework.records import Row, Usage
+from framework.statistics.comparison import comparison_table
+from plugins.commands.leaderboard.checks import Entry, worst
+
+_PHASES: Final = ("ingest", "recall", "answer")
+_NONE: Final = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """One line of a board, over the cases in a form of wording that every arm's model reads.
+
+    rank : 1 more than the arms that are better after Holm's adjustment, so arms that can't be told
+        apart may share one. accuracy : mean over cases, in [0, 1]; a failed case has the worst
+        value. undefined : cases where the axis is not defined, left out. tokens : in and out by
+        case, for memory, recall and answer; of a history's memory, each of its cases has its part.
+        seconds : median of recall and answer. dollars : by case, at list price. failed : cases.
+    """
+
+    entry: Entry
+    rank: int
+    better: tuple[str, ...]
+    accuracy: float | None
+    cases: int
+    undefined: int
+    failed: int
+    tokens: float
+    seconds: float
+    dollars: float
+
+
+def ranked(entries: Sequence[Entry], axis: str) -> tuple[list[Ranked], list[dict[str, Any]]]:
+    """The lines in order, and every paired comparison.
+
+    Raises UserError for an axis without a better direction.
+    """
+    higher = axis_meta()[axis]["higher_is_better"]
+    if higher is None:
+        raise UserError(f"axis: {axis} has no better direction, so nothing can be ranked by it")
+    entries = _read_by_all(entries)
+    names = _names(entries)
+    flat = [
+        {
+            "case_id": f"{seed}:{row.case_id}",
+            "arm": name,
+            "budget": "",
+            "cluster": f"{seed}:{row.cluster or row.case_id}",
+            "axes": {axis: worst(row, axis, 0.0 if higher else 1.0).axes.get(axis)},
+        }
+        for name, entry in zip(names, entries, strict=True)
+        for seed, rows in entry.rows.items()
+        for row in rows
+    ]
+    compared: list[Any] = []
+    if len(entries) > 1:
+        lower = () if higher else (axis,)
+        # The seed of the resampling: the board's result must not hang on who submitted first.
+        compared = comparison_table(flat, seed=0, axes=[axis], lower_is_better=lower)
+    better: dict[str, list[str]] = {name: [] for name in names}
+    for pair in compared:
+        if pair.conclusion == "a better":
+            better[pair.arm_b].append(pair.arm_a)
+        elif pair.conclusion == "b better":
+            better[pair.arm_a].append(pair.arm_b)
+    lines = [
+        _line(name, entry, axis, higher, better[name])
+        for name, entry in zip(names, entries, strict=True)
+    ]
+    sign = -1 if higher else 1
+    lines.sort(key=lambda x: (x.rank, sign * (x.accuracy or 0.0), x.entry.submitter, x.entry.arm))
+    plain = [{n: getattr(pair, n) for n in type(pair).__slots__} for pair in compared]
+    return lines, plain
+
+
+def _read_by_all(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries without the cases that some arm's model does not read; all where none is left."""
+    left_out = {
+        (seed, row.case_id)
+        for entry in entries
+        for seed, rows in entry.rows.items()
+        for row in rows
+        if not row.form_read
+    }
+    found = [
+        replace(
+            entry,
+            rows={
+                seed: [row for row in rows if (seed, row.case_id) not in left_out]
+                for seed, rows in entry.rows.items()
+            },
+        )
+        for entry in entries
+    ]
+    return found if all(any(entry.rows.values()) for entry in found) else list(entries)
+
+
+def name_of(entry: Entry) -> str:
+    """How an arm is called on a board."""
+    return f"{entry.submitter}: {entry.arm}, {entry.model}"
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """Names, all different: the second of one name has its key's beginning with it."""
+    counted = Counter(map(name_of, entries))
+    return [
+        name_of(e) if counted[name_of(e)] == 1 else f"{name_of(e)} ({e.key[:8]})" for e in entries
+    ]
+
+
+def _line(name: str, entry: Entry, axis: str, higher: bool, better: Sequence[str]) -> Ranked:
+    rows = [row for of_seed in entry.rows.values() for row in of_seed]
+    values: dict[tuple[int, str], list[float | None]] = {}
+    for seed, of_seed in entry.rows.items():
+        for row in of_seed:
+            value = worst(row, axis, 0.0 if higher else 1.0).axes.get(axis)
+            values.setdefault((seed, row.case_id), []).append(value)
+    defined = {case: [v for v in found if v is not None] for case, found in values.items()}
+    means = [fmean(found) for found in defined.values() if found]
+    shared = Counter((seed, _ingest(row)) for seed, of in entry.rows.items() for row in of)
+    parts = [shared[seed, _ingest(row)] for seed, of in entry.rows.items() for row in of]
+    used = list(zip(rows, parts, strict=True))
+    return Ranked(
+        entry=entry,
+        rank=1 + len(better),
+        better=tuple(sorted(better)),
+        accuracy=fmean(means) if means else None,
+        cases=len(values),
+        undefined=len(values) - len(means),
+        failed=len({row.case_id for row in rows if row.error or row.state}),
+        tokens=sum(_spent(row, part)[0] for row, part in used) / len(rows),
+        seconds=median(
+            row.timing.get("recall_s", 0.0) + row.usage.get("answer", _NONE).seconds for row in rows
+        ),
+        dollars=sum(_spent(row, part)[1] for row, part in used) / len(rows),
+    )
+
+
+def _ingest(row: Row) -> tuple[str, int, int]:
+    return row.history_id, row.trial, row.repeat
+
+
+def _spent(row: Row, part: int) -> tuple[float, float]:
+    """Tokens and dollars of a row, with its part of the memory that it shares."""
+    tokens = dollars = 0.0
+    for phase in _PHASES:
+        usage = row.usage.get(phase, _NONE)
+        share = part if phase == "ingest" else 1
+        tokens += (usage.tokens_in + usage.tokens_out) / share
+        dollars += usage.cost_usd / share
+    return tokens, dollars

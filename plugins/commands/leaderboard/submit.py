@@ -1,0 +1,46 @@
+"""`submit`: a sweep as a signed bundle."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from framework.contracts.command import Command
+from framework.errors import UserError
+from framework.registry import register
+
+
+@register("command", "submit")
+class Submit(Command):
+    """A sweep as a signed bundle for a board (`board`)."""
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("sweep", metavar="SWEEP|RUN")
+        parser.add_argument("--name", required=True, help="whose it is, as the board shows it")
+        parser.add_argument(
+            "--key", required=True, metavar="FILE", help="Ed25519 key; made where it is not there"
+        )
+        parser.add_argument("--out", metavar="FILE", help="default: beside the sweep, NAME.bundle")
+
+    def run(self, args: Namespace) -> int:
+        from framework.engine.sweep import finished_jobs
+        from framework.store import verify_run
+        from framework.store.directory import load_finished
+        from plugins.commands.leaderboard import bundle
+
+        sweep = Path(args.sweep)
+        if not sweep.is_dir():
+            raise UserError(f"{sweep}: no such directory")
+        runs = [state.path for state in finished_jobs(sweep)] or [load_finished(sweep).path]
+        for run in runs:
+            if problems := verify_run(run).problems:
+                raise UserError(f"{run}: {problems[0]}")
+        name = bundle.named(args.name)
+        target = Path(args.out or sweep.with_name(sweep.name + bundle.SUFFIX))
+        if not target.parent.is_dir():
+            raise UserError(f"{target.parent}: no such directory")
+        key = bundle.private_key(Path(args.key))
+        bundle.write(runs, name, key, target)
+        print(f"key of {name}: {key.public_key().public_bytes_raw().hex()}")
+        print(f"bundle: {target}")
+        return 0

@@ -1,0 +1,163 @@
+"""Untouched bundles hold, every kind of tampering is found, and ranks say what tests can tell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import run as command
+from framework.engine.sweep import finished_jobs
+from plugins.commands.leaderboard import bundle
+from plugins.commands.leaderboard.board import NOT_FOUND, judged
+from plugins.commands.leaderboard.bundle import Refused
+from plugins.commands.leaderboard.checks import checked
+from plugins.commands.leaderboard.rules import BoardRules, Drawn, draw, read_rules
+from tests.launching import framework
+from tests.plugins.commands.leaderboard.forging import TAMPERED, Forger
+
+ARMS = ("bm25", "newest_first", "oldest_first", "last_mention", "oracle")
+RULES = """
+title: Loans, half of the history
+run: [domain=loan, budget=loose]
+n_cases: 3
+seeds: [101, 102]
+axis: eda
+"""
+BUDGET_S = 60.0
+"""Processor time that thirty kinds of tampering and thirty untouched bundles may take."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[Path]]:
+    """By arm, a run of each seed."""
+    place = tmp_path_factory.mktemp("sweep") / "sweep"
+    words = ["-m", "domain=loan", "budget=loose", f"arch={','.join(ARMS)}", "seed=101,102"]
+    words += ["n_cases=3", "tracking=none", "report=false", "hydra.launcher.workers=1"]
+    assert command.main([*words, f"hydra.sweep.dir={place}"]) == 0
+    found: dict[str, list[Path]] = {}
+    for state in finished_jobs(place):
+        found.setdefault(state.rows[0].arm, []).append(state.path)
+    return found
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> BoardRules:
+    folder = tmp_path_factory.mktemp("rules")
+    (folder / "board.yaml").write_text(RULES)
+    return read_rules(folder)
+
+
+@pytest.fixture(scope="module")
+def drawn(rules: BoardRules) -> Mapping[int, Drawn]:
+    return draw(rules)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spent(runs: Mapping[str, list[Path]], drawn: Mapping[int, Drawn]) -> Iterator[None]:
+    """The processor time of all checks, once runs and cases are there."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < BUDGET_S
+
+
+def test_there_are_thirty_kinds() -> None:
+    assert len(TAMPERED) >= 30
+
+
+def test_thirty_untouched_bundles_hold(
+    runs: Mapping[str, list[Path]], rules: BoardRules, tmp_path: Path
+) -> None:
+    (tmp_path / "board.yaml").write_text(RULES)
+    for i, arm in zip(range(30), cycle(runs), strict=False):
+        key = Ed25519PrivateKey.generate()
+        bundle.write(runs[arm], f"lab {i}", key, tmp_path / f"{i}.bundle")
+    entries, refused = judged(tmp_path, rules)
+    assert refused == {}
+    assert len(entries) == 30
+    assert {entry.arm for entry in entries} == runs.keys()
+
+
+@pytest.mark.parametrize("kind", TAMPERED)
+def test_tampering_is_found(
+    kind: str,
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+) -> None:
+    forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged")
+    path = TAMPERED[kind](forger)
+    (tmp_path / "unpacked").mkdir()
+    with pytest.raises(Refused) as found:
+        checked(path, rules, drawn, tmp_path / "unpacked")
+    print(f"{kind}: {found.value}")
+    assert not (tmp_path / "outside").exists()
+    assert str(tmp_path) not in str(found.value)
+
+
+def test_what_a_forger_signs_again_without_a_change_holds(
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+) -> None:
+    """So that what is refused is refused for its change, not for how the tests write it."""
+    forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged")
+    (entry,) = checked(forger.sealed(all_runs=True), rules, drawn, tmp_path / "unpacked")
+    assert entry.arm == "bm25"
+
+
+def test_a_name_is_its_keys(
+    runs: Mapping[str, list[Path]], rules: BoardRules, tmp_path: Path
+) -> None:
+    """Two keys under one name, one arm twice, or a key that the board does not name."""
+    keys = [Ed25519PrivateKey.generate() for _ in range(2)]
+    for i, key in enumerate(keys):
+        bundle.write(runs["bm25"], "A lab", key, tmp_path / f"{i}.bundle")
+    _, refused = judged(tmp_path, rules)
+    assert set(refused.values()) == {"two keys sign as A lab; the board must name one"}
+    public = [key.public_key().public_bytes_raw().hex() for key in keys]
+    named = BoardRules(
+        title="", run=rules.run, seeds=rules.seeds, n_cases=3, axis="eda",
+        submitters={"A lab": public[0]},
+    )  # fmt: skip
+    entries, refused = judged(tmp_path, named)
+    assert refused == {"1.bundle": "signed by another key than that of A lab"}
+    assert [entry.key for entry in entries] == [public[0]]
+    bundle.write(runs["bm25"], "A lab", keys[0], tmp_path / "2.bundle")
+    _, refused = judged(tmp_path, named)
+    assert refused["2.bundle"] == "arm bm25 of A lab is in 0.bundle too"
+
+
+def test_submit_and_board(
+    runs: Mapping[str, list[Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep = runs["bm25"][0].parent
+    key, out = tmp_path / "key.pem", tmp_path / "a.bundle"
+    words = ("submit", str(sweep), "--name", "A lab", "--key", str(key), "--out", str(out))
+    done = framework(capsys, *words)
+    assert done.status == 0
+    assert key.stat().st_mode & 0o077 == 0
+    assert "exists already" in framework(capsys, *words).mistake
+    salted = RULES + "private_seeds: true\nsalt: 0123456789abcdef\n"
+    (tmp_path / "board.yaml").write_text(salted)
+    ranked = framework(capsys, "board", str(tmp_path))
+    assert (ranked.status, ranked.err) == (0, "")
+    assert ranked.out.startswith("5 arms hold, 0 bundles are refused\n")
+    page = (tmp_path / "board.html").read_text()
+    assert all(arm in page for arm in ARMS)
+    assert "101, 102" not in page
+    assert "2 private, sha256:" in page
+    assert all(sentence.split(",")[0].split("'")[0] in page for sentence in NOT_FOUND)
+    (tmp_path / "b.bundle").write_bytes(out.read_bytes()[:500])
+    refused = framework(capsys, "board", str(tmp_path))
+    assert refused.status == 1
+    assert refused.err.startswith("refused: b.bundle: not a whole bundle")
+    assert "b.bundle" in (tmp_path / "board.html").read_text()
