@@ -18,8 +18,11 @@ from plugins.domains.data_file import BadRecordError, Faults
 
 MOST_BYTES: Final = 8_000_000
 """Of one document; the longest of public corpora have a twentieth of it."""
-_MOST_IN_ALL: Final = 1_000_000_000
-"""Of what an archive unpacks to: a small one may hold terabytes of one byte."""
+_BLOCK: Final = 2**20
+"""Read at once, so that no more is held than was counted."""
+_MOST_IN_ALL: Final = 400_000_000
+"""Of what an archive unpacks to: a small one may hold terabytes of one byte. A member's header is
+held three times while it is read, so that so much of one takes 1.2 GB."""
 _PACKED: Final[tuple[tuple[bytes, Any], ...]] = (
     (b"\x1f\x8b", gzip.open),
     (b"BZh", bz2.open),
@@ -86,7 +89,11 @@ def _archived(path: Path, suffixes: tuple[str, ...], faults: Faults) -> Iterator
                     yield member.name, text_of(content.read() if content else b"")
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         said = str(error).partition("\n")[0]
-        raise DataError(path, None, f"no tar archive: {said}") from None
+    except (MemoryError, OverflowError):
+        said = "it says of itself that it is larger than memory"
+    else:
+        return
+    raise DataError(path, None, f"no tar archive: {said}")
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -109,7 +116,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._inner.read(len(buffer))
+        data = self._inner.read(min(len(buffer), _BLOCK))
         buffer[: len(data)] = data
         self._check(self._inner.tell())
         return len(data)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import subprocess
+import sys
 import tarfile
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -244,7 +247,7 @@ def _variants(form: str) -> dict[str, Change]:
     return own | YAML_HEADER if form in ("front_matter", "adr") else own
 
 
-ARCHIVES = ("cut", "empty", "no archive", "a bomb", "a header that bursts")
+ARCHIVES = ("cut", "empty", "no archive", "a bomb", "a header that bursts", "a claim")
 
 
 @pytest.mark.parametrize("form", list(FORMS))
@@ -294,6 +297,10 @@ def test_a_bad_archive_ends_in_one_line(
             tar.add(laid_out(form, tmp_path / "in"), ".")
     data = lzma.compress(packed.getvalue())
     data = {"cut": data[: len(data) // 2], "no archive": b"PK\x03\x04" + bytes(900)}.get(name, data)
+    if name == "a claim":  # of 100 GB, of which nothing is stored
+        claim = tarfile.TarInfo("././@PaxHeader")
+        claim.type, claim.size = tarfile.XHDTYPE, 100 * 2**30
+        data = lzma.compress(claim.tobuf(tarfile.GNU_FORMAT) + bytes(2_048))
     (tmp_path / "corpus.tar.xz").write_bytes(data)
     _ends_in_one_line(form, tmp_path / "corpus.tar.xz")
 
@@ -304,3 +311,48 @@ def _ends_in_one_line(form: str, path: Path) -> None:
     said = str(caught.value)
     assert "\n" not in said
     assert len(said) < 5_000
+
+
+def bomb(size: int) -> bytes:
+    """An archive whose one member has a header of so many bytes, packed to a few kilobytes."""
+    header = tarfile.TarInfo("././@PaxHeader")
+    header.type, header.size = tarfile.XHDTYPE, size
+    start = f"{size} comment=".encode()
+    pack = lzma.LZMACompressor(preset=0)
+    out = [pack.compress(header.tobuf(tarfile.USTAR_FORMAT)), pack.compress(start)]
+    left = size - len(start) - 1
+    out += [pack.compress(b"x" * min(2**20, left - at)) for at in range(0, left, 2**20)]
+    end = b"\n" + bytes(-size % 512) + tarfile.TarInfo("x.md").tobuf() + bytes(1024)
+    return b"".join([*out, pack.compress(end), pack.flush()])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted otherwise")
+@pytest.mark.parametrize("size", [380_000_000, 600_000_000])
+def test_a_header_as_long_as_can_be_stays_below_two_gigabytes(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.tar.xz"
+    path.write_bytes(bomb(size))
+    assert path.stat().st_size < 1_000_000
+    code = """
+        import resource, sys
+        from pathlib import Path
+        from framework.errors import DataError
+        from tests.plugins.domains.corpus.published import converted
+        try:
+            converted("front_matter", Path(sys.argv[1]))
+        except DataError as error:
+            print(error)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(path)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[4],
+        timeout=500,
+        check=False,
+    )
+    told, peak = done.stdout.splitlines()
+    assert "it unpacks to more than 400 MB" in told or size < 400_000_000
+    assert int(peak) < 2**21  # KB
