@@ -176,6 +176,8 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
             _print(wrapped(f"ERROR {row.error}"))
         if "view" in record:
             _print_view(record, row.view_tokens, row.budget_tokens)
+        if session := record.get("session"):
+            _print_turn(row.turn, session)
         if row.error:
             _print_replies(record)
         if "view" in record:
@@ -188,6 +190,15 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
             said[key] = event
     for event in said.values():
         _print_event(event)
+
+
+def _print_turn(number: int, session: Mapping[str, Any]) -> None:
+    """What a turn of a session did, what came back, and whether it was the last."""
+    turn = session["turn"] or {"action": "nothing", "argument": "", "reply": ""}
+    _print(f"\nTURN {number + 1}: {turn['action']} {turn['argument']}".rstrip())
+    _print(wrapped(f"what came back: {turn['reply']}"))
+    if session["ended"]:
+        _print(f"the session ended: {session['ended'].replace('_', ' ')}")
 
 
 def _print_event(event: JournalEvent) -> None:

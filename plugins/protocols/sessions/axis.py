@@ -12,7 +12,7 @@ from framework.registry import NoSettings, register
 
 @register("axis", "session_outcome")
 class SessionFigures(Axis[NoSettings]):
-    """How a session ended, over how many turns, and for how many tokens; by session.
+    """How a session ended, over how many turns, and for how many tokens; under sessions alone.
 
     resolved : the environment settled the task. Higher is better.
     given_up, out_of_turns, out_of_tokens : it ended so instead; with `resolved` they sum to 1.
@@ -21,7 +21,9 @@ class SessionFigures(Axis[NoSettings]):
     turns : turns taken, resolved or not: fewer are better of what is resolved, and a session that
         gives up at once has few. So it has no direction; nor have the others that follow.
     session_tokens : tokens in and out of models of all turns, the ingest of the history left out.
-    shown_tokens : of the views of all turns. answers, searches : turns of that kind.
+    shown_tokens : tokens of the views of all turns together.
+    answers : turns that answered the task.
+    searches : turns that asked memory again.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
@@ -36,7 +38,6 @@ class SessionFigures(Axis[NoSettings]):
         "answers": None,
         "searches": None,
     }
-    needs: ClassVar[tuple[str, ...]] = ("session",)
     amounts: ClassVar[frozenset[str]] = frozenset(
         {"turns", "session_tokens", "shown_tokens", "answers", "searches"}
     )

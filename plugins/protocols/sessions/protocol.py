@@ -145,9 +145,9 @@ class Sessions(RunProtocol[SessionsSettings]):
         over = set()
         for type_, payload in self.context.recorded:
             if type_ == ENDED:
-                case, arm, trial, repeat = payload["session"]
-                if all((case, arm, trial, repeat, n) in done for n in range(payload["turns"])):
-                    over.add((case, arm, trial, repeat))
+                key = (payload["case_id"], payload["arm"], payload["trial"], payload["repeat"])
+                if all((*key, n) in done for n in range(payload["turns"])):
+                    over.add(key)
         return over
 
 
@@ -161,4 +161,5 @@ def _key(pipeline: Pipeline, session: Session, trial: int, repeat: int) -> _Key:
 
 def _ended(row: Row, session: Session) -> dict[str, Any]:
     how = session.ended or ("error" if row.error else row.state)
-    return {"session": list(row.key[:4]), "turns": row.turn + 1, "ended": how}
+    of = {name: getattr(row, name) for name in ("case_id", "arm", "trial", "repeat")}
+    return {**of, "turns": row.turn + 1, "ended": how}

@@ -98,6 +98,12 @@ def test_every_turn_is_a_row_and_the_last_has_the_figures(
     kinds = Counter(record["session"]["turn"]["action"] for record in records(done.directory))
     assert kinds[ANSWER] > 6
     assert kinds[SEARCH] > 0
+    case, turns = next((case, len(turns)) for case, turns in found.items() if len(turns) > 1)
+    shown = framework(capsys, "show", str(done.directory), f"case={case}").out
+    assert "TURN 1: answer" in shown
+    assert "TURN 2: search_memory The " in shown
+    assert shown.count("the session ended: ") == 1
+    assert f"turns    {turns}" in shown
 
 
 @pytest.mark.slow
