@@ -183,116 +183,10 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.add_argument("run", metavar="RUN")
     add.set_defaults(command="runs:replay")
 
-    add = commands.add_parser("export", help="a run's journal in another system's format")
-    add.add_argument("run", metavar="RUN")
-    add.add_argument("--to", required=True, metavar="SYSTEM", help="`list exporter` shows them")
-    add.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
-    add.set_defaults(command="export:export")
-
-    add = commands.add_parser(
-        "fork", help="a new run with a loop's events up to one of them, then on under overrides"
-    )
-    add.add_argument("run", metavar="RUN")
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
-    add.add_argument("--at", type=int, required=True, metavar="SEQ", help="number of the event")
-    add.add_argument("--out", metavar="DIR", help="default: beside the run, with the number")
-    add.set_defaults(command="loops:fork")
-
     add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")
 
-    add = commands.add_parser("power", help="cases needed, by a pilot, for a smallest effect")
-    add.add_argument("runs", nargs="+", metavar="SWEEP|RUN")
-    add.add_argument("--axis", required=True)
-    add.add_argument("--smallest-effect", required=True, type=float, metavar="D")
-    add.add_argument("--baseline", help="only pairs with this arm")
-    add.add_argument("--power", type=float, default=0.8, help="default: %(default)s")
-    add.add_argument("--alpha", type=float, default=0.05, help="default: %(default)s")
-    add.add_argument("--comparisons", type=int, help="in the family; default: the pairs shown")
-    add.set_defaults(command="power:power")
-
-    group = commands.add_parser("prereg", help="lock predictions before a run, judge them after it")
-    actions = group.add_subparsers(required=True, metavar="ACTION")
-    add = actions.add_parser("lock", help="write a file's digest and the time into the register")
-    add.add_argument("file", metavar="FILE")
-    _add_register(add, "prereg:lock")
-    add = actions.add_parser("list", help="what was locked, and when")
-    add.add_argument("file", nargs="?", metavar="FILE", help="list this file's register")
-    _add_register(add, "prereg:list_locks")
-    add = actions.add_parser(
-        "judge", help="supported, rejected, reversed or underpowered; status 1 when flagged"
-    )
-    add.add_argument("file", metavar="FILE")
-    add.add_argument("runs", nargs="+", metavar="SWEEP|RUN|CSV")
-    add.add_argument("--json", action="store_true", help="as JSON")
-    _add_register(add, "prereg:judge")
-
-    add = commands.add_parser("import", help="a published corpus in the form that a domain reads")
-    add.add_argument("corpus", metavar="CORPUS", help="`list importer` shows them")
-    add.add_argument("path", metavar="PATH", help="the corpus as it is published")
-    add.add_argument("--to", required=True, metavar="FILE", help="the file to write")
-    add.add_argument("--revision", default="", help="of its repository, for the record")
-    add.set_defaults(command="importing:import_corpus")
-
-    add = commands.add_parser("probe", help="whether an arm does what it is said to do")
-    add.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
-    add.add_argument("--slow", action="store_true", help="the slow checks too")
-    add.set_defaults(command="probing:probe")
-
-    group = commands.add_parser("env", help="environments of their own that memories are run in")
-    actions = group.add_subparsers(required=True, metavar="ACTION")
-    add = actions.add_parser("create", help="make what an arm needs, as its lock says")
-    add.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
-    add.set_defaults(command="environments:create")
-    add = actions.add_parser("list", help="those that are there")
-    add.set_defaults(command="environments:show")
-    add = actions.add_parser("remove", help="remove those of a name")
-    add.add_argument("name", metavar="NAME")
-    add.set_defaults(command="environments:remove")
-
-    add = commands.add_parser("rescore", help="judge a run's stored answers again, into a new run")
-    add.add_argument("run", metavar="RUN|SWEEP")
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such")
-    add.add_argument("--axes", help="comma-separated axis plugins to score; default: all")
-    add.add_argument("--out", metavar="DIR", help="default: beside the run, named after the judge")
-    add.set_defaults(command="judging:rescore")
-
-    add = commands.add_parser("judges", help="agreement of judges of the same answers")
-    add.add_argument("sources", nargs="+", metavar="RUN|SWEEP|CSV")
-    add.add_argument("--axes", help="comma-separated; default: those that rest on verdicts")
-    add.add_argument("--judges", help="comma-separated; default: all")
-    add.add_argument("--arms", help="two or more arms whose differences are compared; default: all")
-    add.add_argument("--style", action="store_true", help="guess arms by the wording of answers")
-    add.add_argument("--seed", type=int, default=0, help="of --style; default: %(default)s")
-    add.add_argument("--json", action="store_true", help="as JSON")
-    add.set_defaults(command="judging:judges")
-
-    add = commands.add_parser("calibrate", help="how often a judge passes right and wrong answers")
-    add.add_argument("judge", metavar="JUDGE", help="or `recorded`: the verdicts in the set")
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="judge.KEY, calibration.KEY")
-    add.add_argument("--set", required=True, metavar="NAME", help="`list calibration` shows them")
-    add.add_argument("--runs", nargs="+", metavar="RUN", help="correct their judged shares")
-    add.add_argument("--out", metavar="FILE", help="keep the rates, for judge.calibration=FILE")
-    add.add_argument("--json", action="store_true", help="as JSON")
-    add.set_defaults(command="calibrate:calibrate")
-
-    add = commands.add_parser("label", help="a blinded sheet for people to label, or read it back")
-    add.add_argument("run", metavar="RUN|SWEEP")
-    add.add_argument(
-        "--of", metavar="WHAT", help="`list labelling` shows them; default: a judge's verdicts"
-    )
-    add.add_argument("--n", type=int, default=40, help="rows drawn; default: %(default)s")
-    add.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
-    add.add_argument("--out", metavar="FILE", help="default: beside the run, as RUN-labels.csv")
-    add.add_argument("--read", metavar="FILE", help="compare a filled sheet with the run")
-    add.add_argument("--json", action="store_true", help="as JSON, with --read")
-    add.add_argument(
-        "--regimes", dest="of", action="store_const", const="regimes", help="of a loop"
-    )
-    add.set_defaults(command="judging:label")
     if not argv or argv[0] not in commands.choices:  # the framework's own need no plugin imported
         _add_plugins(commands)
     return parser
@@ -304,15 +198,7 @@ def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     for plugin in plugins("command"):
         command = plugin.cls()
-        add = commands.add_parser(plugin.name, help=plugin.summary)
+        summary = plugin.summary[:1].lower() + plugin.summary[1:]
+        add = commands.add_parser(plugin.name, help=summary)
         command.arguments(add)
         add.set_defaults(command=command.run)
-
-
-def _add_register(parser: argparse.ArgumentParser, command: str) -> None:
-    parser.add_argument(
-        "--register",
-        metavar="REGISTER",
-        help="default: register.jsonl beside FILE where there is one, else runs/prereg.jsonl",
-    )
-    parser.set_defaults(command=command)

@@ -6,10 +6,27 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framework.contracts.command import Command
 from framework.errors import UserError
+from framework.registry import register
 
 if TYPE_CHECKING:
     from framework.contracts.exporter import Exporter
+
+
+@register("command", "export")
+class Export(Command):
+    """A run's journal in another system's format."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN")
+        parser.add_argument(
+            "--to", required=True, metavar="SYSTEM", help="`list exporter` shows them"
+        )
+        parser.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return export(args)
 
 
 def export(args: argparse.Namespace) -> int:

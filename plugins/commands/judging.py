@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from framework.contracts.command import Command
 from framework.errors import UserError
-from framework.registry import nearest
+from framework.registry import nearest, register
 from framework.reporting.blocks import Cell, Table
 from framework.reporting.cells import bounded, count, number_cell
 from framework.reporting.format import number
@@ -26,6 +27,24 @@ _SHOWN = 24
 """Directions shown at most; the rest is in --json."""
 
 
+@register("command", "rescore")
+class Rescore(Command):
+    """Judge a run's stored answers again, into a new run."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN|SWEEP")
+        parser.add_argument(
+            "overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such"
+        )
+        parser.add_argument("--axes", help="comma-separated axis plugins to score; default: all")
+        parser.add_argument(
+            "--out", metavar="DIR", help="default: beside the run, named after the judge"
+        )
+
+    def run(self, args: argparse.Namespace) -> int:
+        return rescore(args)
+
+
 def rescore(args: argparse.Namespace) -> int:
     """Judge stored answers again into a new directory."""
     from framework.cli.ending import Ending, show
@@ -39,6 +58,27 @@ def rescore(args: argparse.Namespace) -> int:
         raise UserError("rescore: say what judges again, as judge=llm, or which axes, by --axes")
     out = Path(args.out) if args.out else None
     return show(judge_anew(Path(args.run), args.overrides, axes, out, Ending()))
+
+
+@register("command", "judges")
+class Judges(Command):
+    """Agreement of judges of the same answers."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("sources", nargs="+", metavar="RUN|SWEEP|CSV")
+        parser.add_argument("--axes", help="comma-separated; default: those that rest on verdicts")
+        parser.add_argument("--judges", help="comma-separated; default: all")
+        parser.add_argument(
+            "--arms", help="two or more arms whose differences are compared; default: all"
+        )
+        parser.add_argument(
+            "--style", action="store_true", help="guess arms by the wording of answers"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of --style; default: %(default)s")
+        parser.add_argument("--json", action="store_true", help="as JSON")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return judges(args)
 
 
 def judges(args: argparse.Namespace) -> int:
@@ -68,6 +108,30 @@ def judges(args: argparse.Namespace) -> int:
     else:
         print_blocks([_agreement_table(result), *_direction_table(result["directions"])])
     return 0
+
+
+@register("command", "label")
+class Label(Command):
+    """A blinded sheet for people to label, or read it back."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN|SWEEP")
+        parser.add_argument(
+            "--of", metavar="WHAT", help="`list labelling` shows them; default: a judge's verdicts"
+        )
+        parser.add_argument("--n", type=int, default=40, help="rows drawn; default: %(default)s")
+        parser.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
+        parser.add_argument(
+            "--out", metavar="FILE", help="default: beside the run, as RUN-labels.csv"
+        )
+        parser.add_argument("--read", metavar="FILE", help="compare a filled sheet with the run")
+        parser.add_argument("--json", action="store_true", help="as JSON, with --read")
+        parser.add_argument(
+            "--regimes", dest="of", action="store_const", const="regimes", help="of a loop"
+        )
+
+    def run(self, args: argparse.Namespace) -> int:
+        return label(args)
 
 
 def label(args: argparse.Namespace) -> int:

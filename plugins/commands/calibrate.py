@@ -12,7 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from framework.contracts.command import Command
 from framework.errors import StopRun, UserError
+from framework.registry import register
 from framework.reporting.blocks import Cell, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count
 from framework.reporting.terminal import print_blocks
@@ -28,6 +30,28 @@ RECORDED: Final = "recorded"
 
 _OWN: Final = "calibration."
 """How overrides of the set begin, as those of a run do with their group."""
+
+
+@register("command", "calibrate")
+class Calibrate(Command):
+    """How often a judge passes right and wrong answers."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("judge", metavar="JUDGE", help="or `recorded`: the verdicts in the set")
+        parser.add_argument(
+            "overrides", nargs="*", metavar="KEY=VALUE", help="judge.KEY, calibration.KEY"
+        )
+        parser.add_argument(
+            "--set", required=True, metavar="NAME", help="`list calibration` shows them"
+        )
+        parser.add_argument("--runs", nargs="+", metavar="RUN", help="correct their judged shares")
+        parser.add_argument(
+            "--out", metavar="FILE", help="keep the rates, for judge.calibration=FILE"
+        )
+        parser.add_argument("--json", action="store_true", help="as JSON")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return calibrate(args)
 
 
 def calibrate(args: argparse.Namespace) -> int:

@@ -10,15 +10,29 @@ from typing import Final
 
 from framework.config import Plan
 from framework.contracts import ArchContext
+from framework.contracts.command import Command
 from framework.contracts.probe import Probe
 from framework.engine.account import account, check_prices, served_of
 from framework.engine.compose import compose_plan, composer
 from framework.errors import StopRun, UserError
 from framework.models.client import ModelClient
-from framework.registry import plugins
+from framework.registry import plugins, register
 from framework.reporting.terminal import wrapped
 
 _WORDS: Final = {True: "pass", False: "FAIL", None: "-"}
+
+
+@register("command", "probe")
+class Probing(Command):
+    """Whether an arm does what it is said to do."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
+        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
+        parser.add_argument("--slow", action="store_true", help="the slow checks too")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return probe(args)
 
 
 def probe(args: argparse.Namespace) -> int:

@@ -5,14 +5,52 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framework.contracts.command import Command
 from framework.errors import DataError, UserError
+from framework.registry import register
 
 if TYPE_CHECKING:
     from framework.analysis.prereg import Measured, Preregistration
+
+
+@register("command", "prereg")
+class Prereg(Command):
+    """Lock predictions before a run, judge them after it."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        actions = parser.add_subparsers(required=True, metavar="ACTION")
+        add = actions.add_parser("lock", help="write a file's digest and time into the register")
+        add.add_argument("file", metavar="FILE")
+        _add_register(add, lock)
+        add = actions.add_parser("list", help="what was locked, and when")
+        add.add_argument("file", nargs="?", metavar="FILE", help="list this file's register")
+        _add_register(add, list_locks)
+        add = actions.add_parser(
+            "judge", help="supported, rejected, reversed or underpowered; status 1 when flagged"
+        )
+        add.add_argument("file", metavar="FILE")
+        add.add_argument("runs", nargs="+", metavar="SWEEP|RUN|CSV")
+        add.add_argument("--json", action="store_true", help="as JSON")
+        _add_register(add, judge)
+
+    def run(self, args: argparse.Namespace) -> int:
+        status: int = args.action(args)
+        return status
+
+
+def _add_register(
+    parser: argparse.ArgumentParser, action: Callable[[argparse.Namespace], int]
+) -> None:
+    parser.add_argument(
+        "--register",
+        metavar="REGISTER",
+        help="default: register.jsonl beside FILE where there is one, else runs/prereg.jsonl",
+    )
+    parser.set_defaults(action=action)
 
 
 def lock(args: argparse.Namespace) -> int:

@@ -5,6 +5,25 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from framework.contracts.command import Command
+from framework.registry import register
+
+
+@register("command", "fork")
+class Fork(Command):
+    """A new run with a loop's events up to one of them, then on under overrides."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN")
+        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
+        parser.add_argument(
+            "--at", type=int, required=True, metavar="SEQ", help="number of the event"
+        )
+        parser.add_argument("--out", metavar="DIR", help="default: beside the run, with the number")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return fork(args)
+
 
 def fork(args: argparse.Namespace) -> int:
     """Begin a run with another's events up to one of them, and resume it."""

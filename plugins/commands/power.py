@@ -6,7 +6,28 @@ import argparse
 from itertools import combinations
 from pathlib import Path
 
+from framework.contracts.command import Command
 from framework.errors import UserError
+from framework.registry import register
+
+
+@register("command", "power")
+class Power(Command):
+    """Cases needed, by a pilot, for a smallest effect."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("runs", nargs="+", metavar="SWEEP|RUN")
+        parser.add_argument("--axis", required=True)
+        parser.add_argument("--smallest-effect", required=True, type=float, metavar="D")
+        parser.add_argument("--baseline", help="only pairs with this arm")
+        parser.add_argument("--power", type=float, default=0.8, help="default: %(default)s")
+        parser.add_argument("--alpha", type=float, default=0.05, help="default: %(default)s")
+        parser.add_argument(
+            "--comparisons", type=int, help="in the family; default: the pairs shown"
+        )
+
+    def run(self, args: argparse.Namespace) -> int:
+        return power(args)
 
 
 def power(args: argparse.Namespace) -> int:

@@ -4,10 +4,32 @@ from __future__ import annotations
 
 import argparse
 
+from framework.contracts.command import Command
 from framework.contracts.environment import Environments
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
-from framework.registry import plugins
+from framework.registry import plugins, register
+
+
+@register("command", "env")
+class Env(Command):
+    """Environments of their own that memories are run in."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        actions = parser.add_subparsers(required=True, metavar="ACTION")
+        add = actions.add_parser("create", help="make what an arm needs, as its lock says")
+        add.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
+        add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
+        add.set_defaults(action=create)
+        add = actions.add_parser("list", help="those that are there")
+        add.set_defaults(action=show)
+        add = actions.add_parser("remove", help="remove those of a name")
+        add.add_argument("name", metavar="NAME")
+        add.set_defaults(action=remove)
+
+    def run(self, args: argparse.Namespace) -> int:
+        status: int = args.action(args)
+        return status
 
 
 def create(args: argparse.Namespace) -> int:

@@ -1,0 +1,37 @@
+"""`import`: a published corpus of documents in the form that a domain reads."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from framework.contracts.command import Command
+from framework.contracts.importer import Importer
+from framework.errors import UserError
+from framework.registry import find, register
+
+
+@register("command", "import")
+class Import(Command):
+    """A published corpus in the form that a domain reads."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("corpus", metavar="CORPUS", help="`list importer` shows them")
+        parser.add_argument("path", metavar="PATH", help="the corpus as it is published")
+        parser.add_argument("--to", required=True, metavar="FILE", help="the file to write")
+        parser.add_argument("--revision", default="", help="of its repository, for the record")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return import_corpus(args)
+
+
+def import_corpus(args: argparse.Namespace) -> int:
+    """Convert a corpus and say what the file holds."""
+    importer: Importer = find("importer", args.corpus).cls()
+    target = Path(args.to)
+    try:
+        held = importer.write(Path(args.path), target, args.revision)
+    except OSError as error:
+        raise UserError(f"{target}: can't be written: {error.strerror}") from None
+    print(f"{target}: {held}")
+    return 0
