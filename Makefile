@@ -12,6 +12,10 @@ STAMP := .venv/.installed
 # -qq keeps pip's progress and warnings quiet; its errors still show.
 PIP_INSTALL := $(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt
 
+# LOCKED=1 installs the very files that constraints.lock names by their hashes, and no others:
+# Python 3.11 on Linux x86_64.
+LOCKED ?=
+
 # What `make run` composes: any overrides of a run.
 RUN_ARGS ?= +experiment=quickstart
 # Further arguments for pytest, e.g. `make test ARGS="-k budget -x"`.
@@ -24,15 +28,19 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: $(STAMP) ## create .venv and install the pinned dependencies (no-op when up to date)
+setup: $(STAMP) ## create .venv and install the pinned dependencies (LOCKED=1: by hash; no-op when up to date)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt constraints.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "make setup: $(PYTHON) is older than Python 3.11; choose another with PYTHON=..." >&2; exit 1; }
 	@echo "setup: installing into .venv (about a minute)"
 	@$(PYTHON) -m venv .venv
-	@$(PIP_INSTALL) setuptools
-	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@if [ -n "$(LOCKED)" ]; then \
+		$(PIP_INSTALL) --require-hashes --only-binary :all: --no-deps -r constraints.lock \
+			&& $(PIP_INSTALL) --no-build-isolation --no-deps -e . && $(PY) -m pip check; \
+	else \
+		$(PIP_INSTALL) setuptools && $(PIP_INSTALL) --no-build-isolation -e '.[dev]'; \
+	fi
 	@touch $@
 	@echo "setup: done; . .venv/bin/activate finds decisionbench, make run shows a first result"
 

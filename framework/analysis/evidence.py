@@ -6,7 +6,6 @@ figures set side by side.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +90,7 @@ class Job:
                 # Views and prompts make lines long: those that state none need not be parsed.
                 if b'"confidence":null' in line[:2000]:
                     continue
-                record = json.loads(line)
+                record = read_json(line)
                 stated = (record.get("answer") or {}).get("confidence")
                 if stated is not None:
                     case, arm, trial, repeat, turn = record["key"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from framework.errors import DataError, UserError
 from framework.statistics.agreement import agreement, agreement_limits
 from framework.store.directory import ANSWERS, read_summary
 from framework.text.canonical import digest
+from framework.text.reading import read_json
 
 COLUMNS: Final = ("id", "question", "demand", "decision", "rationale", "notice", "label", "comment")
 _QUESTIONS: Final = {
@@ -189,7 +189,7 @@ def _records(file: Path) -> Iterator[dict[str, Any]]:
     with lines:
         for number, line in enumerate(lines, 1):
             try:
-                record = json.loads(line)
+                record = read_json(line)
             except ValueError:
                 raise DataError(file, number, "not JSON") from None
             if not record["error"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -20,6 +19,7 @@ from framework.engine.run import Outcome
 from framework.engine.sweep import SweepOutcome
 from framework.errors import TrackingError
 from framework.store.directory import ANSWERS, HTML, FinishedRun
+from framework.text.reading import read_json
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
 _DRAWING: Final = "matplotlib.backends.backend_svg"
@@ -113,7 +113,7 @@ def print_next(path: Path, run: Path) -> None:
     if path != run:
         shown.insert(0, (f"table {path}", "every axis, in Markdown"))
     with suppress(OSError, ValueError), (run / ANSWERS).open("rb") as lines:
-        case = json.loads(next(lines, b""))["key"][0]
+        case = read_json(next(lines, b""))["key"][0]
         shown.insert(0, (f"show {run} case={case}", "what memory kept of a case, and its answer"))
     print()
     if (path / HTML).is_file():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -16,6 +15,7 @@ from framework.records import Case, Event, Gold
 from framework.reporting.terminal import wrapped
 from framework.store import JournalEvent
 from framework.text.printable import printable
+from framework.text.reading import read_json
 
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
@@ -165,7 +165,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     keys = {row.key: row for row in rows}
     records: dict[RowKey, Mapping[str, Any]] = {}
     for line in (path / ANSWERS).read_bytes().splitlines():
-        record = json.loads(line)
+        record = read_json(line)
         if (key := tuple(record["key"])) in keys:
             records[key] = record  # of a case that was run again the last one counts
     for key, record in records.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from framework.contracts.configured import Configured, S
 from framework.records import EMPTY, Usage
+from framework.text.reading import read_json
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
@@ -77,10 +77,7 @@ class Operation(ABC, Generic[Req, Res]):
         start, end = text.find("{"), text.rfind("}")
         if start < 0 or end < start:
             raise ValueError("no JSON object in the response")
-        try:
-            value = json.loads(text[start : end + 1])
-        except RecursionError:
-            raise ValueError("the response is nested too deeply") from None
+        value = read_json(text[start : end + 1])
         if not isinstance(value, dict):
             raise ValueError("the response is not a JSON object")
         return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from framework.pipeline.extraction import summed
 from framework.records import Row
 from framework.store.directory import ANSWERS
+from framework.text.reading import read_json
 
 
 def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
     found: dict[tuple[str, int, int], Any] = {}
     with (directory / ANSWERS).open(encoding="utf-8") as lines:
         for line in lines:
-            record = json.loads(line)
+            record = read_json(line)
             memory = memories.get(tuple(record["key"]))
             if memory is not None and record.get("extraction"):
                 found.setdefault(memory, record["extraction"])

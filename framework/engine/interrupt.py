@@ -45,7 +45,9 @@ def graceful_stop(token: CancelToken) -> Iterator[Callable[[], bool]]:
     try:
         loop.add_signal_handler(signal.SIGINT, interrupt)
     except (NotImplementedError, RuntimeError, ValueError):
-        # No handler on this platform, or not in the main thread: Ctrl-C stops at once, as usual.
+        # No handler on this platform, or not in the main thread, as in a notebook or a test of
+        # several runs: nothing is to be told, as Ctrl-C then does what it does in any program, it
+        # stops at once, and the journal is what a kill leaves, which a resume takes up.
         yield lambda: False
         return
     try:

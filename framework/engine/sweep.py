@@ -220,7 +220,7 @@ def problems_of(path: Path) -> list[str]:
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
         write_sweep(Path(scratch), expected)
-        made = json.loads((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
+        made = read_json((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
         table, known = (folder / COMPARISON for folder in (Path(scratch), path))
         same = {
             SWEEP: made == stored,

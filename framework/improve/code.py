@@ -18,6 +18,7 @@ from framework.contracts import Query
 from framework.improve.seams import Edit, signals_of
 from framework.records import Item
 from framework.sandbox import Limits, Sandbox
+from framework.text.reading import read_json
 
 LIMITS: Final = Limits(
     wall_seconds=5, cpu_seconds=2, memory_bytes=256 * 2**20, processes=4, output_bytes=2**18
@@ -202,7 +203,7 @@ def _called(runner: str, source: str, query: Query, items: Sequence[Item]) -> li
         last = result.stderr.strip().rsplit("\n", 1)[-1][:200]
         raise ValueError(f"the sandbox ended it: {result.status} {last}".strip())
     try:
-        values = json.loads(result.stdout)
+        values = read_json(result.stdout)
     except (ValueError, RecursionError):
         raise ValueError("it gave no JSON") from None
     if not isinstance(values, list):

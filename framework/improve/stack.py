@@ -13,6 +13,7 @@ from framework.improve import code, seams
 from framework.pipeline.seams import Seams
 from framework.records import Item
 from framework.text.canonical import CanonicalError, digest
+from framework.text.reading import read_json
 
 MAX_TEXT = 20_000
 """Characters of a draft that are read at all."""
@@ -81,9 +82,9 @@ def read_candidate(
         raise Rejected(f"{len(text)} characters, at most {MAX_TEXT} are read")
     start, end = text.find("{"), text.rfind("}")
     try:
-        data = json.loads(text[start : end + 1])
+        data = read_json(text[start : end + 1])
         json.dumps(data, ensure_ascii=False).encode()  # half of a surrogate pair is no text
-    except (ValueError, RecursionError):
+    except ValueError:
         raise Rejected("not one JSON object") from None
     if not isinstance(data, dict):
         raise Rejected("not one JSON object")

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 from framework.errors import StopRun
 from framework.models._sqlite import connect
 from framework.text.canonical import digest
+from framework.text.reading import read_json
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS responses (
@@ -72,8 +73,8 @@ class ResponseCache:
         """The stored response; None where there is none, or one that can't be read."""
         found = self._execute("SELECT response FROM responses WHERE key = ?", (key,)).fetchone()
         try:
-            return None if found is None else Response(**json.loads(found[0]))
-        except (TypeError, ValueError, RecursionError):
+            return None if found is None else Response(**read_json(found[0]))
+        except (TypeError, ValueError):
             self._execute("DELETE FROM responses WHERE key = ?", (key,))
             return None
 

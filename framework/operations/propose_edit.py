@@ -14,7 +14,6 @@ ticket is `TaskCard.material["ticket"]`, or the query where a memory is asked wi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class ProposeEdit(PromptedAnswering[ProposeEditResponse]):
         A weak model runs on where a form lets it; what the plan says is public.
         """
         schema: Any = super().schema(request)
-        plan = json.loads(request.task.material.get("change_plan", "{}"))
+        plan = read_json(request.task.material.get("change_plan", "{}"))
         if settings := plan.get("settings"):
             edit = schema["properties"]["edit"]
             edit["minItems"] = edit["maxItems"] = len(settings)

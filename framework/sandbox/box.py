@@ -21,6 +21,7 @@ from typing import Any, Final, Literal
 from framework.errors import UserError
 from framework.records import EMPTY
 from framework.sandbox import _seccomp
+from framework.text.reading import read_json
 
 _LAUNCHER: Final = Path(__file__).with_name("_launcher.py")
 _GRACE_SECONDS: Final = 10.0
@@ -183,7 +184,7 @@ class _Worker:
             if not data:
                 raise OSError("the sandbox's worker has ended")
             received += data
-        answer: dict[str, Any] = json.loads(received)
+        answer: dict[str, Any] = read_json(bytes(received))
         return answer
 
     def close(self) -> None:

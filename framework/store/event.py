@@ -7,13 +7,14 @@ before it. Both are computed on the bytes of the file, so that not even a space 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from json import JSONDecodeError
 from typing import Any, Final
 
 from framework.text.canonical import digest_bytes
+from framework.text.reading import read_json
 
 GENESIS: Final = "sha256:" + "0" * 64
 """`prev_hash` of the first event."""
@@ -91,9 +92,11 @@ def decode(line: bytes, *, seq: int, prev_hash: str) -> JournalEvent:
     Raises LineError where it is not.
     """
     try:
-        record = json.loads(line.decode())
-    except (ValueError, RecursionError) as error:
+        record = read_json(line.decode())
+    except (JSONDecodeError, UnicodeDecodeError) as error:
         raise LineError("not JSON", parsed=False) from error
+    except ValueError as error:
+        raise LineError(f"edited: {error}") from None
     head = _HEAD.match(line)
     if head is None:
         raise LineError("edited: not the form of an event")

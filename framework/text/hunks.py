@@ -6,12 +6,12 @@ marks to keep. It is read strictly: a stretch that is not in the file exactly on
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def hunks_of(edit: str) -> tuple[Hunk, ...]:
     """The hunks of an edit in its JSON form; none of an empty text. Raises ValueError."""
     if not edit:
         return ()
-    data = json.loads(edit)
+    data = read_json(edit)
     if (
         not isinstance(data, dict)
         or data.keys() != {"edits"}

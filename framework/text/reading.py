@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,22 +15,24 @@ MOST_NODES: Final = 500_000
 """Values of a YAML file, each as often as its aliases repeat it."""
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, for `object_pairs_hook`. Raises ValueError where a key stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {twice[:80]!r} stands twice in an object")
+    return found
+
+
 def read_json(text: str | bytes, made: Callable[[dict[str, Any]], Any] | None = None) -> Any:
     """What JSON holds; `made` is applied to each object.
 
     Raises ValueError where it is none, an object has a key twice, or it is nested too deeply.
     """
-
-    def once(pairs: list[tuple[str, Any]]) -> Any:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"the key {twice[:80]!r} stands twice in an object")
-        return found if made is None else made(found)
-
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(
+            text, object_pairs_hook=once if made is None else lambda pairs: made(once(pairs))
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

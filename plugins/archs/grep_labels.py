@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from framework.contracts import Arch, Query
 from framework.records import Event, Item, TaskCard
 from framework.registry import register
+from framework.text.reading import read_json
 from plugins.archs._bm25 import BM25Index, BM25Settings
 from plugins.archs._items import event_item
 
@@ -48,5 +48,5 @@ def labels_of(task: TaskCard) -> list[str]:
     """Labels of what the task leaves open, in lower case."""
     if "change_plan" not in task.material:
         return [field.label.casefold() for field in task.fields]
-    plan: Any = json.loads(task.material["change_plan"])
+    plan: Any = read_json(task.material["change_plan"])
     return [s["label"].casefold() for s in plan["settings"] if s["status"] == "proposed"]

@@ -16,6 +16,7 @@ from framework.reporting.blocks import Cell, Table
 from framework.reporting.cells import bounded, count, number_cell
 from framework.reporting.format import number
 from framework.reporting.terminal import print_blocks
+from framework.text.reading import read_json
 
 if TYPE_CHECKING:
     from framework.analysis.judges import Judged
@@ -240,7 +241,7 @@ def _rescored_from(run: Path) -> list[Path]:
         files = (path / SWEEP_PLAN, path / MANIFEST)
         file = next((file for file in files if file.is_file()), None)
         try:
-            stored = json.loads(file.read_bytes()) if file is not None else {}
+            stored = read_json(file.read_bytes()) if file is not None else {}
         except ValueError:
             continue
         origin = stored.get("rescored_from", {})

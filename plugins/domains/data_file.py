@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 from framework.contracts import Provenance
 from framework.errors import DataError, UserError
 from framework.text.canonical import digest_bytes
+from framework.text.reading import read_json
 
 T = TypeVar("T")
 
@@ -246,14 +247,12 @@ def provenance_in(path: str | Path, stated: object) -> Provenance:
 def loads(data: bytes) -> Any:
     """What JSON holds. Raises JSONDecodeError, and BadRecordError for what can't be used."""
     try:
-        value = json.loads(data.decode())
+        value = read_json(data.decode())
     except json.JSONDecodeError:
         raise
     except UnicodeDecodeError:
         raise BadRecordError("not UTF-8 text") from None
-    except RecursionError:
-        raise BadRecordError("not the published JSON: nested too deeply") from None
-    except ValueError as error:  # of a number with thousands of digits
+    except ValueError as error:  # nested too deeply, a key twice, a number of thousands of digits
         raise BadRecordError(f"not usable: {str(error).partition(';')[0]}") from None
     if rb"\u" in data:
         check_text(value)
@@ -281,8 +280,8 @@ def check_text(value: object, place: str = "") -> None:
 def is_json(data: bytes, kind: type = object) -> bool:
     """Whether it is JSON of a value of this type."""
     try:
-        return isinstance(json.loads(data), kind)
-    except (ValueError, RecursionError):
+        return isinstance(read_json(data), kind)
+    except ValueError:
         return False
 
 

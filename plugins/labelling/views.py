@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from framework.records import ABSTAIN
 from framework.registry import register
 from framework.store.directory import ANSWERS, load_state
 from framework.text.canonical import digest
+from framework.text.reading import read_json
 
 COLUMNS: Final = ("id", "question", "task", "view", "label", "comment")
 QUESTION: Final = (
@@ -44,7 +44,7 @@ class ViewLabels(Labelling):
             rows = {row.key: row for row in load_state(path).rows if not row.error}
             with (path / ANSWERS).open(encoding="utf-8") as lines:
                 for line in lines:
-                    record = json.loads(line)
+                    record = read_json(line)
                     case, arm, trial, repeat, turn = record["key"]
                     row = rows.get((case, arm, trial, repeat, turn))
                     if row is not None and row.sufficient is not None and row.expected != ABSTAIN:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import json
 import logging
 import os
 import secrets
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from framework.bounds import at_least
+from framework.errors import UserError
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
 from framework.models.sdk import ThroughSDK, failure
@@ -31,6 +31,7 @@ from framework.models.spending import alive
 from framework.models.throttle import Throttle
 from framework.models.transport import CallFailed
 from framework.store.atomic import write_json
+from framework.text.reading import read_json
 
 _OPERATIONAL: Final = {"operational": True}
 _MOST_BYTES: Final = 2**30
@@ -335,9 +336,11 @@ class Batched(ThroughSDK[B], LLM[B]):
     def _read(self, path: Path) -> Record | None:
         """A batch of this provider's on disk; None where another process has removed it."""
         try:
-            read = json.loads(path.read_text(encoding="utf-8"))
+            read = read_json(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
+        except ValueError as error:
+            raise UserError(f"{path}: can't be read: {error}") from None
         whose = (read.pop("provider"), read.pop("base_url"))
         return Record(**read) if whose == (self.provider, self.settings.base_url) else None
 
@@ -374,4 +377,4 @@ def _said(body: Any) -> str:
 
 def lines_of(text: str) -> Sequence[Any]:
     """The entries of a file of JSON lines; texts in them may hold other line breaks."""
-    return [json.loads(line) for line in text.split("\n") if line.strip()]
+    return [read_json(line) for line in text.split("\n") if line.strip()]

@@ -7,7 +7,6 @@ default, `declared_inputs` what the arm was told; every setting is in config.yam
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -177,14 +176,14 @@ def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 tail = file.read()
                 if b"\n" in tail[:-1] or block >= size:
                     break
-        last = json.loads(tail.rstrip(b"\n").rpartition(b"\n")[2])
+        last = read_json(tail.rstrip(b"\n").rpartition(b"\n")[2])
     except FileNotFoundError:
         raise UserError(f"{directory} is not a run directory: it has no {JOURNAL}") from None
     except ValueError:
         last = {}
     if last.get("type") != FINISHED:
         raise UserError(f"{directory} is not finished; resume it with resume={directory}")
-    return json.loads(first), last
+    return read_json(first), last
 
 
 def _data(domain: str, data: Mapping[str, Any]) -> Data:

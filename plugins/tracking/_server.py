@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
 from framework.errors import TrackingError
 from framework.registry import nearest
+from plugins.tracking._database import make_whole
 from plugins.tracking._deadline import Deadlined, within
 
 if TYPE_CHECKING:
@@ -349,6 +350,8 @@ def _open(uri: str, experiment: str) -> Server:
 
         logging.getLogger("mlflow").setLevel(logging.WARNING)
         _check_database(uri)
+        if (file := database_file(uri)) is not None:
+            make_whole(file)
         client = MlflowClient(uri)
         if _kind(_split(uri)) in SERVERS:
             client = cast("MlflowClient", Deadlined(client, public(uri)))

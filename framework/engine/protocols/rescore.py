@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import (
     AsyncIterator,
@@ -28,6 +27,7 @@ from framework.pipeline.score import score_axes
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
 from framework.store.directory import ANSWERS, State, load_state
+from framework.text.reading import read_json
 
 Pair = tuple[Row, Mapping[str, Any]]
 
@@ -178,7 +178,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
     def _record(self, key: RowKey) -> dict[str, Any]:
         with self._file.open("rb") as file:
             file.seek(self._places[key])
-            record: dict[str, Any] = json.loads(file.readline())
+            record: dict[str, Any] = read_json(file.readline())
         del record["key"], record["error"]
         return record
 
@@ -190,7 +190,7 @@ def _places(file: Path) -> dict[RowKey, int]:
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                record = json.loads(line)
+                record = read_json(line)
                 case, arm, trial, repeat, turn = record["key"]
             except (ValueError, KeyError, TypeError):
                 raise DataError(file, number, "not a record of an answer") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
@@ -10,6 +9,7 @@ from typing import Any
 
 from framework.analysis.evidence import Evidence
 from framework.reporting.blocks import Block, Cell, Details, Table, Text
+from framework.text.reading import read_json
 
 
 def coverage(evidence: Evidence) -> Iterator[Block]:
@@ -39,7 +39,7 @@ def coverage(evidence: Evidence) -> Iterator[Block]:
 def simulated(methods: Iterable[str]) -> list[Mapping[str, Any]]:
     """What `make coverage` found of limits of these methods."""
     text = resources.files("framework.statistics").joinpath("coverage.json").read_text("utf-8")
-    found: list[Mapping[str, Any]] = json.loads(text)
+    found: list[Mapping[str, Any]] = read_json(text)
     known = sorted({entry["method"] for entry in found}, key=len, reverse=True)
     used = {next((name for name in known if method.startswith(name)), "") for method in methods}
     return [entry for entry in found if entry["method"] in used]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from framework.contracts import Operation, Prompt
+from framework.text.reading import read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class SystemChat(Operation[ChatRequest, ChatAnswer]):
     def parse(self, text: str, request: ChatRequest) -> ChatAnswer:
         if request.body.get("tools"):
             try:
-                message = json.loads(text)
+                message = read_json(text)
             except ValueError:
                 message = None
             if isinstance(message, dict) and isinstance(message.get("tool_calls"), list):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import importlib.util
-import json
 import os
 import platform
 import re
@@ -24,6 +23,7 @@ from typing import Any, Final
 
 from framework.errors import UserError
 from framework.store.atomic import write_text
+from framework.text.reading import read_json
 
 PINNED: Final = r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?==[\w.!+-]+"
 _DONE: Final = "complete"
@@ -113,12 +113,12 @@ class Environment:
         words = ["install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
         words += self.packages
         if importlib.util.find_spec("pip") is not None:
-            report = json.loads(_pip(Path(sys.executable), self.name, words))
+            report = read_json(_pip(Path(sys.executable), self.name, words))
         else:
             making = root() / f".resolving-{self.name}-{os.getpid()}"
             try:
                 _venv(making)
-                report = json.loads(_pip(making / "bin" / "python", self.name, words))
+                report = read_json(_pip(making / "bin" / "python", self.name, words))
             finally:
                 shutil.rmtree(making, ignore_errors=True)
         lines = sorted(_line(found) for found in report["install"])

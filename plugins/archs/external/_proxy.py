@@ -26,6 +26,7 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, Final
 
 from framework.contracts import ArchContext, maybe_await
+from framework.text.reading import read_json
 from framework.text.tokens import count_tokens
 from plugins.archs.external._chat import ChatAnswer, ChatRequest, SystemChat
 from plugins.archs.external._mapping import SystemFailed
@@ -270,7 +271,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(413, {"error": {"message": f"more than {_MOST_BYTES:,} bytes"}})
             return
         try:
-            body = json.loads(self.rfile.read(length) or b"{}")
+            body = read_json(self.rfile.read(length) or b"{}")
         except ValueError:
             body = None
         self._answer("POST", body if isinstance(body, dict) else {})

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import gzip
 import io
-import json
 import math
 import os
 import threading
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from framework.errors import DataError
 from framework.text.canonical import canonical_bytes
+from framework.text.reading import read_json
 
 _FORMAT: Final = 1
 _GZIP: Final = 31
@@ -181,8 +181,11 @@ class Recorded:
                 raise DataError(self.path, None, f"damaged: {error}") from None
             if not member.eof:  # cut off
                 return
-            for line in text.splitlines():
-                self._take(json.loads(line))
+            try:
+                for line in text.splitlines():
+                    self._take(read_json(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise DataError(self.path, None, f"damaged: {error}") from None
             self._read += len(data) - len(member.unused_data)
             data = member.unused_data
 

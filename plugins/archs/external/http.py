@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from framework.errors import UserError
 from framework.records import EMPTY
 from framework.registry import register
+from framework.text.reading import read_json
 from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import BOUND
 from plugins.archs.external._mapping import SystemFailed, fill, fill_text
@@ -138,7 +139,7 @@ class HttpSystem(CalledSystem[Endpoint]):
             said = self._secrets.hide(read.decode(errors="replace"))
             raise SystemFailed(f"{what}: status {status}: {said[:200]}")
         try:
-            return json.loads(read) if read.strip() else None
+            return read_json(read) if read.strip() else None
         except ValueError:
             told = self._secrets.hide(read.decode(errors="replace")).encode()
             raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r}") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import json
 import logging
 import os
 import threading
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from framework.errors import UserError
 from framework.records import EMPTY
 from framework.registry import register
+from framework.text.reading import read_json
 from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import SystemFailed, fill
@@ -194,7 +194,7 @@ class McpSystem(CalledSystem[Tool]):
         if result.structured_content is not None:
             answer["structured"] = result.structured_content
         with suppress(ValueError):
-            answer["json"] = json.loads(text)
+            answer["json"] = read_json(text)
         return answer
 
     def _wait(self, asked: Coroutine[Any, Any, T]) -> T:

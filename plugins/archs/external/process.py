@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from framework.records import Event
 from framework.registry import register
+from framework.text.reading import read_json
 from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import EVENT, Found, SystemFailed, found_of, values_of
 from plugins.archs.external._memory import ExternalMemory, System
@@ -161,7 +162,7 @@ class LineSystem:
                 raise SystemFailed(f"{op}: it has ended before: {self._failure or 'closed'}")
             answer = self._exchange(line, op)
         try:
-            read = json.loads(answer)
+            read = read_json(answer)
         except ValueError:
             told = self._home.secrets.hide(answer.decode(errors="replace")).encode()
             raise self._fail(f"{op}: the answer is no JSON: {told[:80]!r}") from None

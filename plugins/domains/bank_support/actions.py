@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 from plugins.domains.data_file import BadRecordError, kind_of, list_in, text_in
 
 CALLS: Final = {
@@ -83,8 +83,8 @@ def _action(record: Mapping[str, Any]) -> Action:
     inner = arguments.get("arguments", {})
     if isinstance(inner, str):
         try:
-            inner = json.loads(inner)
-        except (ValueError, RecursionError):
+            inner = read_json(inner)
+        except ValueError:
             raise BadRecordError("arguments.arguments: not JSON") from None
     # Where only the tool's name is compared, its arguments are free.
     whole = compared is None or "arguments" in compared
@@ -115,8 +115,8 @@ def written(actions: Sequence[Action]) -> str:
 def parsed(text: str) -> tuple[Action, ...] | None:
     """The actions of such a text; None where it holds no list of actions."""
     try:
-        records = json.loads(text)
-    except (ValueError, RecursionError):
+        records = read_json(text)
+    except ValueError:
         return None
     if not isinstance(records, list):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 from plugins.domains.bank_support.actions import Action, written
 
 CUSTOMER: Final = "customer"
@@ -73,7 +73,7 @@ def _read(one: object) -> Action:
         raise ValueError("each action: an object with a text 'name' and 'arguments' expected")
     arguments = one.get("arguments")
     if isinstance(arguments, str):
-        arguments = json.loads(arguments) if arguments.strip() else {}
+        arguments = read_json(arguments) if arguments.strip() else {}
     if not isinstance(arguments, dict):
         raise ValueError("arguments of an action: a JSON object expected")
     return Action(name=one["name"], arguments=arguments)

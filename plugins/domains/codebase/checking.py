@@ -14,6 +14,7 @@ from typing import Final
 from framework.sandbox import Limits, Sandbox
 from framework.text.canonical import digest
 from framework.text.hunks import apply, hunks_of
+from framework.text.reading import read_json
 from plugins.domains.codebase.corpus import sources_of_tests
 
 PACKAGE: Final = "project"
@@ -113,7 +114,7 @@ class Checker:
         result = self._sandbox.run(["-m", f"{PACKAGE}.running"], files, stdin=json.dumps(asked))
         for line in result.stdout.splitlines():
             if line.startswith(f"{word} "):
-                told = json.loads(line.partition(" ")[2])
+                told = read_json(line.partition(" ")[2])
                 ran = {path: frozenset(lines) for path, lines in told["ran"].items()}
                 return Verdict(passed=told["passed"], problem=told["problem"], ran=ran)
         return Verdict(passed=False, problem=f"no verdict: {result.status}", ran={})

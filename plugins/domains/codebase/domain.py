@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from framework.records import (
 )
 from framework.registry import register
 from framework.text.canonical import canonical_json, digest
+from framework.text.reading import read_json
 from framework.text.tokens import count_tokens
 from plugins.domains.codebase.answering_back import (
     NOTHING_CHANGED,
@@ -132,7 +132,7 @@ class Codebase(Domain[CodebaseSettings]):
     def success(self, answer: Answer, gold: Gold) -> bool:
         """Whether the invariant holds on the patched files."""
         tree = self._checker.patched(answer.edit)
-        target = json.loads(gold.invariant)["target"]
+        target = read_json(gold.invariant)["target"]
         return tree is not None and self._checker.invariant(tree, target).passed
 
     def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
@@ -140,7 +140,7 @@ class Codebase(Domain[CodebaseSettings]):
         tree = self._checker.patched(answer.edit)
         if tree is None:
             return {"compliance": False, "merge_ready": False, "asserted_only": False}
-        task = self._by_target[json.loads(case.gold.invariant)["target"]]
+        task = self._by_target[read_json(case.gold.invariant)["target"]]
         complies = self._checker.invariant(tree, task.target).passed
         rule = self._corpus.rule(task.rule)
         return {

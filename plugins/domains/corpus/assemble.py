@@ -126,6 +126,13 @@ class _Plain(yaml.BaseLoader):
             raise yaml.composer.ComposerError(None, None, "aliases (*) are not read")
         return super().compose_node(parent, index)
 
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        if len(found) < len(node.value):
+            problem = "a key stands twice"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return found
+
 
 def read_yaml(text: str) -> Any:
     """What YAML holds, texts, lists and mappings alone. Raises BadRecordError."""

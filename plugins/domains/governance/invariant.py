@@ -12,12 +12,12 @@ all; `claims` what a text says that asserts the decision.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 from plugins.domains.governance.content import Planned
 from plugins.domains.governance.lexicon import SCALE, Setting, Value
 
@@ -43,7 +43,7 @@ def values_of(edit: str, component: str) -> Mapping[str, str]:
     A setting that is given twice has no value: two answers are none.
     """
     try:
-        entries = json.loads(edit)
+        entries = read_json(edit)
     except ValueError:
         return {}
     if not isinstance(entries, list):
@@ -63,14 +63,14 @@ def values_of(edit: str, component: str) -> Mapping[str, str]:
 
 def complies(edit: str, invariant: str) -> bool:
     """Whether the edit honours the governing decision."""
-    check = json.loads(invariant)
+    check = read_json(invariant)
     values = values_of(edit, check["component"])
     return all(_holds(values.get(key), clause) for key, clause in check["require"].items())
 
 
 def checks(edit: str, said: str, invariant: str) -> Mapping[str, bool | None]:
     """Compliance, merge-readiness, and whether `said` asserts what the edit does not do."""
-    check: Any = json.loads(invariant)
+    check: Any = read_json(invariant)
     values = values_of(edit, check["component"])
     compliant = complies(edit, invariant)
     admitted = check["admit"].keys() == values.keys() and all(

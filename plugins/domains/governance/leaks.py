@@ -7,6 +7,7 @@ import re
 from typing import Any, Final
 
 from framework.records import Case
+from framework.text.reading import read_json
 from plugins.domains.governance.invariant import complies
 from plugins.domains.governance.tasks import ticket_of
 
@@ -21,8 +22,8 @@ def leaks(case: Case) -> tuple[str, ...]:
     stated : lexical: the ticket or the instruction says a value that complies.
     named : lexical: they name the governing record, or the setting that it fixes.
     """
-    plan: Any = json.loads(case.task.material["change_plan"])
-    check: Any = json.loads(case.gold.invariant)
+    plan: Any = read_json(case.task.material["change_plan"])
+    check: Any = read_json(case.gold.invariant)
     proposed = [
         {"component": plan["component"], "setting": s["setting"], "value": s["value"]}
         for s in plan["settings"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
+from framework.text.reading import once, read_json
 from plugins.domains.data_file import BadRecordError, Faults, check_text
 from plugins.domains.longmemeval.loading import question_in
 from plugins.domains.longmemeval.records import Question
@@ -66,7 +67,7 @@ class StreamedQuestions(Mapping[str, Question]):
         start, end = self._places[id_]
         with self._path.open("rb") as file:
             file.seek(start)
-            return question_in(json.loads(file.read(end - start)))
+            return question_in(read_json(file.read(end - start)))
 
 
 def records(path: str) -> Iterator[tuple[int, int, Any]]:
@@ -75,7 +76,7 @@ def records(path: str) -> Iterator[tuple[int, int, Any]]:
     Raises DataError.
     """
     decode = codecs.getincrementaldecoder("utf-8")().decode
-    parse = json.JSONDecoder().raw_decode
+    parse = json.JSONDecoder(object_pairs_hook=once).raw_decode
     text, start, number, ended, wanted = "", 0, 0, False, "["
     with Path(path).open("rb") as file:
         while True:
@@ -97,8 +98,9 @@ def records(path: str) -> Iterator[tuple[int, int, Any]]:
                 if ended or not cut:
                     said = f"not JSON: {error.msg}{_after(number)}"
                     raise DataError(path, None, said) from None
-            except (RecursionError, ValueError):
-                said = f"not usable: nested too deeply, or a number too long{_after(number)}"
+            except (RecursionError, ValueError) as error:
+                why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+                said = f"not usable: {why.partition(';')[0]}{_after(number)}"
                 raise DataError(path, None, said) from None
             else:
                 data = text[:end].encode()

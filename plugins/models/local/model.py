@@ -22,6 +22,7 @@ from framework.models.llm import LLM, LLMSettings
 from framework.models.prices import Price
 from framework.models.transport import CallFailed
 from framework.registry import register
+from framework.text.reading import read_json
 from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of, with_chat
 from plugins.models.local.gguf import Weights, weights_of
 from plugins.models.local.turns import turn
@@ -187,7 +188,7 @@ class Local(LLM[LocalSettings]):
             headers={"content-type": "application/json"},
         )
         with _LOOPBACK.open(request, timeout=60) as answer:
-            return json.load(answer)
+            return read_json(answer.read())
 
 
 _LOOPBACK: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))

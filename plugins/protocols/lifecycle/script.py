@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from framework.records import Event
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 
 OPERATION: Final = "operation"
 """Kind of the events that are no part of what a memory is told."""
@@ -66,7 +66,7 @@ def operation(number: int, do: str, **given: Any) -> Event:
 
 def read_operation(event: Event) -> Mapping[str, Any]:
     """What an operation does: `do`, and what it is given."""
-    found: dict[str, Any] = json.loads(event.text)
+    found: dict[str, Any] = read_json(event.text)
     return found
 
 

@@ -10,12 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from framework.analysis.evidence import Evidence, Job, load
 from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from framework.text.reading import read_yaml
 from plugins.recipes._cells import Measured, shown
 
 _VARIED: Final = ("domain", "budget", "protocol")
@@ -225,4 +224,4 @@ def _text(value: object) -> str:
 
 @lru_cache(maxsize=512)
 def _config(path: Path) -> Any:
-    return yaml.safe_load((path / "config.yaml").read_text(encoding="utf-8"))
+    return read_yaml((path / "config.yaml").read_text(encoding="utf-8"))

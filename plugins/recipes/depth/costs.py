@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from framework.analysis.evidence import Job
@@ -11,6 +10,7 @@ from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.store.directory import ANSWERS
+from framework.text.reading import read_json
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import STAR, difference, gain, values
@@ -230,7 +230,7 @@ class Maintenance(Sweep):
 def edges_of(job: Job) -> float | None:
     """Edges that the arm holds of a history, as it reports them; None for an arm without any."""
     with (job.path / ANSWERS).open("rb") as lines:
-        first = json.loads(lines.readline())
+        first = read_json(lines.readline())
     found = first.get("arch_report", {}).get("edges")
     return None if found is None else float(found)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError, UserError
+from framework.text.reading import read_json
 
 CORRECT: Final = "correct"
 """The label of a question that was answered right; any other label is a failure's regime."""
@@ -79,7 +79,7 @@ def read_loops(directory: Path) -> tuple[Loop, ...]:
 
 def _loop(file: Path) -> Loop:
     try:
-        data = json.loads(file.read_text(encoding="utf-8-sig"))
+        data = read_json(file.read_text(encoding="utf-8-sig"))
         loop = Loop(
             seed=int(data["seed"]),
             n_confirm=int(data["n_confirm"]),

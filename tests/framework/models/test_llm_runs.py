@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
+from benchmarks.chaos.hostile import says, serving
+from benchmarks.chaos.trial import QUESTIONS
 from framework.testing.server import KINDS, Faults
 from tests.framework.models.serving import (
     BASE,
@@ -153,6 +155,25 @@ def test_an_answer_that_cannot_be_read_even_when_asked_again_is_an_error_and_cou
     total = summary["ledger"]["total"]
     assert (total["calls"], total["repairs"], total["unreadable"]) == (4, 2, 2)
     assert running.counts.calls == total["paid_calls"] == 4
+
+
+def test_an_answer_with_a_key_twice_is_unreadable_and_asked_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can say which of the two values it gave."""
+    twice = '{"answer": "Paris", "evidence": "", "answer": "Rome"}'
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with serving(says(twice)) as url:
+        done = run(
+            capsys, f"domain.path={QUESTIONS}", "domain=hotpotqa", "tracking=none", "arch=bm25",
+            "gate=open", "n_cases=1", "max_errors=1", "model=openai",
+            f"model.base_url={url}/v1", "hydra.run.dir=r",
+        )  # fmt: skip
+    (summary,) = summaries(Path("r"))
+    total = summary["ledger"]["total"]
+    assert (total["calls"], total["repairs"], total["unreadable"]) == (2, 1, 1)
+    assert "the key 'answer' stands twice in an object" in Path("r/answers.jsonl").read_text()
+    assert done.status == 0
 
 
 def test_what_memory_kept_stands_though_no_answer_can_be_read(

@@ -251,6 +251,18 @@ def test_a_forged_payload_is_a_finding_not_a_crash(tmp_path: Path, payload: byte
     assert not verify(tmp_path / "j").intact
 
 
+def test_a_key_that_stands_twice_is_a_finding_and_no_torn_line(tmp_path: Path) -> None:
+    """Readers differ in which of the two counts; the hash may well be that of the whole."""
+    line, _ = encode(
+        seq=0, time="2026-01-01T00:00:00.000000+00:00", actor="x", type="case.done",
+        payload=b'{"score":1,"score":0}', prev_hash=GENESIS,
+    )  # fmt: skip
+    (tmp_path / "j").write_bytes(line)
+    verdict = verify(tmp_path / "j")
+    assert (verdict.intact, verdict.at_line) == (False, 1)
+    assert verdict.problem == "edited: the key 'score' stands twice in an object"
+
+
 @given(content=st.binary(max_size=200))
 def test_no_content_crashes_the_check(
     content: bytes, tmp_path_factory: pytest.TempPathFactory

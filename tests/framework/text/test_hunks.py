@@ -52,6 +52,8 @@ def test_an_edit_is_read_back() -> None:
         '{"edits": [{"file": "a", "search": "b"}]}',
         '{"edits": [{"file": "a", "search": "b", "replace": null}]}',
         '{"edits": ["a"]}',
+        '{"edits": [], "edits": []}',
+        "[" * 100_000,
     ],
 )
 def test_an_edit_of_another_form_is_refused(edit: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from framework.operations.propose_edit import (
     ProposeEditResponse,
 )
 from framework.registry import register
+from framework.text.reading import read_json
 from plugins.models.rule_based.reading.decisions import (
     Constraint,
     DecisionLog,
@@ -78,7 +78,7 @@ class PlannedSetting:
 def _plan(material: Mapping[str, str]) -> tuple[str, list[PlannedSetting]]:
     """Component and settings of the plan. Raises ValueError where it is not of the public form."""
     try:
-        plan: Any = json.loads(material["change_plan"])
+        plan: Any = read_json(material["change_plan"])
         settings = [
             PlannedSetting(**{**entry, "options": tuple(entry["options"])})
             for entry in plan["settings"]

@@ -70,6 +70,7 @@ YAML_HEADER: dict[str, Change] = {
     "aliases of aliases": _text(
         lambda t: t.replace("---\n", "---\na: &a [x, x]\nrequires: [*a, *a]\n", 1)
     ),
+    "a key twice": _text(lambda t: t.replace("---\n", "---\nx: a\nx: b\n", 1)),
     "an alias of nothing": _text(lambda t: t.replace("---\n", "---\nrequires: *b\n", 1)),
     "a tag that runs code": _text(
         lambda t: t.replace("---\n", "---\nrequires: !!python/object/apply:os.abort [H-99]\n", 1)

@@ -172,7 +172,8 @@ def edited(change: Callable[[list[Any]], object]) -> str:
     [
         ("[{]", r":1: not JSON"),
         ("[\n1,\n2", r":3: not JSON"),
-        ("[" * 100_000, "not the published JSON: nested too deeply"),
+        ("[" * 100_000, "not usable: nested too deeply"),
+        ('[{"_id": "fx01", "_id": "fx02"}]', "not usable: the key '_id' stands twice"),
         ("{}", "a list of questions expected, an empty JSON object found"),
         ("[]", "no questions"),
         ("[3]", "question 1: an object expected, 3 found"),
