@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -114,6 +115,8 @@ def print_next(path: Path, run: Path) -> None:
         shown.insert(0, (f"table {path}", "every axis, in Markdown"))
     with suppress(OSError, ValueError), (run / ANSWERS).open("rb") as lines:
         case = read_json(next(lines, b""))["key"][0]
+        if not re.fullmatch(r"[\w.:@-]+", case):  # a shell would obey what another wrote
+            case = "0"
         shown.insert(0, (f"show {run} case={case}", "what memory kept of a case, and its answer"))
     print()
     if (path / HTML).is_file():
@@ -165,7 +168,7 @@ _importing: list[threading.Thread] = []
 def write_page(path: Path, runs: Sequence[FinishedRun] = ()) -> None:
     """Write the report of a run or sweep; whatever goes wrong is told, and the results stand."""
     for thread in _importing:
-        thread.join()
+        thread.join(60)
     try:
         from framework.reporting.page import write_report
 

@@ -196,11 +196,12 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
         raise UserError(str(error)) from None
     if unknown:
         raise UserError(f"{unknown[0]}: no such option; see `decisionbench run --help`")
-    if args.config_dir is not None:
+    overrides: list[str] = args.overrides
+    folders = [folder for folder in (args.config_dir, args.config_path) if folder is not None]
+    if folders or "hydra.searchpath" in " ".join(overrides):
         from framework.engine.compose import check_options
 
-        check_options(args.config_dir)
-    overrides: list[str] = args.overrides
+        check_options(*folders, overrides=overrides)
     return [word for word in argv if word not in overrides], overrides
 
 

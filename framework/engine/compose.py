@@ -49,10 +49,14 @@ def composer(config_dir: Path = CONF) -> Iterator[None]:
         yield
 
 
-def check_options(folder: str) -> None:
-    """Raise UserError for a file of options that composing would never end with."""
-    for pattern in ("*.yaml", "*/*.yaml", "*/*/*.yaml"):
-        for file in Path(folder).glob(pattern):
+def check_options(*folders: str, overrides: Sequence[str] = ()) -> None:
+    """Raise UserError for a file of options that composing would never end with.
+
+    folders : with options; those that `overrides` add by `hydra.searchpath` are looked at too.
+    """
+    added = "|".join(word.partition("=")[2] for word in overrides if SEARCHPATH in word)
+    for folder in (*folders, *filter(None, re.split(r"(?:[\s,|'\"\[\]]|file://)+", added))):
+        for file in (f for glob in ("", "*/", "*/*/") for f in Path(folder).glob(f"{glob}*.yaml")):
             # What else is wrong with a file is told where it is chosen.
             with suppress(OSError, ValueError, YAMLError):
                 try:
@@ -80,6 +84,7 @@ def compose_raw(overrides: Sequence[str]) -> Any:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
+    check_options(overrides=overrides)
     check_overrides(overrides)
     while True:
         try:

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -139,10 +140,7 @@ class Pool:
         os.close(self._here)
         os.close(self._alive)
         for process in self._workers.values():
-            process.join(_GRACE_S)
-            if process.is_alive():
-                process.kill()
-                process.join()
+            _end(process)
         self._workers.clear()
 
     def _told(self, worker: Connection) -> _Told:
@@ -152,7 +150,7 @@ class Pool:
             return told
         except (EOFError, ConnectionResetError):
             process, job = self._workers.pop(worker), self._at_work[worker]
-            process.join()
+            _end(process)
             worker.close()
             return _Told(job, "failed", f"a job's process ended by itself: {_ending(process)}")
 
@@ -165,6 +163,14 @@ class Pool:
             if pid is not None:
                 os.kill(pid, number)
         return passed_on + 1
+
+
+def _end(process: BaseProcess) -> None:
+    """Wait until a process has ended, then kill it."""
+    process.join(_GRACE_S)
+    if process.is_alive():
+        process.kill()
+        process.join(_GRACE_S)
 
 
 def _ending(process: BaseProcess) -> str:
@@ -209,28 +215,32 @@ def _work(
     lock = threading.Lock()
 
     def say(job: int, kind: str, content: Any) -> None:
-        with lock:
-            boss.send(_Told(job, kind, content))
+        try:
+            with lock:
+                boss.send(_Told(job, kind, content))
+        except BrokenPipeError:  # nobody hears any more
+            raise KeyboardInterrupt from None
 
     while True:
         try:
             job: int = boss.recv()
+            told = partial(say, job)
+            with _logged_to(partial(told, "log")):
+                told(*_ended(partial(run, job, partial(told, "tell"))))
         except (EOFError, OSError, KeyboardInterrupt):
             return
-        with _logged_to(lambda record, job=job: say(job, "log", record)):  # type: ignore[misc]
-            try:
-                result = run(job, lambda content, job=job: say(job, "tell", content))  # type: ignore[misc]
-                kind = "done"
-            except KeyboardInterrupt:
-                result, kind = None, "interrupted"
-            except UserError as error:
-                result, kind = str(error), "mistake"
-            except Exception:
-                result, kind = traceback.format_exc(), "failed"
-        try:
-            say(job, kind, result)
-        except KeyboardInterrupt:  # it was heard, and who heard it ends every worker
-            return
+
+
+def _ended(job: Callable[[], Any]) -> tuple[str, Any]:
+    """How a job ended, and its result or what went wrong."""
+    try:
+        return "done", job()
+    except KeyboardInterrupt:
+        return "interrupted", None
+    except UserError as error:
+        return "mistake", str(error)
+    except Exception:
+        return "failed", traceback.format_exc()
 
 
 def _end_with(alive: int) -> None:

@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
+import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from framework.errors import UserError
+
+
+def lock(descriptor: int, seconds: float, what: str) -> None:
+    """Hold an open file or directory against other processes until it is closed.
+
+    Raises UserError where another has it for that long.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise UserError(f"{what} has been held for {seconds:g} s by a process") from None
+            time.sleep(0.02)
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to, which becomes `path` in one step when the block ends."""
-    draft = path.with_name(path.name + ".draft")
+    """A path beside `path` to write to, which becomes `path` in one step when the block ends.
+
+    Each process has a draft of its own; what one that was killed left, or a stranger, is removed.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
+        if left == draft or not _is_alive(left.name.split(".")[-2]):
+            left.unlink(missing_ok=True)
     try:
         yield draft
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        pass
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

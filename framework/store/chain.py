@@ -141,8 +141,14 @@ def verify_to_last(path: Path, head: str | None) -> tuple[Verdict, JournalEvent 
 
 
 def open_for_reading(path: Path) -> BinaryIO:
-    """Open a journal. Raises UserError where there is none or it cannot be read."""
+    """Open a journal. Raises UserError where there is none or it cannot be read.
+
+    Or where a device or pipe has the name of a file, of which nobody could read the end.
+    """
     try:
+        for entry in path.parent.glob("*.*"):
+            if not (entry.is_file() or entry.is_dir()) and entry.exists():
+                raise UserError(f"{entry}: neither a file nor a directory")
         return path.open("rb")
     except OSError as error:
         raise UserError(f"cannot read the journal {path}: {error.strerror}") from error

@@ -218,11 +218,17 @@ class RunDirectory:
         write_json(self.path / f"{protocol}.json", content)
 
     def finish(self, summary: Mapping[str, Any]) -> str:
-        """Write rows and summary, seal the directory, and return the head hash."""
+        """Write rows and summary, seal the directory, and return the head hash.
+
+        Raises UserError where a file cannot be written (disk full).
+        """
         self._answers.close()
-        write_parquet(self._rows, self.path / ROWS)
-        write_json(self.path / SUMMARY, summary)
-        event = seal(self._journal, {"rows": len(self._rows)}, exclude=UNSEALED)
+        try:
+            write_parquet(self._rows, self.path / ROWS)
+            write_json(self.path / SUMMARY, summary)
+            event = seal(self._journal, {"rows": len(self._rows)}, exclude=UNSEALED)
+        except OSError as error:
+            raise UserError(f"cannot write {self.path}: {error.strerror or error}") from error
         self._journal.close()
         return event.hash
 

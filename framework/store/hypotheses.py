@@ -110,8 +110,9 @@ def read_file(path: Path) -> tuple[Preregistration, dict[str, Any]]:
         content = read_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except yaml.YAMLError as error:
-        raise DataError(path, None, f"not YAML: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        told = " ".join(str(error).partition(";")[0].split())
+        raise DataError(path, None, f"not YAML: {told}") from None
     try:
         return parse(path.stem, content), content
     except UserError as error:

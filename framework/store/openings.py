@@ -7,7 +7,6 @@ a register that was taken away, shortened or rewritten is found out.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,11 +15,13 @@ from typing import Any, Final
 
 from framework.errors import DataError, UserError
 from framework.store import JOURNAL, Clock, Journal, JournalEvent, read, utc_now
+from framework.store.atomic import lock
 from framework.store.directory import SWEEP_PLAN
 
 OPENINGS: Final = "openings.jsonl"
 """Lies where the run directories lie, those of sweeps among them."""
 OPENED: Final = "heldout.opened"
+_WAIT_S: Final = 60.0
 
 
 def register(opened: str, run: Path, *, clock: Clock = utc_now) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _alone(directory: Path) -> Iterator[None]:
             f"cannot register what is opened in {directory}: {error.strerror}"
         ) from error
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        lock(held, _WAIT_S, f"the register {directory}")
         yield
     finally:
         os.close(held)

@@ -272,6 +272,7 @@ def check_processes(domain: type[Domain[Any]], settings: Any, n: int) -> None:
         env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
         capture_output=True,
         check=False,
+        timeout=600,
     )
     assert there.returncode == 0, f"another process failed: {there.stderr.decode()[-500:]}"
     assert there.stdout.decode().split()[-1] == here, (

@@ -37,7 +37,7 @@ class ScriptedSettings:
                 drafts = read_yaml(Path(self.path).read_text(encoding="utf-8"))
             except OSError as error:
                 raise UserError(f"author.path: {self.path}: {error.strerror}") from None
-            except yaml.YAMLError as error:
+            except (yaml.YAMLError, ValueError) as error:
                 raise DataError(Path(self.path), None, f"not YAML: {error}") from None
             if not isinstance(drafts, list):
                 raise DataError(Path(self.path), None, "a list of drafts expected")

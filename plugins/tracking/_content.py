@@ -266,7 +266,7 @@ def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]
     files, left_out = [], []
     for name in names:
         path = directory / name
-        if not path.is_file():
+        if not path.is_file() or path.is_symlink():  # a link may be to anything
             continue
         size = path.stat().st_size
         if size <= LARGEST_ARTIFACT:
@@ -278,7 +278,8 @@ def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]
 
 def _pictures(directory: Path) -> list[Path]:
     """The figures of a report, in order."""
-    return sorted(path.absolute() for path in (directory / FIGURES).glob("*.*g"))
+    found = (directory / FIGURES).glob("*.*g") if not (directory / FIGURES).is_symlink() else ()
+    return sorted(path.absolute() for path in found if not path.is_symlink())
 
 
 def _gate(gate: Mapping[str, Any]) -> str:

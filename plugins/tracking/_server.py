@@ -7,7 +7,6 @@ explicit run ids.
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import logging
 import os
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
-from framework.errors import TrackingError
+from framework.errors import TrackingError, UserError
 from framework.registry import nearest
+from framework.store.atomic import lock
 from plugins.tracking._database import make_whole
 from plugins.tracking._deadline import Deadlined, within
 
@@ -37,6 +37,8 @@ SERVERS: Final = ("http", "https")
 _PORTS: Final = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 _ALLOWED: Final = (*SERVERS, "sqlite", *_PORTS)
 _PROBE_SECONDS: Final = 4.0
+_WAIT_S: Final = 300.0
+"""For another process that makes or fills the same run."""
 _LONGEST: Final = 300
 
 
@@ -111,7 +113,8 @@ def public(uri: str) -> str:
 def explain(error: Exception, uri: str) -> str:
     """The error in one line, without what is secret in the address."""
     text = " ".join(str(error).split()) or type(error).__name__
-    text = text.partition(" (Background on this error at:")[0]  # SQLAlchemy's own pages
+    for more in (" (Background on this error at:", " [SQL: "):  # SQLAlchemy's pages, the statement
+        text = text.partition(more)[0]
     text = text.replace(uri, public(uri))
     parts = _split(uri)
     for secret in _secrets(parts):
@@ -191,10 +194,16 @@ def _secrets(parts: SplitResult) -> list[str]:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Hold a directory against other processes; the lock goes with its holder."""
+    """Hold a directory against other processes; the lock goes with its holder.
+
+    Raises TrackingError where one has it for too long.
+    """
     descriptor = os.open(directory, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            lock(descriptor, _WAIT_S, str(directory))
+        except UserError as error:
+            raise TrackingError(str(error)) from None
         yield
     finally:
         os.close(descriptor)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from framework.errors import UserError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -168,6 +170,10 @@ class FigureWriter:
 
     directory: Path
     names: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.directory.is_symlink():  # it would remove what is not of the report's
+            raise UserError(f"{self.directory}: a link, where a directory of the report's belongs")
 
     def add_figure(self, drawing: Drawing | None) -> Iterator[Block]:
         """Save a drawing and give its block; nothing for no drawing."""

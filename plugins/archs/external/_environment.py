@@ -6,7 +6,6 @@ index. pip looks where its own configuration says (PIP_INDEX_URL, PIP_FIND_LINKS
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import os
@@ -22,13 +21,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import UserError
-from framework.store.atomic import write_text
+from framework.store.atomic import lock, write_text
 from framework.text.reading import read_json
 
 PINNED: Final = r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?==[\w.!+-]+"
 _DONE: Final = "complete"
 """A file in an environment that was made to its end."""
 _LONGEST: Final = 300
+_INSTALL_S: Final = 1800.0
+"""The longest that an installation may take, of another process too."""
 
 
 def root() -> Path:
@@ -177,9 +178,7 @@ def _venv(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     # The interpreter that an environment of ours was made from: one inside of one would hang on it.
     base = getattr(sys, "_base_executable", sys.executable)
-    done = subprocess.run(
-        [base, "-m", "venv", str(folder)], capture_output=True, text=True, check=False
-    )
+    done = _done([base, "-m", "venv", str(folder)])
     if done.returncode != 0:
         said = (done.stdout + done.stderr).strip().splitlines() or [""]
         raise UserError(f"no environment could be made in {folder}: {said[-1][:_LONGEST]}")
@@ -188,7 +187,7 @@ def _venv(folder: Path) -> None:
 def _pip(python: Path, name: str, words: Sequence[str]) -> str:
     """What pip says. Raises UserError with its first error."""
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = _done(command)
     if done.returncode != 0:
         lines = [" ".join(line.split()) for line in done.stderr.splitlines()]
         errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR")]
@@ -200,10 +199,19 @@ def _pip(python: Path, name: str, words: Sequence[str]) -> str:
     return done.stdout
 
 
+def _done(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_INSTALL_S
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{' '.join(command[1:4])} took longer than {_INSTALL_S:g} s") from None
+
+
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
     """While no other process makes or removes an environment of this name."""
     root().mkdir(parents=True, exist_ok=True)
     with (root() / f".{name}.busy").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file.fileno(), _INSTALL_S, f"the environment {name}")
         yield

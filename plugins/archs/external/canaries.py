@@ -67,7 +67,7 @@ class Stand:
         for system in self._opened:
             system.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
+        self._thread.join(10)
         self._loop.close()
 
 

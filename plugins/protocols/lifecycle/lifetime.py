@@ -100,7 +100,7 @@ class Store:
         start = threading.Barrier(writers)
 
         def write(own: Sequence[Event]) -> None:
-            start.wait()
+            start.wait(60)
             for event in own:
                 arm.write([event])
 

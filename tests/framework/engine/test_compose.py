@@ -10,6 +10,7 @@ import pytest
 from framework.config import GROUPS, PROTOCOL_GROUPS
 from framework.engine.compose import (
     CONF,
+    check_options,
     compose_plan,
     compose_raw,
     composer,
@@ -314,3 +315,13 @@ def test_a_mistake_is_one_line_that_names_the_key(override: str, said: str) -> N
     assert "\n" not in message
     assert "search path" not in message.lower()
     assert "HYDRA_FULL_ERROR" not in message
+
+
+@pytest.mark.parametrize("word", ["[{}]", "[file://{}]", "['pkg://other','{}']", "[file://x, {}]"])
+def test_a_bomb_of_aliases_is_refused_wherever_options_are_found(tmp_path: Path, word: str) -> None:
+    (tmp_path / "arch").mkdir()
+    lists = "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 11))
+    (tmp_path / "arch" / "bomb.yaml").write_text(f"a0: &a0 [1, 2]\n{lists}")
+    with pytest.raises(UserError, match=r"bomb.yaml: aliases \(\*\) make more than"):
+        check_options(overrides=["arch=bomb", f"hydra.searchpath={word.format(tmp_path)}"])
+    check_options(overrides=["arch=bomb"])

@@ -244,7 +244,7 @@ def test_a_sweep_killed_while_comparing(
     with monkeypatch.context() as patch:
 
         def dying(path: Path, summary: Any) -> None:
-            (path / "sweep.json.draft").write_text("{")
+            (path / ".sweep.json.999999999.draft").write_text("{")
             raise Killed
 
         patch.setattr(sweep_module, "write_sweep", dying)
@@ -253,7 +253,7 @@ def test_a_sweep_killed_while_comparing(
     assert not (Path("cut") / "sweep.json").exists()
     assert run(capsys, "resume=cut").status == 0
     sweeps_are_the_same(Path("whole"), Path("cut"))
-    assert not (Path("cut") / "sweep.json.draft").exists()
+    assert not (Path("cut") / ".sweep.json.999999999.draft").exists()
 
 
 def test_a_job_of_a_sweep_may_be_gone_on_with_alone(

@@ -119,7 +119,7 @@ def test_an_edited_manifest_is_found(run_dir: Path, manifest: str, problem: str)
 def test_a_run_killed_before_its_stamp_is_stamped_later(run_dir: Path) -> None:
     stamped = (run_dir / MANIFEST).read_bytes()
     (run_dir / MANIFEST).write_text('{"seed": 7, "name": "é"}')
-    (run_dir / f"{MANIFEST}.draft").write_text("{")  # killed in the middle of stamping
+    (run_dir / f".{MANIFEST}.999999999.draft").write_text("{")  # killed in the middle of stamping
     assert not verify_run(run_dir).ok
     for _ in range(2):
         stamp_head(run_dir, last(run_dir).hash)

@@ -1,0 +1,140 @@
+"""Nothing of ours waits without an end: what can wait has a bound, or a reason why not."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+LONGEST: Final = 1800.0
+"""Seconds: an installation by pip. All others are below three hundred."""
+POSITION: Final = {
+    "wait": 0, "join": 0, "result": 0, "select": 3, "poll": 0, "wait_for": 1, "sleep": 0,
+    "acquire": 1, "lock": 1, "within": 0, "create_connection": 1,
+}  # fmt: skip
+"""Calls that wait, and where among their arguments their bound stands."""
+BY_NAME: Final = ("run", "check_output", "check_call", "communicate", "urlopen", "open")
+"""Calls whose bound is named `timeout`."""
+SETTINGS: Final = {
+    "_POLL_S", "self._seconds", "self._settings.timeout_seconds", "self.settings.batch_poll_s",
+    "settings.timeout_seconds", "self.settings.hang_s", "max(0.0, left)", "min(left, _TICK)",
+    "patience", "wait", "wait_s", "min(1.0, self.settings.batch_poll_s)", "seconds",
+    "self.delay_s + (self.faults.late_s if fault == 'late' else 0.0)",
+}  # fmt: skip
+"""Bounds that a setting gives, or that are counted down from one."""
+UNBOUNDED: Final = {
+    "framework/engine/listener.py": {"told.result()": "the future is done"},
+    "framework/engine/workers.py": {
+        "worker.recv()": "it is ready, or closed",
+        "boss.recv()": "a worker waits for work, and ends with who made it (`_end_with`)",
+    },
+    "framework/models/transport.py": {
+        "flight.result()": "the future is done",
+        "asyncio.wait([flight])": "another task of this process, whose call has a deadline",
+    },
+    "framework/models/spending.py": {"self._freed.wait()": "inside of asyncio.wait_for"},
+    "framework/pipeline/concurrency.py": {
+        "asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)": "cases, each of which ends",
+        "task.result()": "the task is done",
+    },
+    "framework/sandbox/_launcher.py": {
+        "select.poll()": "it makes a poll object, and waits for nothing",
+        "os.wait()": "for a child whose end is bounded by _supervise",
+    },
+    "framework/sandbox/box.py": {"self._process.wait()": "it was killed"},
+    "framework/store/directory.py": {
+        "fcntl.flock(held, fcntl.LOCK_EX)": "a directory made a moment ago, whose name none knows"
+    },
+    "framework/testing/arch_conformance.py": {"wait(value)": "a coroutine of a test"},
+    "framework/testing/embedder_conformance.py": {"wait()": "a coroutine of a test"},
+    "framework/testing/server.py": {
+        "self._stop.wait()": "the server of a test, until it is stopped",
+        "threading.Event().wait()": "a server that hangs, which a test asks for",
+    },
+    "plugins/archs/external/_keeper.py": {
+        "select.select(list(reading - full), list(writing), [])": "ends with the arm or the system"
+    },
+    "plugins/archs/external/_proxy.py": {
+        "future.result()": "a call of the model, whose deadline is the model's"
+    },
+    "plugins/archs/external/mcp.py": {"asyncio.Event().wait()": "a thread until it is cancelled"},
+    "plugins/archs/external/process.py": {"self._process.wait()": "it was killed"},
+    "plugins/models/rule_based/patching/edits.py": {"source.result()": "no future: text"},
+    "plugins/tracking/_deadline.py": {"future.result()": "the future is done"},
+}
+"""What has no bound, and why it ends all the same."""
+
+
+def test_every_wait_has_a_bound_in_seconds_or_a_reason() -> None:
+    problems = []
+    used: dict[str, set[str]] = {}
+    for path in sources():
+        name = str(path.relative_to(ROOT))
+        for call, bound in waits(path):
+            told = ast.unparse(call)
+            if told in UNBOUNDED.get(name, {}):
+                used.setdefault(name, set()).add(told)
+            elif not bounded(name, bound):
+                problems.append(f"{name}:{call.lineno}: {told[:100]}")
+    assert not problems, "\n".join(problems)
+    known = {name: set(reasons) for name, reasons in UNBOUNDED.items() if reasons}
+    assert used == known
+
+
+def sources() -> Iterator[Path]:
+    for room in ("framework", "plugins", "hydra_plugins"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            if "/systems/" not in str(path) and "/data/" not in str(path):
+                yield path  # the others run in a process of their own, which is bounded
+
+
+def waits(path: Path) -> Iterator[tuple[ast.Call, ast.expr | None]]:
+    """The calls of a module that can wait, each with its bound."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        named = {word.arg: word.value for word in node.keywords}
+        bound = named.get("timeout", named.get("timeout_s"))
+        if name in ("flock", "lockf"):
+            if "LOCK_NB" not in ast.unparse(node) and "LOCK_UN" not in ast.unparse(node):
+                yield node, None
+        elif name in BY_NAME:
+            if owner == "subprocess" or name in ("communicate", "urlopen") or "LOOPBACK" in owner:
+                yield node, bound
+        elif name in ("recv", "accept") and not node.args and owner != "os":
+            yield node, bound
+        elif name in POSITION and _waits(owner, name, node):
+            of_several = name == "wait" and owner in ("", "asyncio")  # its first argument: of what
+            place = 1 if of_several or owner == "self._guard" else POSITION[name]
+            if name == "acquire" and "blocking" in named:
+                continue
+            yield node, bound or (node.args[place] if len(node.args) > place else None)
+
+
+def _waits(owner: str, name: str, node: ast.Call) -> bool:
+    if name == "join":  # of a thread or process, not of texts or paths
+        return bool(not node.args or isinstance(node.args[0], ast.Constant | ast.Name)) and (
+            owner.rpartition(".")[2].lstrip("_") in ("thread", "process")
+        )
+    if name in ("lock", "within"):  # ours, and not what else has the name
+        return not owner and not ast.unparse(node).startswith("within(limits")
+    return not (name == "poll" and owner.endswith("_process"))
+
+
+def bounded(file: str, bound: ast.expr | None) -> bool:
+    """Whether a bound is a number of seconds, or a setting that is one."""
+    if bound is None:
+        return False
+    if ast.unparse(bound) in SETTINGS:
+        return True
+    module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    try:
+        value: Any = eval(ast.unparse(bound), dict(vars(module)))
+        return 0 <= float(value) <= LONGEST
+    except (NameError, TypeError, ValueError):
+        return False
