@@ -1,0 +1,70 @@
+"""Files that are there whole or not at all, and the waits for other processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framework.errors import UserError
+from framework.reporting.figures.style import FigureWriter
+from framework.store.atomic import lock, replacing, write_text
+from framework.store.chain import open_for_reading
+
+DEAD = 2**22 + 1
+"""More than the largest number of a process."""
+
+
+def test_a_link_in_the_place_of_a_draft_or_of_the_file_is_not_followed(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("what the user wrote")
+    for name in ("report.html", f".report.html.{os.getpid()}.draft", f".report.html.{DEAD}.draft"):
+        (tmp_path / name).symlink_to(own)
+    write_text(tmp_path / "report.html", "page")
+    assert own.read_text() == "what the user wrote"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["own.txt", "report.html"]
+    assert not (tmp_path / "report.html").is_symlink()
+
+
+def test_the_draft_of_a_process_that_lives_is_left(tmp_path: Path) -> None:
+    of_another = tmp_path / f".x.{os.getppid()}.draft"
+    of_another.write_text("half")
+    with replacing(tmp_path / "x") as draft:
+        draft.write_text("whole")
+    assert of_another.read_text() == "half"
+    assert (tmp_path / "x").read_text() == "whole"
+
+
+def test_a_lock_that_is_held_is_waited_for_and_then_told(tmp_path: Path) -> None:
+    code = "import fcntl,sys\nf=open(sys.argv[1])\nfcntl.flock(f,2)\nprint(1,flush=True)\ninput()"
+    (tmp_path / "held").touch()
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "held")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    with (tmp_path / "held").open() as file:
+        with pytest.raises(UserError, match=r"it has been held for 0\.1 s by a process"):
+            lock(file.fileno(), 0.1, "it")
+        holder.communicate(b"\n", timeout=10)
+        lock(file.fileno(), 0.1, "it")
+
+
+def test_figures_are_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "figures").symlink_to(tmp_path)
+    with pytest.raises(UserError, match="a link, where a directory of the report's belongs"):
+        FigureWriter(tmp_path / "figures")
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "answers.jsonl"])
+def test_a_device_in_the_place_of_a_file_is_told_at_once(tmp_path: Path, name: str) -> None:
+    (tmp_path / "journal.jsonl").write_text("")
+    (tmp_path / name).unlink(missing_ok=True)
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(UserError, match="neither a file nor a directory"):
+        open_for_reading(tmp_path / "journal.jsonl")
