@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from framework.text.canonical import canonical_json
+from framework.text.reading import read_json
 
 SEARCH_CODE: Final = "search_code"
 RUN_CHECKS: Final = "run_checks"
@@ -26,7 +26,7 @@ _MOST: Final = 20
 def references() -> dict[str, list[dict[str, str]]]:
     """By target, the edits of a patch written by hand that honours the rule."""
     path = Path(__file__).with_name("references.json")
-    loaded: dict[str, list[dict[str, str]]] = json.loads(path.read_text(encoding="utf-8"))
+    loaded: dict[str, list[dict[str, str]]] = read_json(path.read_text(encoding="utf-8"))
     return loaded
 
 

@@ -156,7 +156,7 @@ class Codebase(Domain[CodebaseSettings]):
         tree = self._checker.patched(answer.edit)
         if tree is None:
             return False, "The patch can't be made: its text to replace is not in the files."
-        target = json.loads(case.gold.invariant)["target"]
+        target = read_json(case.gold.invariant)["target"]
         for verdict in (self._checker.invariant(tree, target), self._checker.tests(tree)):
             if not verdict.passed:
                 return False, f"The checks fail: {verdict.problem}"
@@ -164,7 +164,7 @@ class Codebase(Domain[CodebaseSettings]):
 
     def reference(self, case: Case) -> Answer | None:
         """A patch written by hand."""
-        edits = references()[json.loads(case.gold.invariant)["target"]]
+        edits = references()[read_json(case.gold.invariant)["target"]]
         return Answer(edit=canonical_json({"edits": edits}))
 
     def tools(self, case: Case) -> Mapping[str, str]:

@@ -90,8 +90,8 @@ def checks(edit: str, said: str, invariant: str) -> Mapping[str, bool | None]:
 
 def reviewed(edit: str, invariant: str, change_plan: str) -> tuple[bool, str]:
     """Whether an edit may be merged, and what its review says, setting by setting."""
-    check: Any = json.loads(invariant)
-    labels = {s["setting"]: s["label"] for s in json.loads(change_plan)["settings"]}
+    check: Any = read_json(invariant)
+    labels = {s["setting"]: s["label"] for s in read_json(change_plan)["settings"]}
     values = values_of(edit, check["component"])
     said = []
     for setting, label in labels.items():

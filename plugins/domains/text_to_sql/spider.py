@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from framework.errors import DataError, UserError
 from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
 from framework.registry import register
 from framework.text.canonical import canonical_json, digest, digest_file
+from framework.text.reading import read_json
 from plugins.domains.cards import Card, card
 from plugins.domains.data_file import (
     BadRecordError,
@@ -135,13 +135,13 @@ class Spider(OneHistory[SpiderSettings, _Asked]):
 
     def success(self, answer: Answer, gold: Gold) -> bool:
         """Whether the answer's query gives the rows of the reference query on its database."""
-        told = json.loads(gold.invariant)
+        told = read_json(gold.invariant)
         given, expected = (self._run(told["database"], s) for s in (answer.text, gold.answer))
         return not given.error and same_rows(given.rows, expected.rows, ordered=told["ordered"])
 
     def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
         """`execution_correct`, the success, and `executes`, whether the query runs at all."""
-        ran = self._run(json.loads(case.gold.invariant)["database"], answer.text)
+        ran = self._run(read_json(case.gold.invariant)["database"], answer.text)
         return {"execution_correct": self.success(answer, case.gold), "executes": not ran.error}
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
