@@ -15,6 +15,7 @@ PIP_INSTALL := $(PY) -m pip install -qq --disable-pip-version-check -c constrain
 # LOCKED=1 installs the very files that constraints.lock names by their hashes, and no others:
 # Python 3.11 on Linux x86_64.
 LOCKED ?=
+PIP_LOCKED := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes --no-deps --no-build-isolation
 
 # What `make run` composes: any overrides of a run.
 RUN_ARGS ?= +experiment=quickstart
@@ -36,8 +37,8 @@ $(STAMP): pyproject.toml constraints.txt constraints.lock
 	@echo "setup: installing into .venv (about a minute)"
 	@$(PYTHON) -m venv .venv
 	@if [ -n "$(LOCKED)" ]; then \
-		$(PIP_INSTALL) --require-hashes --only-binary :all: --no-deps -r constraints.lock \
-			&& $(PIP_INSTALL) --no-build-isolation --no-deps -e . && $(PY) -m pip check; \
+		$(PIP_LOCKED) -r <(grep ^setuptools= constraints.lock) && $(PIP_LOCKED) -r constraints.lock \
+			&& $(PIP_INSTALL) --no-build-isolation --no-deps -e .; \
 	else \
 		$(PIP_INSTALL) setuptools && $(PIP_INSTALL) --no-build-isolation -e '.[dev]'; \
 	fi
@@ -107,6 +108,10 @@ attack: setup ## try every known shortcut; what it earns beside the best arm (AR
 .PHONY: chaos
 chaos: setup ## try every fault; fails when an outcome changes (ARGS="--short | --record | NAME ...")
 	$(PY) -m benchmarks.chaos $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup ## give nineteen loaders 10,000 spoilt inputs, about an hour (ARGS="--inputs N | NAME ...")
+	$(PY) -m benchmarks.fuzz $(ARGS)
 
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))

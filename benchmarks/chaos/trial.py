@@ -23,10 +23,11 @@ SECONDS: Final = 60.0
 BYTES: Final = 3 * 2**30
 """Of memory that a command may map; its libraries alone map about one."""
 RUN: Final = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "tracking=none", "hydra.run.dir=r")
+_MAIN: Final = "\nimport sys\nfrom framework.cli import main\nsys.exit(main(sys.argv[1:]))"
 _PLACES: Final = (
     (re.compile(r"https?://[\w.:\[\]-]+"), "URL"),
     (re.compile(r"(?<![\w.])/[\w./-]+"), "PATH"),
-    (re.compile(r"\b[0-9a-f]{16,}\b"), "DIGEST"),
+    (re.compile(r"\b[0-9a-f]{16,}\b|(?<=-)(?=\d*[a-f])[0-9a-f]{8,}\b"), "DIGEST"),
     (re.compile(r"\d[\d,.]*\d|\d"), "N"),
 )
 _LONGEST: Final = 150
@@ -39,19 +40,29 @@ class Place:
     path: Path
     said: list[str] = field(default_factory=list)
 
-    def start(self, *argv: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        """Begin a command of `decisionbench`: a run, or what stands beside it."""
+    def start(
+        self,
+        *argv: str,
+        env: Mapping[str, str] | None = None,
+        file_bytes: int | None = None,
+        first: str = "",
+    ) -> subprocess.Popen[str]:
+        """Begin a command of `decisionbench`: a run, or what stands beside it.
+
+        file_bytes : the most that any file may grow to, as on a disk that is full. first : code
+            that runs before it.
+        """
         kept = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_URI"))}
         keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), MARKER)
         return subprocess.Popen(
-            [sys.executable, "-m", "framework", *argv],
+            [sys.executable, "-c", f"{first}{_MAIN}", *argv],
             cwd=self.path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
             env={**kept, **keys, "PYTHONPATH": str(ROOT), **(env or {})},
-            preexec_fn=_bounded,
+            preexec_fn=lambda: _bound(file_bytes),
             start_new_session=True,
         )
 
@@ -102,8 +113,10 @@ def _holds(path: Path) -> bool:
     return MARKER in path.name or (path.is_file() and MARKER.encode() in path.read_bytes())
 
 
-def _bounded() -> None:
+def _bound(file_bytes: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    if file_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
 
 
 def _plain(line: str) -> str:

@@ -1,0 +1,176 @@
+"""Faults of what strangers hand over: texts that are shown elsewhere, links, directories."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from benchmarks.chaos.faults import fault
+from benchmarks.chaos.hostile import answers, serving
+from benchmarks.chaos.sweeps import NOBODY
+from benchmarks.chaos.trial import MARKER, QUESTIONS, RUN, Place, asking
+
+TEXT = "=1+1<script>alert(1)</script>\x1b[31m\u202e|'\"\n../../x"
+_FOLDED = ("<script>alert(1)", "\x1b[", "\u202e")
+
+
+def _questions(place: Place) -> str:
+    """Questions whose ids, titles and texts are hostile, the answers among them."""
+    found = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    for number, question in enumerate(found):
+        question["_id"] = f"../{number}/{TEXT}"
+        question["question"] += TEXT
+        question["answer"] = TEXT
+        for passage in question["context"]:
+            passage[0] = f"{TEXT} {passage[0]}"
+        for fact in question["supporting_facts"]:
+            fact[0] = f"{TEXT} {fact[0]}"
+    (place.path / "hostile.json").write_text(json.dumps(found), encoding="utf-8")
+    return f"domain.path={place.path / 'hostile.json'}"
+
+
+def _shown(place: Place) -> list[str]:
+    """Where a hostile text stands as it is."""
+    found = []
+    for page in place.path.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        found += [f"raw HTML in {page.name}"] * ("<script>alert(1)" in text)
+    for table in place.path.rglob("*.csv"):
+        cells = table.read_text(encoding="utf-8").replace('"', "").replace("\n", ",").split(",")
+        found += [f"a formula in {table.name}"] * any(c.startswith(("=", "@")) for c in cells)
+    said = "".join(place.said)
+    return found + ["escape codes in the terminal"] * any(mark in said for mark in _FOLDED[1:])
+
+
+@fault("text", "hostile ids, titles and answers into page, terminal, CSV and MLflow", short=True)
+def _hostile(place: Place) -> str:
+    path = _questions(place)
+    with serving(answers(TEXT, TEXT)) as url:
+        words = [path if w.startswith("domain.path") else w for w in asking(url)]
+        words = ["tracking=mlflow" if w.startswith("tracking") else w for w in words]
+        outcomes = [place.run(*words, "budget=loose")]
+    outcomes += [place.run("show", "r", "case=0"), place.run("verify", "r")]
+    with closing(sqlite3.connect(place.path / "mlruns" / "mlflow.db")) as store:
+        logged = store.execute("SELECT count(*) FROM metrics").fetchone()[0]
+    return "; ".join([*outcomes, *([] if logged else ["nothing in MLflow"]), *_shown(place)])
+
+
+@contextmanager
+def _mlflow(place: Place) -> Iterator[str]:
+    """MLflow's own server, whose store is in the place."""
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlflow", "server", "--port", str(port), "--workers", "1",
+         "--backend-store-uri", f"sqlite:///{place.path / 'm.db'}",
+         "--artifacts-destination", str(place.path / "artifacts"), "--serve-artifacts"],
+        cwd=place.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 120
+        while time.monotonic() < until:
+            with suppress(OSError), urllib.request.urlopen(f"{url}/health", timeout=2):
+                break
+            time.sleep(0.2)
+        yield url
+    finally:
+        import os
+        import signal
+
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(20)
+
+
+@fault("MLflow", "a live server, while a model's server repeats the key")
+def _live(place: Place) -> str:
+    with _mlflow(place) as store, serving(answers(MARKER, f"It is {MARKER}.")) as url:
+        words = ["tracking=mlflow" if w.startswith("tracking") else w for w in asking(url)]
+        ran = place.run(*words, f"tracking.uri={store}")
+    with closing(sqlite3.connect(place.path / "m.db")) as database:
+        counts = [database.execute(f"SELECT count(*) FROM {t}").fetchone()[0]
+                  for t in ("params", "tags", "metrics")]  # fmt: skip
+    files = sum(p.is_file() for p in (place.path / "artifacts").rglob("*"))
+    return ran if all(counts) and files else f"{ran}; NOTHING THERE {counts} {files}"
+
+
+def _run(place: Place) -> Path:
+    ran = place.run("run", *RUN, "protocol=retrieve", "report=false", "n_cases=2")
+    assert ran.startswith("0"), ran
+    return place.path / "r"
+
+
+_OWN = "what the user wrote"
+
+
+@fault("links", "a run whose figures/ is a link to the user's pictures, then reported", short=True)
+def _figures(place: Place) -> str:
+    run, own = _run(place), place.path / "pictures"
+    own.mkdir()
+    (own / "mine.svg").write_text(_OWN)
+    (run / "figures").symlink_to(own)
+    told = place.run("report", "r")
+    kept = [p.name for p in own.iterdir()] == ["mine.svg"]
+    return told + "; THE USER'S PICTURES ARE CHANGED" * (not kept)
+
+
+@fault("links", "a run with links in the places of drafts, then reported")
+def _drafts(place: Place) -> str:
+    run, own = _run(place), place.path / "mine.txt"
+    own.write_text(_OWN)
+    for name in ("report.html", "report.md"):
+        (run / name).symlink_to(own)
+        (run / f"{name}.draft").symlink_to(own)
+    told = place.run("report", "r")
+    return told + "; THE USER'S FILE IS CHANGED" * (own.read_text() != _OWN)
+
+
+@fault("links", "a run whose report is a link to a file of the user's, then uploaded")
+def _uploaded(place: Place) -> str:
+    words = (*RUN[:-2], "tracking=mlflow", "hydra.run.dir=r", "protocol=retrieve", "n_cases=2")
+    place.run(*words, "report=false", env=NOBODY)
+    run, own = place.path / "r", place.path / "mine.txt"
+    own.write_text(_OWN)
+    (run / "report.html").symlink_to(own)
+    (run / "figures").mkdir()
+    (run / "figures" / "forest-0.svg").symlink_to(own)
+    told = place.run("sync", "r")
+    sent = [p for p in (place.path / "mlruns").rglob("*") if p.is_file() and p.suffix != ".db"]
+    leaked = any(_OWN.encode() in p.read_bytes() for p in sent)
+    return told + "; THE USER'S FILE IS UPLOADED" * leaked
+
+
+for _name in ("answers.jsonl", "journal.jsonl", "manifest.json", "rows.parquet"):
+
+    @fault("links", f"a run whose {_name} is a link to a device, then verified")
+    def _device(place: Place, name: str = _name) -> str:
+        run = _run(place)
+        (run / name).unlink()
+        (run / name).symlink_to("/dev/zero")
+        return place.run("verify", "r")
+
+
+for _kind, _spec in (
+    ("a spec that names Python", "name: !!python/object/apply:os.system ['touch owned']\n"),
+    ("a spec that reads the environment", "name: ${oc.env:OPENAI_API_KEY}\n"),
+    ("a spec that is a device", ""),
+):
+
+    @fault("files", _kind)
+    def _stranger(place: Place, spec: str = _spec) -> str:
+        if spec:
+            (place.path / "spec.yaml").write_text(spec)
+        path = "spec.yaml" if spec else "/dev/zero"
+        told = place.run("run", "domain=loan", f"domain.spec={path}", "tracking=none")
+        return told + "; OWNED" * (place.path / "owned").exists()

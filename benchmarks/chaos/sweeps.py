@@ -1,0 +1,171 @@
+"""Faults of sweeps, of clocks, of files that two write, and of MLflow's store."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from benchmarks.chaos.faults import fault
+from benchmarks.chaos.hostile import Answer, answers, serving
+from benchmarks.chaos.trial import RUN, Place, asking
+
+_SWEEP = ("-m", *RUN[:-1], "hydra.sweep.dir=s", "report=false", "n_cases=2", "gate=open")
+_RETRIEVED = (*_SWEEP, "protocol=retrieve", "arch=bm25,last_mention")
+
+
+_LATER = (*RUN[:-2], "tracking=mlflow", "protocol=retrieve", "report=false", "n_cases=2")
+NOBODY = {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9"}
+"""An address where nobody answers."""
+
+
+def _slowly(answer: Answer) -> Answer:
+    """The answer, half a second later."""
+    import time
+
+    def late(handler: object) -> None:
+        time.sleep(0.5)
+        answer(handler)  # type: ignore[arg-type]
+
+    return late
+
+
+for _signal in (signal.SIGINT, signal.SIGTERM):
+
+    @fault("sweep", f"{_signal.name} while a server answers, then resumed")
+    def _signalled(place: Place, number: signal.Signals = _signal) -> str:
+        with serving(_slowly(answers("Paris"))) as url:
+            words = [word for word in asking(url) if not word.startswith(("hydra", "arch"))]
+            process = place.start(
+                "run", "-m", *words, "arch=bm25,last_mention", "hydra.sweep.dir=s", "report=false"
+            )
+            place.waits(process, lambda: any((place.path / "s").glob("*/journal.jsonl")))
+            process.send_signal(number)
+            ended = place.ended(process)
+            return f"{ended}; {place.run('run', 'resume=s')}; {place.run('verify', 's')}"
+
+
+@fault("sweep", "the disk is full in a job, then resumed")
+def _full(place: Place) -> str:
+    ended = place.ended(place.start("run", *_RETRIEVED, file_bytes=12_000))
+    return f"{ended}; {place.run('run', 'resume=s')}; {place.run('verify', 's')}"
+
+
+def _swept(place: Place) -> Path:
+    assert place.run("run", *_RETRIEVED).startswith("0")
+    return place.path / "s"
+
+
+for _name, _old, _new in (
+    ("sweep.json", b'"mean"', b'"maen"'),
+    ("sweep_plan.json", b'"arch=bm25"', b'"arch=none"'),
+    ("comparison.csv", b"0.", b"1."),
+):
+    _plan = _name == "sweep_plan.json"  # it says what is still to be run, so a resumption reads it
+    _then = "verified and resumed" if _plan else "verified"
+
+    @fault("sweep", f"{_name} edited, then {_then}")
+    def _edited(
+        place: Place, name: str = _name, old: bytes = _old, new: bytes = _new, plan: bool = _plan
+    ) -> str:
+        file = _swept(place) / name
+        before = file.read_bytes()
+        file.write_bytes(before.replace(old, new, 1))
+        told = "; NOT EDITED" * (file.read_bytes() == before)
+        return (
+            place.run("verify", "s") + (f"; {place.run('run', 'resume=s')}" if plan else "") + told
+        )
+
+
+@fault("sweep", "a job's rows edited, then verified")
+def _rows(place: Place) -> str:
+    (rows, *_) = sorted(_swept(place).glob("*/rows.parquet"))
+    rows.write_bytes(rows.read_bytes()[:-1] + b"x")
+    return place.run("verify", "s")
+
+
+@fault("sweep", "a job taken away, then verified")
+def _taken(place: Place) -> str:
+    (job, *_) = sorted(_swept(place).glob("*/journal.jsonl"))
+    job.parent.rename(place.path / "elsewhere")
+    return place.run("verify", "s")
+
+
+_BACK = """
+import datetime, time
+from framework.store import journal
+now, steps = time.time, [0]
+def back():
+    steps[0] += 1
+    return steps[0] * 86_400
+class Back(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.now(tz) - datetime.timedelta(seconds=back())
+journal.datetime = Back
+time.time = lambda: now() - back()
+"""
+
+
+@fault("clock", "steps back a day whenever it is read")
+def _clock(place: Place) -> str:
+    with serving(answers("Paris")) as url:
+        ran = place.ended(place.start(*asking(url), "max_cost_usd=1", first=_BACK))
+    reported = place.ended(place.start("report", "r", first=_BACK))
+    return "; ".join([ran, reported, place.run("verify", "r")])
+
+
+def _both(place: Place, *commands: tuple[str, ...]) -> str:
+    """Two commands at once: their outcomes, in the order of the alphabet."""
+    begun = [place.start(*command) for command in commands]
+    return "; ".join(sorted(place.ended(process) for process in begun))
+
+
+@fault("two at once", "runs in one directory")
+def _same_run(place: Place) -> str:
+    with serving(_slowly(answers("Paris"))) as url:
+        both = _both(place, asking(url), asking(url))
+    return f"{both}; {place.run('verify', 'r')}"
+
+
+@fault("two at once", "reports of one run")
+def _same_report(place: Place) -> str:
+    with serving(answers("Paris")) as url:
+        place.ask(url, "report=false")
+    both = _both(place, ("report", "r"), ("report", "r"))
+    left = [str(p) for p in place.path.rglob("*draft*")]
+    return f"{both}; {place.run('verify', 'r')}" + f"; LEFT {left}" * bool(left)
+
+
+@fault("two at once", "resumptions of one run")
+def _same_resume(place: Place) -> str:
+    with serving(_slowly(answers("Paris"))) as url:
+        process = place.start(*asking(url), "model.concurrency=1", "n_cases=4")
+        place.waits(process, lambda: (place.path / "r" / "journal.jsonl").exists())
+        process.kill()
+        place.ended(process)
+        both = _both(place, ("run", "resume=r"), ("run", "resume=r"))
+    return f"{both}; {place.run('verify', 'r')}"
+
+
+@fault("two at once", "runs with one cache and one cap")
+def _same_cache(place: Place) -> str:
+    more = ("model.cache=c.sqlite", "max_cost_usd=1", "report=false")
+    with serving(_slowly(answers("Paris"))) as url:
+        first, second = asking(url), tuple(w.replace("dir=r", "dir=q") for w in asking(url))
+        both = _both(place, (*first, *more), (*second, *more))
+    return f"{both}; {place.run('verify', 'r')}; {place.run('verify', 'q')}"
+
+
+@fault("two at once", "uploads to a new store of MLflow")
+def _same_store(place: Place) -> str:
+    for name in ("r", "q"):
+        place.run(*_LATER, f"hydra.run.dir={name}", env=NOBODY)
+    both = _both(place, ("sync", "r"), ("sync", "q"))
+    left = sorted(p.name for p in (place.path / "mlruns").glob(".*"))
+    return both + f"; LEFT {left}" * bool(left)
+
+
+@fault("MLflow", "the disk is full while its tables are made, then again")
+def _half(place: Place) -> str:
+    process = place.start(*_LATER, "hydra.run.dir=r", file_bytes=200_000)
+    return f"{place.ended(process)}; {place.run('sync', 'r')}"
