@@ -8,7 +8,6 @@ reader makes of the responses, and every axis.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +26,7 @@ from framework.retention import retained
 from framework.store import JOURNAL, verify
 from framework.store.directory import ANSWERS, State, data_differ, load_state
 from framework.text.canonical import canonical_bytes, digest, digest_file
+from framework.text.reading import read_json
 from framework.text.tokens import count_tokens
 from plugins.commands.leaderboard.bundle import Bundle, Refused, unpack
 from plugins.commands.leaderboard.rules import BoardRules, Drawn
@@ -173,7 +173,7 @@ def _identity_only(value: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return json.loads(canonical_bytes(value))
+    return read_json(canonical_bytes(value))
 
 
 def _rows(state: State, rules: BoardRules, own: Drawn, arm: str) -> Sequence[Row]:
@@ -211,7 +211,7 @@ def _records(path: Path) -> dict[Any, Mapping[str, Any]]:
     found: dict[Any, Mapping[str, Any]] = {}
     with path.open(encoding="utf-8") as lines:
         for line in lines:
-            record = json.loads(line)
+            record = read_json(line)
             key = tuple(record["key"])
             if key in found:
                 raise Refused("an answer is in it twice")
