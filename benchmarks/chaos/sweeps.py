@@ -120,10 +120,19 @@ def _both(place: Place, *commands: tuple[str, ...]) -> str:
     return "; ".join(sorted(place.ended(process) for process in begun))
 
 
+_REFUSALS = (
+    "error: r exists already; resume it with resume=r",
+    "error: another process is writing the journal r/journal.jsonl",
+)
+"""Of the second in a directory: which of them hangs on how far the first has come."""
+
+
 @fault("two at once", "runs in one directory")
 def _same_run(place: Place) -> str:
     with serving(_slowly(answers("Paris"))) as url:
         both = _both(place, asking(url), asking(url))
+    for said in _REFUSALS:
+        both = both.replace(said, "error: the directory is another's, said in one of two ways")
     return f"{both}; {place.run('verify', 'r')}"
 
 

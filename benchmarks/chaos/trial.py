@@ -28,6 +28,7 @@ _PLACES: Final = (
     (re.compile(r"https?://[\w.:\[\]-]+"), "URL"),
     (re.compile(r"(?<![\w.])/[\w./-]+"), "PATH"),
     (re.compile(r"\b[0-9a-f]{16,}\b|(?<=-)(?=\d*[a-f])[0-9a-f]{8,}\b"), "DIGEST"),
+    (re.compile(r"(?<=\.json-)\w+(?=-tight-)"), "ARM"),  # which job of a sweep comes first varies
     (re.compile(r"\d[\d,.]*\d|\d"), "N"),
 )
 _LONGEST: Final = 150
