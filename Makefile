@@ -138,7 +138,7 @@ lm: $(if $(REPLAY),setup,local) ## measure a language model on loans, resumable 
 	$(PY) -m benchmarks.language_model $(if $(REPLAY),--replay) $(ARGS)
 
 .PHONY: lm-all
-lm-all: $(if $(REPLAY),setup,local) ## ask it more, resumable; hours (ARGS="--hotpotqa FILE --cases N NAME")
+lm-all: $(if $(REPLAY),setup,local) ## ask it more, resumable; hours (ARGS="NAME --path FILE --cases N")
 	$(PY) -m benchmarks.language_model --all $(if $(REPLAY),--replay) $(ARGS)
 
 # Recorded exchanges need none of the systems.

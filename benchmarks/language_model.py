@@ -58,14 +58,30 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
     ),
     "loan_moderate": ("budget=moderate",),
     "summ_only": ("arch=summ_only", "baseline=null", "model.max_tokens=600"),
+    **{
+        f"answers_{domain}": (
+            f"domain={domain}",
+            "protocol=evaluate",
+            "budget=absolute",
+            "budget.tokens=500",
+            "arch=none,bm25,dense,hybrid_rrf,oracle",
+            "model.max_tokens=300",
+        )
+        for domain in ("airline_fees", "regulation_updates", "veterans", "locomo", "hotpotqa")
+    },
 }
-"""The sweeps of `make lm-all`, by name: what each overrides of the experiment."""
+"""The sweeps of `make lm-all`, by name: what each overrides of the experiment.
+
+The last five are answers to cases whose gold others gave: an arm's view, and no intervention.
+"""
 FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
+ANSWERED_CASES: Final = 24
+"""Of each of the sweeps named `answers_`."""
 MEASURED: Final = ("hotpotqa", "longmemeval", "governance")
 """Those of them whose answers are recorded: a replay makes these."""
-NEEDS_FILE: Final = "hotpotqa"
-"""The sweep that is left out without --hotpotqa."""
+NEED_FILES: Final = ("hotpotqa", *(name for name in FURTHER if name.startswith("answers_")))
+"""The sweeps that are left out without --path."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, help=f"how many: {CASES}, with --all {FURTHER_CASES}")
     parser.add_argument("--into", metavar="PATH#NAME", help="write the table there")
     parser.add_argument("--all", action="store_true", help="more of it: hours")
-    parser.add_argument("--hotpotqa", metavar="FILE", help="of --all: questions over passages")
+    parser.add_argument("--path", help="of --all, for one NAME: the file of its domain")
     args = parser.parse_args(arguments)
     if args.all:
         return further(args)
@@ -89,19 +105,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def further(args: argparse.Namespace) -> int:
     """The sweeps of `make lm-all`, one after the other. The status."""
-    if args.into and len(args.names) != 1:
-        raise UserError("--into: a place for one table; name one sweep of --all")
+    for option in ("into", "path"):
+        if getattr(args, option) and len(args.names) != 1:
+            raise UserError(f"--{option}: for one table; name one sweep of --all")
     unknown = set(args.names) - FURTHER.keys()
     if unknown:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
-    cases = args.cases or FURTHER_CASES
     for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
+        answers = sweep_name.startswith("answers_")
+        cases = args.cases or (ANSWERED_CASES if answers else FURTHER_CASES)
         words = [f"n_cases={cases}", *FURTHER[sweep_name]]
-        if sweep_name == NEEDS_FILE:
-            if not args.hotpotqa:
-                print(f"{sweep_name}: left out without --hotpotqa FILE", flush=True)
+        if sweep_name in NEED_FILES:
+            if not args.path:
+                print(f"{sweep_name}: left out without --path FILE", flush=True)
                 continue
-            words.append(f"domain.path={Path(args.hotpotqa).absolute()}")
+            words.append(f"domain.path={Path(args.path).absolute()}")
         name = f"lm_all_{cases}_{sweep_name}" + ("_replayed" if args.replay else "")
         made = measured(name, words, args.replay, RECORDED / "further")
         if args.into:

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import language_model
 from benchmarks.language_model import (
     MEASURED,
-    NEEDS_FILE,
+    NEED_FILES,
     RECORDED,
     agreement,
     main,
@@ -21,6 +21,11 @@ from framework.reporting.markdown import between_markers
 from framework.rows import measured_digest
 from framework.store.directory import load_state
 
+PUBLISHED = {
+    "hotpotqa": "hotpotqa/hotpotqa_train.json",
+    "answers_airline_fees": "rulearena/airline",
+}
+"""The files of measured sweeps that are no part of the package."""
 PAGE = language_model.ROOT / "docs" / "results" / "language-model.md"
 
 
@@ -52,9 +57,9 @@ def test_a_further_sweep_is_replayed_as_the_page_has_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["--all", name, "--replay"]
-    if name == NEEDS_FILE:
+    if name in NEED_FILES:
         data: Path = request.getfixturevalue("data_dir")
-        words += ["--hotpotqa", str(data / "hotpotqa" / "hotpotqa_train.json")]
+        words += ["--path", str(data / PUBLISHED[name])]
     assert main(words) == 0
     made = capsys.readouterr().out.strip()
     assert made == between_markers(f"{PAGE}#{name}")
@@ -70,8 +75,16 @@ def test_a_sweep_that_is_not_recorded_is_one_line(tmp_path: Path) -> None:
         measured(unmeasured, [], True, tmp_path)
     with pytest.raises(UserError, match=r"no sweep nowhere; there are hotpotqa, "):
         main(["--all", "nowhere"])
-    with pytest.raises(UserError, match="name one sweep"):
-        main(["--all", "--into", "x.md"])
+    for option in ("--into", "--path"):
+        with pytest.raises(UserError, match=f"{option}: .* name one sweep"):
+            main(["--all", option, "x.md"])
+
+
+def test_a_sweep_whose_file_is_not_given_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--all", *language_model.NEED_FILES]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{name}: left out without --path FILE" for name in language_model.NEED_FILES
+    ]
 
 
 def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
