@@ -195,7 +195,7 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
 
 
 def problems_of(path: Path) -> list[str]:
-    """Where sweep.json and comparison.csv are not what the sweep's runs give; empty when sound."""
+    """Where a sweep's own files are not what its runs give or say; empty when sound."""
     try:
         stored = read_json((path / SWEEP).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -208,9 +208,14 @@ def problems_of(path: Path) -> list[str]:
             return dict(known)
         return judged_runs(runs, [as_lock(entry) for entry in known["register"]])
 
+    finished = [read_run(state.path, state) for state in finished_jobs(path)]
+    planned = {job["name"]: job.get("overrides") for job in stored_sweep(path)["jobs"]}
+    for run in finished:
+        if planned[run.path.name] != run.manifest["argv"]:
+            return [f"{path / SWEEP_PLAN}: {run.path.name} was not run from these overrides"]
     with tempfile.TemporaryDirectory() as scratch:
         expected = _compared(
-            [read_run(state.path, state) for state in finished_jobs(path)],
+            finished,
             [job.name for job in _jobs_of(path)],
             stored.get("baseline"),
             prereg_results,

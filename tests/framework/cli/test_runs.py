@@ -359,6 +359,19 @@ FORMER = {
 }
 
 
+def test_overrides_that_no_job_was_run_from_are_found(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    shutil.copytree("sweep", "edited")
+    plan = Path("edited/sweep_plan.json")
+    job = read_json(plan)["jobs"][0]
+    assert "arch=bm25" in job["overrides"]
+    plan.write_text(plan.read_text().replace('"arch=bm25"', '"arch=none"'))
+    done = framework(capsys, "verify", "edited")
+    assert done.status == 1
+    assert f"{plan}: {job['name']} was not run from these overrides" in done.out
+
+
 def test_a_sweep_in_former_words_is_verified_compared_and_reported(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
