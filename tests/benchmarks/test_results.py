@@ -159,7 +159,7 @@ def test_a_sample_keeps_to_its_minutes_and_every_arm_is_drawn_some_time(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_an_arm_drawn_by_the_commit_gives_the_rows_of_the_docs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
