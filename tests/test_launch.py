@@ -494,7 +494,7 @@ def test_a_place_that_takes_no_more_is_told_in_one_line(
     with monkeypatch.context() as patch:
         patch.setattr("framework.store.directory.write_parquet", refuses)
         done = run(capsys, *HOTPOT, "hydra.run.dir=s")
-        assert done.mistake == f"r/x: {os.strerror(number)}"
+        assert done.mistake == f"cannot write s: {os.strerror(number)}"
     assert run(capsys, "resume=s").status == 0
     monkeypatch.setattr(RunDirectory, "_put", _full)
     done = run(capsys, *HOTPOT, "hydra.run.dir=t")

@@ -299,8 +299,11 @@ def test_a_sound_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     # What may come after the seal: uploads and pictures.
     (place / "bm25/tracking.json").write_text("{}")
     (place / "bm25/figures").mkdir()
-    (place / "bm25/figures/a.svg").write_text("<svg/>")
+    (place / "bm25/figures/forest-0.svg").write_text("<svg/>")
     assert framework(capsys, "verify", "bm25").status == 0
+    (place / "bm25/figures/a.svg").write_text("<svg/>")  # no picture of a page
+    done = framework(capsys, "verify", "bm25")
+    assert (done.status, done.out) == (1, "figures/a.svg: extra\n")
 
 
 def rewrite(run_: Path, change: Callable[[str, Any], Any]) -> None:
