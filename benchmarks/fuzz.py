@@ -27,7 +27,6 @@ from yaml import YAMLError
 
 from framework.contracts import Operation
 from framework.errors import UserError
-from framework.improve.stack import Rejected, read_candidate
 from framework.registry import find, settings_of
 from framework.store import Journal, verify
 from framework.store.hypotheses import read_file
@@ -37,6 +36,7 @@ from framework.text.reading import read_json, read_yaml
 from plugins.domains.bank_support.actions import parsed
 from plugins.domains.governance.invariant import values_of
 from plugins.domains.regulated.loading import load_spec
+from plugins.protocols.improve.stack import Rejected, read_candidate
 
 SECONDS: Final = 10
 BYTES: Final = 2 * 2**30

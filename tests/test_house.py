@@ -26,7 +26,6 @@ GROUPS = (
     "routing",
 )
 WORDS = {
-    "always": "when a loop takes fresh cases",
     "answer": "a phase of the ledger, and a field of records and of operations",
     "chain": "the links from a task to what governs it: gold, and what a domain provides",
     "geometry": "where what governs lies, which a domain provides",
@@ -34,10 +33,8 @@ WORDS = {
     "model": "the plugin group, and its part in a configuration",
     "none": "no choice was made",
     "noninferiority": "the test that a pre-registered hypothesis names",
-    "open": "regimes of a loop that may still be tried, in its diagnosis",
     "regime": "why a case failed, in a loop's events",
     "retention": "what a view held: a column of counterfactual pairs, and a section of the report",
-    "rules": "a field of an edit at the assembly seam, and of a prompt set",
 }
 """Names of plugins that are also words of the framework, and what they mean there."""
 FORMER = {

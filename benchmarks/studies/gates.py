@@ -31,10 +31,10 @@ import numpy.typing as npt
 from benchmarks.studies.gate_populations import MIXTURE, Idea, Population, after, read_effects
 from framework.contracts import Outcome, Taxonomy
 from framework.errors import UserError
-from framework.improve.gates import Plateau, judge_optimize, least_net_flips
-from framework.improve.results import PairedOutcomes
 from framework.records import Row
 from framework.registry import find, settings_of
+from plugins.protocols.improve.gates import Plateau, judge_optimize, least_net_flips
+from plugins.protocols.improve.results import PairedOutcomes
 
 ANALYSES: Final = (1, 2, 5, 10, 20)
 """Numbers of analyses after which a loop is read."""

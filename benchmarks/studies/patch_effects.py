@@ -32,13 +32,13 @@ from benchmarks.studies.gate_populations import Effect
 from framework.contracts import Domain, Target
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
-from framework.improve.stack import Candidate, Stack, library_digest
 from framework.pipeline.ingest import Memories
 from framework.pipeline.path import Pipeline
 from framework.records import Case
 from framework.registry import find, settings_of
 from framework.testing.domain_conformance import picture
 from framework.text.canonical import digest
+from plugins.protocols.improve.stack import Candidate, Stack, library_digest
 
 SEED = 271_828_182
 """Of the cases: no loop is run with it."""

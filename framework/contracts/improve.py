@@ -1,8 +1,8 @@
 """What an improvement loop is put together from: a target, an author, a routing (Regimes 3.4).
 
-The loop itself (`framework.improve`) knows none of them by name. A *target* says how a pipeline is
-measured and where it may be edited; an *author* drafts edits; a *routing* decides which failures an
-edit is drafted for, and at which seam.
+The loop itself, a protocol, knows none of them by name. A *target* says how a pipeline is measured
+and where it may be edited; an *author* drafts edits; a *routing* decides which failures an edit is
+drafted for, and at which seam.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Patch:
     """An entry of a target's library: an edit that `author=rules` may propose.
 
     payload : by seam: `{"fragments": {NAME: TEXT ADDED}}`, `{"expression": FORMULA}` or
-        `{"rules": [RULE, ...]}` (see `framework.improve.seams`).
+        `{"rules": [RULE, ...]}`.
     note : what it is for, and what it is expected to harm, or that it is null.
     """
 

@@ -22,8 +22,8 @@ from framework.reporting.blocks import Cell, Heading, Table
 from framework.reporting.page import print_loop, print_sweep, write_report
 from framework.reporting.sections import loops as section
 from framework.reporting.sections.loop_tables import final_states, why
-from tests.framework.improve.scripted import Finished, prompt, run_script, script_plan
 from tests.launching import read_json, run
+from tests.plugins.protocols.improve.scripted import Finished, prompt, run_script, script_plan
 
 RIGHT = {
     "base": {"optimize": "0-4", "confirm": "0-6", "test": "0-3"},

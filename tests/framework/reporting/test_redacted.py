@@ -11,8 +11,8 @@ from framework.analysis.loops import read_loop
 from framework.config import load_plan
 from framework.reporting.page import write_report
 from plugins.axes.ranking import Ranking
-from tests.framework.improve.scripted import prompt, run_script, script_plan
 from tests.launching import HOTPOT, LOAN, framework, run
+from tests.plugins.protocols.improve.scripted import prompt, run_script, script_plan
 
 RIGHT = {"base": {"optimize": "0-4", "confirm": "0-6"}, "a": {"optimize": "0-6"}}
 

@@ -13,14 +13,14 @@ import pytest
 
 from framework.contracts import Assignment, Failure, Patch, Profile, answer_by_rule
 from framework.contracts.improve import SEAMS, Tried
-from framework.improve import code
-from framework.improve.seams import RULES, SIGNALS
-from framework.improve.stack import read_candidate
 from framework.operations.author_candidate import AuthorCandidate
 from framework.sandbox import available
 from plugins.authors.rules import Rules
+from plugins.protocols.improve import code
+from plugins.protocols.improve.seams import RULES, SIGNALS
+from plugins.protocols.improve.stack import read_candidate
 from plugins.targets.retrieval import library_of
-from tests.framework.improve.scripted import run_script, script_plan
+from tests.plugins.protocols.improve.scripted import run_script, script_plan
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=str(available()))
 LIBRARY = library_of("answer_from_sessions")

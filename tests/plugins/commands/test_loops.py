@@ -11,7 +11,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.run import execute
 from framework.store import verify_run
-from tests.framework.improve.scripted import Finished, finished
+from tests.plugins.protocols.improve.scripted import Finished, finished
 
 SMALL = (
     *("protocol=improve", "domain=loan", "arch=bm25", "tracking=none", "report=false"),

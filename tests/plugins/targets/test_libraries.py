@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from framework.contracts import Domain, Patch
-from framework.improve.seams import check_payload
 from framework.registry import Plugin, find, plugins, settings_of
 from plugins.models.rule_based.clauses import clauses_in
+from plugins.protocols.improve.seams import check_payload
 from plugins.targets import retrieval
 from plugins.targets.retrieval import library_of
 

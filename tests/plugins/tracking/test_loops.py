@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.framework.improve.scripted import prompt, run_script, script_plan
+from tests.plugins.protocols.improve.scripted import prompt, run_script, script_plan
 from tests.plugins.tracking.runs import tracker
 
 if TYPE_CHECKING:

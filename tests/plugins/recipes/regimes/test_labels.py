@@ -24,7 +24,7 @@ from plugins.recipes.regimes.labels import (
     shown_of,
     write_sheet,
 )
-from tests.framework.improve.scripted import run_script, script_plan
+from tests.plugins.protocols.improve.scripted import run_script, script_plan
 from tests.trivial import trivial_plan
 
 GIVEN = [("budget-truncation", 4), ("assemble-internal", 12)]

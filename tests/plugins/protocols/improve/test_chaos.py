@@ -11,12 +11,12 @@ import pytest
 
 from framework.contracts.improve import SEAMS
 from framework.engine.loops import replay_events
-from framework.improve.loop import Loop
-from framework.improve.stack import Rejected, read_candidate
 from framework.sandbox import available
 from framework.store import verify_run
 from plugins.authors.chaotic import MESSES
-from tests.framework.improve.scripted import Finished, run_script, script_plan
+from plugins.protocols.improve.loop import Loop
+from plugins.protocols.improve.stack import Rejected, read_candidate
+from tests.plugins.protocols.improve.scripted import Finished, run_script, script_plan
 
 STOPS = {
     "no_failure_that_a_seam_reaches",

@@ -10,7 +10,7 @@ import pytest
 from framework.contracts import Sizes
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
-from framework.improve.settings import ImproveSettings
+from plugins.protocols.improve.settings import ImproveSettings
 
 
 def test_a_size_that_is_given_stands_beside_those_that_are_planned() -> None:

@@ -12,6 +12,7 @@ the order in which a loop comes to them:
     evaluator   measuring a stack on cases
     stack       candidates and the stack of those installed; seams and code: what an edit does
     splits      OPTIMIZE, CONFIRM, TEST
+    protocol    `protocol=improve`, its face to a run
     events      the loop's journal: written, resumed, replayed
     settings    what a loop may do
 """

@@ -12,7 +12,7 @@ from framework.contracts.improve import SEAMS
 from framework.registry import NoSettings, find, register
 from plugins.authors.scripted import Scripted
 from plugins.targets.retrieval import retrieval_taxonomy
-from tests.framework.improve.scripted import ScriptTarget, prompt, run_script, script_plan
+from tests.plugins.protocols.improve.scripted import ScriptTarget, prompt, run_script, script_plan
 
 RIGHT = {
     "base": {"optimize": "0-4", "confirm": "0-5", "test": "0-4"},

@@ -10,7 +10,7 @@ import pytest
 
 from framework.contracts import ProtocolContext
 from framework.errors import UserError
-from framework.improve.events import EventLog
+from plugins.protocols.improve.events import EventLog
 
 Event = tuple[str, Mapping[str, Any]]
 

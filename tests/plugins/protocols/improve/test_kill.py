@@ -17,9 +17,9 @@ import pytest
 from framework.rows import measured
 from framework.store import verify_run
 from framework.store.directory import load_state, protocol_events
-from tests.framework.improve.scripted import told
+from tests.plugins.protocols.improve.scripted import told
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 KILLS = 30
 ARGV = (
     *("protocol=improve", "domain=loan", "budget=moderate", "tracking=none"),

@@ -12,7 +12,7 @@ from framework.engine.run import execute
 
 FOLDER = CONF / "experiment" / "improve"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "improve.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "guide" / "improve.md"
 JOBS = {
     "paper": 5, "published": 5, "seeds": 20, "confirmation": 40, "controls": 40, "loan": 5,
     "sql": 20,

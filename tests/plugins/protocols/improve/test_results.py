@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from framework.contracts import Evidence, Outcome
-from framework.improve.gates import judge_optimize
-from framework.improve.results import PairedOutcomes, paired
+from plugins.protocols.improve.gates import judge_optimize
+from plugins.protocols.improve.results import PairedOutcomes, paired
 from plugins.targets.retrieval import retrieval_taxonomy
 
 TAXONOMY = retrieval_taxonomy()

@@ -21,7 +21,7 @@ from framework.errors import UserError
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.directory import load_state, read_report
-from tests.framework.improve.scripted import (
+from tests.plugins.protocols.improve.scripted import (
     Finished,
     finished,
     prompt,

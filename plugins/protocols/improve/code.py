@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from framework.contracts import Query
-from framework.improve.seams import Edit, signals_of
 from framework.records import Item
 from framework.sandbox import Limits, Sandbox
 from framework.text.reading import read_json
+from plugins.protocols.improve.seams import Edit, signals_of
 
 LIMITS: Final = Limits(
     wall_seconds=5, cpu_seconds=2, memory_bytes=256 * 2**20, processes=4, output_bytes=2**18

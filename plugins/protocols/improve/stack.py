@@ -9,11 +9,11 @@ from typing import Any
 
 from framework.contracts import Patch, Query
 from framework.contracts.improve import SEAMS, Seam
-from framework.improve import code, seams
 from framework.pipeline.seams import Seams
 from framework.records import Item
 from framework.text.canonical import CanonicalError, digest
 from framework.text.reading import read_json
+from plugins.protocols.improve import code, seams
 
 MAX_TEXT = 20_000
 """Characters of a draft that are read at all."""

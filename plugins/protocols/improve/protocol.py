@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from framework.contracts import Domain, Gate, Pipeline, ProtocolContext, RowKey, RunProtocol
 from framework.errors import UserError
-from framework.improve.heldout import OPENED
-from framework.improve.loop import Loop
-from framework.improve.settings import ImproveSettings
 from framework.pipeline.path import Pipeline as Path
 from framework.records import Case, Row
 from framework.registry import plugins, register
+from plugins.protocols.improve.heldout import OPENED
+from plugins.protocols.improve.loop import Loop
+from plugins.protocols.improve.settings import ImproveSettings
 
 
 @register("protocol", "improve")

@@ -13,20 +13,20 @@ from typing import Any
 from framework.contracts import Diagnosis, Gate, ProtocolContext, Route, Routing, RowKey, Target
 from framework.contracts.improve import SPLIT_MADE
 from framework.errors import UserError
-from framework.improve.attempt import Attempts, LoopState
-from framework.improve.author import Drafting
-from framework.improve.evaluator import Evaluator
-from framework.improve.events import EventLog
-from framework.improve.gates import InterimAnalyses, Plateau, measure_noise
-from framework.improve.heldout import HeldOutTest
-from framework.improve.results import PairedOutcomes, accuracy, baseline_of, paired
-from framework.improve.settings import ImproveSettings
-from framework.improve.splits import Splits, clusters_of, split
-from framework.improve.stack import library_digest
 from framework.pipeline.path import Pipeline, Record
 from framework.records import Case, Row
 from framework.sandbox import require
 from framework.text.canonical import digest
+from plugins.protocols.improve.attempt import Attempts, LoopState
+from plugins.protocols.improve.author import Drafting
+from plugins.protocols.improve.evaluator import Evaluator
+from plugins.protocols.improve.events import EventLog
+from plugins.protocols.improve.gates import InterimAnalyses, Plateau, measure_noise
+from plugins.protocols.improve.heldout import HeldOutTest
+from plugins.protocols.improve.results import PairedOutcomes, accuracy, baseline_of, paired
+from plugins.protocols.improve.settings import ImproveSettings
+from plugins.protocols.improve.splits import Splits, clusters_of, split
+from plugins.protocols.improve.stack import library_digest
 
 
 class Loop:

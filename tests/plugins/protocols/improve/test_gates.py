@@ -12,11 +12,11 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.loops import replay_events
 from framework.engine.run import execute
-from framework.improve.gates import Plateau, least_net_flips
 from framework.records import Case
 from framework.registry import register
 from framework.store import JOURNAL
-from tests.framework.improve.scripted import (
+from plugins.protocols.improve.gates import Plateau, least_net_flips
+from tests.plugins.protocols.improve.scripted import (
     Finished,
     ScriptDomain,
     finished,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.improve.splits import largest_remainders, split
+from plugins.protocols.improve.splits import largest_remainders, split
 
 STRATA = st.lists(st.sampled_from("abcd"), min_size=3, max_size=80)
 

@@ -11,10 +11,10 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.run import execute
 from framework.errors import UserError
-from framework.improve.evaluator import is_direct
 from framework.records import ABSTAIN
 from plugins.models.rule_based.clauses import known_clauses
-from tests.framework.improve.scripted import finished, prompt, run_script, script_plan
+from plugins.protocols.improve.evaluator import is_direct
+from tests.plugins.protocols.improve.scripted import finished, prompt, run_script, script_plan
 
 
 @pytest.mark.parametrize(

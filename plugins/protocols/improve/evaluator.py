@@ -10,12 +10,12 @@ from typing import Any, Final, Literal
 from framework.contracts import Evidence, Outcome, Target
 from framework.contracts.improve import CASE_EVALUATED, EVALUATION_RECORDED, EVALUATION_STARTED
 from framework.errors import UserError
-from framework.improve.events import EventLog
-from framework.improve.stack import Stack
 from framework.pipeline.ingest import Memories
 from framework.pipeline.path import Pipeline, Record
 from framework.records import ABSTAIN, Case, Row, Usage
 from framework.text.canonical import digest
+from plugins.protocols.improve.events import EventLog
+from plugins.protocols.improve.stack import Stack
 
 TEST: Final = "test"
 """The purpose of what is measured once the loop has ended."""

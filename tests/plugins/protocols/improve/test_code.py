@@ -9,11 +9,11 @@ import pytest
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS
 from framework.engine.loops import replay_events
-from framework.improve.code import assembly_code, check_code, probe, score_code
-from framework.improve.stack import Rejected, read_candidate
 from framework.records import Item
 from framework.sandbox import available
-from tests.framework.improve.scripted import run_script, script_plan
+from plugins.protocols.improve.code import assembly_code, check_code, probe, score_code
+from plugins.protocols.improve.stack import Rejected, read_candidate
+from tests.plugins.protocols.improve.scripted import run_script, script_plan
 
 HEAD = "def score(query, item):\n    "
 
@@ -192,5 +192,7 @@ def test_a_loop_with_code_ends_and_replays_without_the_sandbox(
     stages = [c["stage"] for c in done.results["candidates"]]
     assert stages == ["optimize", "sandbox", "static"]
     assert [e["passed"] for e in done.of("transform.sandbox_probed")] == [True, False]
-    monkeypatch.setattr("framework.improve.code._sandbox", lambda: pytest.fail("it was asked"))
+    monkeypatch.setattr(
+        "plugins.protocols.improve.code._sandbox", lambda: pytest.fail("it was asked")
+    )
     assert replay_events(done.path) == len(done.events)

@@ -11,14 +11,14 @@ from typing import Any
 from framework.contracts import Assignment, Author, Failure, Outcome, Route, Target
 from framework.contracts.improve import Tried
 from framework.errors import StopRun
-from framework.improve.code import probe
-from framework.improve.evaluator import spent
-from framework.improve.events import EventLog
-from framework.improve.seams import SIGNALS
-from framework.improve.settings import ImproveSettings
-from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.text.canonical import digest
+from plugins.protocols.improve.code import probe
+from plugins.protocols.improve.evaluator import spent
+from plugins.protocols.improve.events import EventLog
+from plugins.protocols.improve.seams import SIGNALS
+from plugins.protocols.improve.settings import ImproveSettings
+from plugins.protocols.improve.stack import Candidate, Rejected, Stack, read_candidate
 
 _KEPT = 200
 """Earlier drafts that an author is told of."""

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS, Seam
 from framework.engine.prepare import build_pipeline
-from framework.improve import seams
-from framework.improve.stack import Candidate, Rejected, Stack, read_candidate
 from framework.pipeline.ingest import Memories
 from framework.records import Item
 from framework.text.canonical import digest
-from tests.framework.improve import probed
+from plugins.protocols.improve import seams
+from plugins.protocols.improve.stack import Candidate, Rejected, Stack, read_candidate
+from tests.plugins.protocols.improve import probed
 from tests.trivial import trivial_plan
 
 assert probed, "importing it registers the reader"

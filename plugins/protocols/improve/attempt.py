@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from framework.contracts import Gate, Outcome, Route, Target
-from framework.improve.author import Draft, Drafting
-from framework.improve.evaluator import Evaluator, Task
-from framework.improve.events import EventLog
-from framework.improve.gates import InterimAnalyses, Plateau, judge_optimize
-from framework.improve.results import PairedOutcomes, Results
-from framework.improve.settings import ImproveSettings
-from framework.improve.splits import Splits
-from framework.improve.stack import Candidate, Stack
 from framework.records import Case
+from plugins.protocols.improve.author import Draft, Drafting
+from plugins.protocols.improve.evaluator import Evaluator, Task
+from plugins.protocols.improve.events import EventLog
+from plugins.protocols.improve.gates import InterimAnalyses, Plateau, judge_optimize
+from plugins.protocols.improve.results import PairedOutcomes, Results
+from plugins.protocols.improve.settings import ImproveSettings
+from plugins.protocols.improve.splits import Splits
+from plugins.protocols.improve.stack import Candidate, Stack
 
 
 @dataclass(slots=True, kw_only=True)

@@ -8,15 +8,15 @@ from itertools import islice
 from typing import Any, Final
 
 from framework.contracts import Domain, Outcome, RowKey, Target
-from framework.improve.evaluator import TEST, Evaluator, Task
-from framework.improve.events import EventLog
-from framework.improve.gates import seed_of
-from framework.improve.results import PairedOutcomes, paired
-from framework.improve.splits import Splits, clusters_of
-from framework.improve.stack import Stack
 from framework.pipeline.path import Record
 from framework.records import Case, Row
 from framework.text.canonical import digest
+from plugins.protocols.improve.evaluator import TEST, Evaluator, Task
+from plugins.protocols.improve.events import EventLog
+from plugins.protocols.improve.gates import seed_of
+from plugins.protocols.improve.results import PairedOutcomes, paired
+from plugins.protocols.improve.splits import Splits, clusters_of
+from plugins.protocols.improve.stack import Stack
 
 OPENED: Final = "test.opened"
 """The type of the event from which on nothing may be chosen."""

@@ -27,13 +27,13 @@ from framework.contracts import (
     Taxonomy,
 )
 from framework.engine.run import execute
-from framework.improve.splits import split
 from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.records import Answer, Case, Event, Gold, Row, TaskCard
 from framework.registry import register
 from framework.store import JournalEvent
 from framework.store.directory import protocol_events
 from framework.text.canonical import digest
+from plugins.protocols.improve.splits import split
 from plugins.targets.retrieval import retrieval_taxonomy
 from tests import trivial
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.contracts import Domain, Gate, Outcome, Taxonomy
-from framework.improve.evaluator import Evaluator, Task
-from framework.improve.results import PairedOutcomes
-from framework.improve.splits import clusters_of
-from framework.improve.stack import Stack
 from framework.records import Case, Row
 from framework.text.canonical import digest
+from plugins.protocols.improve.evaluator import Evaluator, Task
+from plugins.protocols.improve.results import PairedOutcomes
+from plugins.protocols.improve.splits import clusters_of
+from plugins.protocols.improve.stack import Stack
 
 CORRECT: Final = "correct"
 """The axis of the rows that the gate gets."""

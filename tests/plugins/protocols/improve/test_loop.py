@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from framework.improve.stack import Stack
-from tests.framework.improve.scripted import Finished, prompt, run_script, script_plan
+from plugins.protocols.improve.stack import Stack
+from tests.plugins.protocols.improve.scripted import Finished, prompt, run_script, script_plan
 
 HELD = {"optimize": 50, "confirm": 100, "test": 100, "pool": 250}
 POINT = {"plugin": "heldout", "rule": "point", "threshold": 0.0, "per_type_floor": 1.0}

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from framework.contracts import Outcome, Route, Taxonomy
-from framework.improve.stack import Candidate
 from framework.statistics.paired import compare
 from framework.statistics.proportions import mcnemar_p
+from plugins.protocols.improve.stack import Candidate
 
 
 @dataclass(frozen=True, slots=True)
