@@ -42,9 +42,10 @@ class Printed:
 
 @cache
 def printed(paper: str) -> Mapping[str, Printed]:
-    """A paper's tables by name."""
-    text = (_FOLDER / paper / "values.yaml").read_text(encoding="utf-8")
-    raw: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    """A paper's tables by name, of all its files `values*.yaml`."""
+    raw: dict[str, dict[str, Any]] = {}
+    for path in sorted((_FOLDER / paper).glob("values*.yaml")):
+        raw |= yaml.safe_load(path.read_text(encoding="utf-8"))
     return {
         name: Printed(
             paper=paper,
