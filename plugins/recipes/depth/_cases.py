@@ -128,5 +128,17 @@ def crossing(job: Job, rivals: Sequence[Job], axis: str) -> Crossover:
     return crossover(own, rows, depths, clusters=job.means.clusters)
 
 
+def has_edges(job: Job) -> bool:
+    """Whether the arm is given edges, or reads them from texts."""
+    fair = job.summary["budget_use"]
+    return bool(fair["gold_edges"]) or "extractor" in fair
+
+
+def is_fair(job: Job) -> bool:
+    """Whether it keeps to the budget and sees no gold."""
+    fair = job.summary["budget_use"]
+    return not fair.get("unbudgeted") and not fair["sees_gold"]
+
+
 def _seed(job: Job) -> int:
     return int(job.summary["run"]["seed"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from framework.statistics.bootstrap import RESAMPLES, bootstrap_means, percentile_limits
+from framework.statistics.bootstrap import RESAMPLES, bootstrap_means, percentile_limits, unit_sums
 from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.paired import UnpairedCases, pair
 from framework.statistics.seeding import generator
@@ -50,6 +50,7 @@ def mediation(
     outcome_a: Mapping[str, float],
     outcome_b: Mapping[str, float],
     *,
+    clusters: Mapping[str, str | None] | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = 0.95,
@@ -57,14 +58,16 @@ def mediation(
     """Decompose an arm's effect on the outcome (Baron and Kenny 1986; Depth, section 7 and (o)).
 
     Two linear regressions in closed form: arm -> mediator, and mediator -> outcome with the arm
-    held fixed; cases are resampled with both arms inside. This describes an association: that the
-    mediator causes the outcome is an assumption, which only an intervention can test.
+    held fixed; clusters of cases are resampled with both arms inside. This describes an
+    association: that the mediator causes the outcome is an assumption, which only an intervention
+    can test.
 
     Args:
         mediator_a: case id -> mediator of arm a, such as retention.
         mediator_b: of arm b, the same cases.
         outcome_a: case id -> outcome of arm a, such as compliance.
         outcome_b: of arm b.
+        clusters: case id -> what it shares with others; without it every case is its own.
         seed: of the resampling.
         resamples: of the bootstrap.
         level: coverage.
@@ -80,8 +83,12 @@ def mediation(
         raise ValueError("mediation needs cases, every value defined")
     if middle.ids != result.ids:
         raise UnpairedCases("mediator and outcome were measured on different cases")
-    columns = _moments(middle.a, result.a) + _moments(middle.b, result.b)
-    total, indirect, _ = _paths([np.array([c.mean()]) for c in columns])
+    labels = None if clusters is None else [clusters[case] for case in middle.ids]
+    moments = [*_moments(middle.a, result.a), *_moments(middle.b, result.b), np.ones(n)]
+    # Sums by unit, with the size of the units as the last: means are ratios of sums.
+    columns = [unit_sums(moment, labels) for moment in moments]
+    units, of = len(columns[0]), "cases" if clusters is None else "clusters"
+    total, indirect, _ = _paths([np.array([c.mean()]) for c in moments[:-1]])
     if np.isnan(indirect[0]):
         reason = "undefined: the mediator does not vary within an arm"
         return Mediation(total=float(total[0]), n=n, method=reason)
@@ -90,12 +97,12 @@ def mediation(
         direct=float(total[0] - indirect[0]),
         indirect=float(indirect[0]),
         n=n,
-        method=f"no interval: {n} cases, fewer than {MIN_UNITS}",
+        method=f"no interval: {units} {of}, fewer than {MIN_UNITS}",
     )
-    if n < MIN_UNITS:
+    if units < MIN_UNITS:
         return estimate
-    drawn = bootstrap_means(columns, generator(seed, "mediation", str(n)), resamples)
-    totals, indirects, _ = _paths(drawn)
+    *drawn, sizes = bootstrap_means(columns, generator(seed, "mediation", str(n)), resamples)
+    totals, indirects, _ = _paths([means / sizes for means in drawn])
     defined = ~np.isnan(indirects)
     undefined = 1 - float(defined.mean())
     if undefined > _MOST_UNDEFINED:
@@ -105,7 +112,7 @@ def mediation(
     estimate = replace(estimate, indirect_low=low, indirect_high=high)
     around = percentile_limits(totals, level)
     if around[0] <= 0 <= around[1]:
-        method = "percentile bootstrap of cases; no proportion: the total may be 0"
+        method = f"percentile bootstrap of {of}; no proportion: the total may be 0"
         return replace(estimate, method=method)
     share = np.full_like(totals, np.inf)
     np.divide(indirects, totals, out=share, where=totals != 0)
@@ -115,7 +122,7 @@ def mediation(
         proportion=float(indirect[0]) / float(total[0]),
         proportion_low=low,
         proportion_high=high,
-        method="percentile bootstrap of cases",
+        method=f"percentile bootstrap of {of}",
     )
 
 

@@ -33,7 +33,7 @@ class Surface(Sweep):
     Recall of each arm by budget (rows) and look-alike chains (columns).
     """
 
-    source = "Depth, section 11.6"
+    source = "Depth, Figure 22"
     needs = needs("budget_surface")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
@@ -92,7 +92,7 @@ class Pruning(Sweep):
     Recall by depth of the typed graph with more hops, and with dependency pruning.
     """
 
-    source = "Depth, Table 55"
+    source = "Depth, Table 38"
     needs = needs("pruning")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
@@ -139,7 +139,7 @@ class CrossModel(Sweep):
     Compliance by reader, and the rank correlation of every two readers over the arms.
     """
 
-    source = "Depth, appendix 22"
+    source = "Depth, Figure 44"
     needs = needs("cross_model")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes._paper_values import printed
-from plugins.recipes.depth._cases import crossing, slope, values
+from plugins.recipes.depth._cases import crossing, has_edges, is_fair, slope, values
 from plugins.recipes.depth._decay import DecayFit, fit_decays
 from plugins.recipes.depth._decay import Measured as Recalled
 from plugins.recipes.depth._knobs import Curve, Sweep, by_depth, curves_block, needs, placed
@@ -91,8 +91,8 @@ def _slopes(jobs: Sequence[Job], axis: str) -> Block:
 
 def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
     """From which depth each arm with edges leads all arms without, under the same budget."""
-    typed = [job for job in jobs if _has_edges(job)]
-    rivals = [job for job in jobs if not _has_edges(job) and _is_fair(job)]
+    typed = [job for job in jobs if has_edges(job)]
+    rivals = [job for job in jobs if not has_edges(job) and is_fair(job)]
     cases = values(typed[0], "recall").keys() if typed else set()
     others = [job.arm for job in rivals if values(job, "recall").keys() != cases]
     rivals = [job for job in rivals if job.arm not in others]
@@ -134,17 +134,6 @@ def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
     )
 
 
-def _has_edges(job: Job) -> bool:
-    fair = job.summary["budget_use"]
-    return bool(fair["gold_edges"]) or "extractor" in fair
-
-
-def _is_fair(job: Job) -> bool:
-    """Whether it keeps to the budget and sees no gold."""
-    fair = job.summary["budget_use"]
-    return not fair.get("unbudgeted") and not fair["sees_gold"]
-
-
 def _between(found: Crossover) -> str:
     if not found.claimed:
         return NOTHING
@@ -164,7 +153,7 @@ class Decay(Sweep):
     Laws of decay fitted to recall at every depth, with AICc and the error out of sample.
     """
 
-    source = "Depth, Figure 35 and Table 37"
+    source = "Depth, Table 37 (its figure F035)"
     needs = needs("crossover")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:

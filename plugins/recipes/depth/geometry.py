@@ -2,117 +2,35 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
 from framework.analysis.outcomes import part_values
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
-from framework.reporting.blocks import Block, Cell, Note, Table, Text
+from framework.reporting.blocks import NOTHING, Block, Cell, Note, Table, Text
 from framework.reporting.figures import forest, planes, ranks, shares
 from framework.reporting.figures.style import Drawing
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
-from plugins.recipes._paper_values import Printed, printed
-from plugins.recipes.depth._cases import STAR, difference, gain, slope
+from plugins.recipes._paper_values import printed
+from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere
+from plugins.recipes.depth._cases import STAR, difference, gain
 from plugins.recipes.depth._knobs import (
     Sweep,
     Sweeps,
-    by_depth,
     curves_block,
     curves_by_depth,
     needs,
     setting,
 )
 
-ARMS: Final = {
-    "Brief": "typed_graph",
-    "brief_graph_3hop": "typed_graph",
-}
-"""The paper's names of arms that are called otherwise here; the others have one name."""
-_PRINTED_DEPTHS: Final = 3
-"""Depths that the paper's tables have: 1, 2 and 3."""
-
-
-# --------------------------------------------------------------------------- beside what is printed
-
-
-class _Beside(Sweep):
-    """Measured numbers beside a printed table, arm by arm."""
-
-    needs = needs("paper_geometry")
-    table: ClassVar[str]
-    digits: ClassVar[int] = 3
-
-    @abstractmethod
-    def value(self, job: Job, column: str) -> Measured:
-        """What is measured of the table's column."""
-
-    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
-        by_arm = {job.arm: job for job in jobs}
-        source = printed("depth")[self.table]
-        yield _elsewhere(source)
-        labels = {ARMS.get(label, label): label for label in source.values}
-        rows: list[list[Cell | str]] = []
-        for arm in dict.fromkeys([*labels, *by_arm]):
-            texts, job = source.row(labels.get(arm, "")), by_arm.get(arm)
-            found = {name: self.value(job, name) if job else UNDEFINED for name in source.columns}
-            rows.append([arm, *(against(value, texts.get(name, ""), self.digits)
-                                for name, value in found.items())])  # fmt: skip
-        yield Table(
-            anchor=self.table.replace("_", "-"),
-            caption=f"{source.source}. Under each number: its 95% interval, what the paper "
-            "prints, and the difference.",
-            columns=("", *source.columns),
-            rows=rows,
-        )
-
-
-def _elsewhere(source: Printed) -> Block:
-    return Note(
-        "The printed numbers are the authors', of another corpus, budget and model: they stand "
-        f"beside for orientation ({source.standing}), and agreement with them would prove nothing."
-    )
-
-
-_AXES: Final = {
-    "compliance": "compliance",
-    "recall": "recall",
-    "precision": "precision",
-    "F1": "f1",
-    "merge-ready": "merge_ready",
-    "chain recovery": "chain_recovery",
-    "RoT": "successes_per_1000_tokens",
-    "kappa": "kappa",
-}
-
-
-class _ByAxis(_Beside):
-    """A column is an axis."""
-
-    def value(self, job: Job, column: str) -> Measured:
-        return measured(job.summary["axes"].get(_AXES[column]))
-
-
-class _ByDepth(_Beside):
-    """A column is a depth of one axis; its slope is, as in the paper, depth 3 minus depth 1."""
-
-    axis: ClassVar[str]
-
-    def value(self, job: Job, column: str) -> Measured:
-        if column == "slope":
-            found = slope(job, self.axis, deepest=_PRINTED_DEPTHS)
-            return UNDEFINED if len(found.means) < _PRINTED_DEPTHS else found.ends
-        points = {f"d={point.x:g}": point.measured for point in by_depth(job, self.axis)}
-        return points.get(column, UNDEFINED)
-
 
 @register("recipe", "depth/table6")
-class AllAxes(_ByAxis):
+class AllAxes(ByAxis):
     """All axes by arm."""
 
     source = "Depth, Table 6"
@@ -120,7 +38,7 @@ class AllAxes(_ByAxis):
 
 
 @register("recipe", "depth/figure32")
-class ReturnOnTokens(_ByAxis):
+class ReturnOnTokens(ByAxis):
     """Return on tokens by arm."""
 
     source = "Depth, Figure 32"
@@ -128,7 +46,7 @@ class ReturnOnTokens(_ByAxis):
 
 
 @register("recipe", "depth/table7")
-class ComplianceByDepth(_ByDepth):
+class ComplianceByDepth(ByDepth):
     """Compliance by depth."""
 
     source = "Depth, Table 7"
@@ -137,7 +55,7 @@ class ComplianceByDepth(_ByDepth):
 
 
 @register("recipe", "depth/table67")
-class RecallByDepth(_ByDepth):
+class RecallByDepth(ByDepth):
     """Recall by depth."""
 
     source = "Depth, Table 67"
@@ -146,7 +64,7 @@ class RecallByDepth(_ByDepth):
 
 
 @register("recipe", "depth/table34")
-class Failures(_Beside):
+class Failures(Beside):
     """Why cases failed.
 
     Among failures, the percentage of one kind: a ratio of means over all cases.
@@ -218,7 +136,7 @@ class Forest(_Drawn):
 class FailureSplit(_Drawn):
     """Failure split."""
 
-    source = "Depth, Table 34 (figure F027)"
+    source = "Depth, Figure 59 and Table 34"
     drawing = staticmethod(shares.failures)
 
 
@@ -265,7 +183,7 @@ class Intervention(Sweeps):
     typed_graph minus no memory at all, paired by case, axis by axis (Product Navigator).
     """
 
-    source = "Depth, Figures 56 and 57"
+    source = "Depth, Figures 56 to 58 and Tables 28 to 30"
     needs = needs("intervention")
 
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
@@ -299,6 +217,30 @@ class Intervention(Sweeps):
                 for arm, axis, found in lifts
             ],
         )  # fmt: skip
+        for evidence in sources:
+            for group in evidence.groups:
+                yield from _by_depth(group)
+
+
+def _by_depth(group: Group) -> Iterator[Block]:
+    """The lift in compliance at each depth, and what is printed."""
+    none = next((job for job in group.jobs if job.arm == "none"), None)
+    typed = [job for job in group.jobs if job.arm.startswith("typed_graph")]
+    depths = sorted({row.depth for row in none.good if row.depth is not None} if none else ())
+    if none is None or not typed or not depths:
+        return
+    paper = printed("depth")["figure_58"]
+    theirs = [paper.row(f"d={depth}").get("difference", NOTHING) for depth in depths]
+    rows: list[list[Cell | str]] = [[f"printed ({paper.source})", *theirs]]
+    for job in typed:
+        lifts = (difference(job, none, "compliance", depth) for depth in depths)
+        rows.append([job.arm, *(gain(lift, digits=3) for lift in lifts)])
+    yield Table(
+        anchor=f"intervention-depth-{group.index}",
+        caption="Lift in compliance over no memory by depth",
+        columns=("", *(f"d = {depth}" for depth in depths)),
+        rows=rows,
+    )
 
 
 def _lifts(job: Job, none: Job) -> Iterator[tuple[str, Comparison | None]]:
@@ -333,12 +275,12 @@ class SeedAndTraversal(Sweep):
 class FourCells(Sweep):
     """Four-cell ablation."""
 
-    source = "Depth, Tables 40 to 42"
+    source = "Depth, Tables 40 to 43 and Figure 28"
     needs = needs("four_cell")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         source = printed("depth")["table_41"]
-        yield _elsewhere(source)
+        yield elsewhere(source)
         rows: list[list[Cell | str]] = []
         for job in jobs:
             spec = "full_spec" if setting(job, "domain.spec") == "full" else "stripped"

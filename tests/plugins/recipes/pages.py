@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
+
 from framework.analysis.evidence import Job
 from framework.records import Row
 
@@ -80,3 +82,8 @@ def mean(
 def at(level: int) -> Callable[[Row], bool]:
     """Whether a row is of that depth."""
     return lambda row: depth(row) == level
+
+
+def near(shown: float, exact: float, digits: int = 2) -> None:
+    """The number rounds to what is shown."""
+    assert shown == pytest.approx(exact, abs=0.5001 * 10**-digits)

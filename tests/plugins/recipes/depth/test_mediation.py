@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pytest
 
 from framework.statistics.paired import UnpairedCases
-from plugins.recipes.depth._mediation import mediation
+from plugins.recipes.depth._mediation import Mediation, mediation
 
 Values = npt.NDArray[np.float64]
 
@@ -59,3 +59,27 @@ def test_refusals() -> None:
         mediation(keyed(m_a), keyed(m_b), keyed(y_a[:20]), keyed(y_b[:20]), seed=1)
     with pytest.raises(ValueError, match="every value defined"):
         mediation(keyed(m_a), keyed(m_b), keyed(y_a), keyed(y_b * np.nan), seed=1)
+
+
+def test_cases_that_share_a_cluster_are_drawn_together() -> None:
+    """Ten copies of each case tell no more than one of each."""
+    once = sample(3, 40, 0.2)
+    alone = mediation(*map(keyed, once), seed=5)
+    copied = [keyed(np.repeat(values, 10)) for values in once]
+    clusters = {f"c{i:04}": f"k{i // 10:04}" for i in range(400)}
+    together = mediation(*copied, clusters=clusters, seed=5)
+    apart = mediation(*copied, seed=5)
+    assert together.indirect == pytest.approx(alone.indirect)
+    assert together.method.startswith("percentile bootstrap of clusters")
+
+    def width(found: Mediation) -> float:
+        assert found.indirect_low is not None
+        assert found.indirect_high is not None
+        return found.indirect_high - found.indirect_low
+
+    assert width(together) == pytest.approx(width(alone), rel=0.1)
+    assert width(apart) < 0.5 * width(together)
+    few = {case: f"k{i // 80}" for i, case in enumerate(copied[0])}
+    assert (
+        mediation(*copied, clusters=few, seed=5).method == "no interval: 5 clusters, fewer than 10"
+    )

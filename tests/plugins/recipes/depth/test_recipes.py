@@ -20,7 +20,8 @@ from plugins.recipes.depth._decay import LAWS
 from plugins.recipes.depth._knobs import by_setting, setting
 from plugins.recipes.depth.costs import edges_of
 from tests.launching import framework
-from tests.plugins.recipes.pages import Printed, at, depth, mean, tables, values
+from tests.plugins.recipes.depth.views import VIEWS
+from tests.plugins.recipes.pages import Printed, at, depth, mean, near, tables, values
 
 CORPUS = (
     *("domain.items=400", "domain.query=ticket", "domain.naming=explicit"),
@@ -39,7 +40,7 @@ SWEEPS = {
     "scatter": ("domain.scatter=1,2", "arch=typed_graph"),
     "hops": ("arch=typed_graph", "arch.hops=1,null"),
     "decay_ablation": ("arch=typed_graph", "arch.decay=0,1"),
-    "pruning": ("arch=typed_graph,typed_graph_pruned", "n_cases=8"),
+    "pruning": ("arch=typed_graph_no_edges,typed_graph,typed_graph_pruned", "n_cases=8"),
     "visibility": ("domain.visibility=0,1", "arch=bm25"),
     "fidelity": ("domain.fidelity=0.5,1", "arch=typed_graph"),
     "edge_noise": ("domain.edge_noise=dropped,stale", "arch=typed_graph"),
@@ -61,10 +62,6 @@ SWEEPS = {
 
 Check = Callable[[list[Job], dict[str, Printed], str], None]
 """Takes the jobs, the tables of the page by caption, and the page as Markdown."""
-
-
-def near(shown: float, exact: float, digits: int = 2) -> None:
-    assert shown == pytest.approx(exact, abs=0.5001 * 10**-digits)
 
 
 def by_knob(key: str, *axes: str) -> Check:
@@ -315,6 +312,10 @@ def lifts(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
         lift = sum(ours[case] - none[case] for case in both) / len(both)
         near(float(row[4].split()[0].rstrip("\\*")), lift, 3)
         assert row[5] == str(len(both))
+    deep = pages["Lift in compliance over no memory by depth"]
+    level = int(deep.columns[1].removeprefix("d = "))
+    ours, none = (mean(by_arm[arm], "compliance", at(level)) for arm in ("typed_graph", "none"))
+    near(deep.number("typed_graph", deep.columns[1]), ours - none, 3)
 
 
 def four_cells(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
@@ -390,8 +391,11 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/F020": ("paper_geometry", pareto),
     "depth/table10": ("paper_geometry", scorecard),
     "depth/F049": ("four_cell", four_cells),
+    **VIEWS,
 }  # fmt: skip
 """By recipe: the experiment that it is of, and what is made again of its page."""
+OF_TWO = {"depth/F087"}
+"""Recipes that set sweeps side by side."""
 
 
 @pytest.fixture(scope="module")
@@ -433,7 +437,8 @@ def test_what_a_recipe_prints_is_what_the_rows_say(
     if name == "four_cell" and available() is not None:
         pytest.skip(f"no sandbox: {available()}")
     path = sweep(sweeps, name)
-    done = framework(capsys, "report", "--recipe", recipe, str(path), "--to", str(tmp_path / "p"))
+    sources = [str(path)] * (2 if recipe in OF_TWO else 1)
+    done = framework(capsys, "report", "--recipe", recipe, *sources, "--to", str(tmp_path / "p"))
     assert done.status == 0, done.err
     text = (tmp_path / "p" / "report.md").read_text()
     pages = tables(text)
