@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-import yaml
+from framework.text.reading import read_yaml
 
 _FOLDER: Final = Path(__file__).parent
 
@@ -52,7 +52,7 @@ def contents(paper: str) -> tuple[Entry, ...]:
     """Everything that a paper has: its tables, its figures, its other parts."""
     raw: dict[str, dict[str, dict[str, Any]]] = {}
     for path in sorted((_FOLDER / paper).glob("contents*.yaml")):
-        raw |= yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw |= read_yaml(path.read_text(encoding="utf-8"))
     return tuple(
         _entry(kind, number, found) for kind in KINDS for number, found in raw.get(kind, {}).items()
     )
