@@ -40,6 +40,7 @@ class Loop:
 
     attempts : what became of each authored candidate: `promoted`, `static_rejected`, `discarded`
         (on OPTIMIZE) or `discarded:confirm_regression`.
+    seams : the seam of each of them.
     """
 
     seed: int
@@ -48,6 +49,7 @@ class Loop:
     confirm_base: float
     promotions: tuple[Promotion, ...]
     attempts: tuple[str, ...]
+    seams: tuple[str, ...]
 
     @property
     def final(self) -> Promotion:
@@ -87,6 +89,7 @@ def _loop(file: Path) -> Loop:
             confirm_base=float(data["confirm_base_final"]),
             promotions=tuple(map(_promotion, data["promotions"])),
             attempts=tuple(str(attempt[1]) for attempt in data["log"]),
+            seams=tuple(str(attempt[0]) for attempt in data["log"]),
         )
     except OSError as error:
         raise DataError(file, None, f"can't be read: {error.strerror}") from None

@@ -17,7 +17,7 @@ from plugins.recipes.longhorizon._sources import rows_of
 from tests.launching import framework
 
 LONGHORIZON = [f"longhorizon/table{n}" for n in range(1, 9)]
-REGIMES = ["table1b", "table1c", "figure3", "figure4", "figure5"]
+REGIMES = ["table1b", "table1c", "figure3", "figure4", "figure5", "sections"]
 
 
 @pytest.fixture(scope="module")

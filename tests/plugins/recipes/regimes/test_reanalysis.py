@@ -12,6 +12,7 @@ from framework.statistics.proportions import mcnemar_p
 from plugins.commands.reanalyze import not_reproduced
 from plugins.recipes.regimes._recorded import Loop, read_loops
 from plugins.recipes.regimes._tables import changes, published_tables, seeds_as_units
+from plugins.recipes.regimes.sections import by_seam, intervals, localised, paired
 from tests.launching import framework
 
 
@@ -115,3 +116,16 @@ def test_mistakes_name_the_file(tmp_path: Path) -> None:
     (tmp_path / "regimes_seed3.json").write_text("{}")
     with pytest.raises(DataError, match="has no 'seed'"):
         read_loops(tmp_path)
+
+
+def test_results_without_a_number_are_as_printed(loops: tuple[Loop, ...]) -> None:
+    tables = [make(loops) for make in (intervals, paired, localised, by_seam)]
+    found = [cell for table in tables for _, _, cell in table.cells if cell.printed]
+    assert len(found) == 3 + 4 + 3 + 5
+    assert all(cell.reproduced for cell in found)
+    for table, total in ((paired(loops), 100), (by_seam(loops), None)):
+        for _, cells in table.rows:
+            numbers = [cell.value or 0 for cell in cells]
+            assert sum(numbers) == total if total else numbers[0] == sum(numbers[1:])
+    seams = {label: cells[0].value for label, cells in by_seam(loops).rows}
+    assert seams == {"reader-prompt-transform": 30, "score-transform": 13}
