@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
 import subprocess
@@ -60,6 +61,43 @@ def _hostile(place: Place) -> str:
     with closing(sqlite3.connect(place.path / "mlruns" / "mlflow.db")) as store:
         logged = store.execute("SELECT count(*) FROM metrics").fetchone()[0]
     return "; ".join([*outcomes, *([] if logged else ["nothing in MLflow"]), *_shown(place)])
+
+
+@fault("text", "formulas in questions, answers and names, into comparison.csv and label sheets")
+def _formulas(place: Place) -> str:
+    (place.path / "mine" / "arch").mkdir(parents=True)
+    for name in ("@SUM", "-1+1"):
+        (place.path / "mine" / "arch" / f"{name}.yaml").write_text("defaults: [bm25, _self_]\n")
+    found = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    for question in found:
+        question["question"] = f"=cmd|' /C calc'!A0 {question['question']}"
+        for passage in question["context"]:
+            passage[1] = [f"\t=1+1;@SUM(1) {sentence}" for sentence in passage[1]]
+    (place.path / "hostile.json").write_text(json.dumps(found), encoding="utf-8")
+    with serving(answers("+1+1", "\r=1+1")) as url:
+        words = [w for w in asking(url) if not w.startswith(("domain.path", "arch", "hydra"))]
+        swept = place.run(
+            "run", "-m", "--config-dir=mine", *words, f"domain.path={place.path / 'hostile.json'}",
+            "arch=@SUM,-1+1", "hydra.sweep.dir=s", "report=false",
+        )  # fmt: skip
+    told = [swept, place.run("verify", "s"), place.run("label", "s", "--out", "verdicts.csv")]
+    told.append(place.run("label", "s", "--of", "views", "--out", "views.csv"))
+    tables = [*(place.path / "s").glob("*.csv"), *place.path.glob("*.csv")]
+    cells = []
+    for table in tables:
+        with table.open(newline="", encoding="utf-8") as file:
+            cells += [cell for row in csv.reader(file) for cell in row]
+    taken = [c for c in cells if c.startswith(tuple("=+-@\t\r")) and not _is_number(c)]
+    told += [f"A FORMULA {cell!r}" for cell in taken[:1]]
+    quoted = {c[1:2] for c in cells if c.startswith("'")}
+    return "; ".join([*told, f"{len(tables)} tables", f"with {' '.join(map(ascii, sorted(quoted)))}"])
+
+
+def _is_number(cell: str) -> bool:
+    with suppress(ValueError):
+        float(cell)
+        return True
+    return False
 
 
 @contextmanager

@@ -1,24 +1,38 @@
-"""Sheets that people fill in: CSV files with an id, what is asked, and an empty column `label`."""
+"""CSV files: tables, and sheets that people fill in (an id, what is asked, an empty `label`)."""
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TextIO, TypeVar
 
 from framework.errors import DataError, UserError
 
 T = TypeVar("T")
+_FORMULA: Final = re.compile(r"(?:^|(?<=;))(?=[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
+
+
+def write_table(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a table whose texts no spreadsheet takes for formulas; numbers stay as they are.
+
+    An apostrophe stands before what begins one (`=`, `+`, `-`, `@`, their full-width forms, a tab
+    or the end of a line), at the start of a text or after a semicolon, which separates cells in
+    some countries. Source: https://owasp.org/www-community/attacks/CSV_Injection.
+    """
+    writer = csv.DictWriter(file, columns, restval="")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: _FORMULA.sub("'", v) if isinstance(v, str) else v
+                         for k, v in row.items()})  # fmt: skip
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write a new sheet. Raises UserError for a file that exists: it may hold labels."""
     try:
         with path.open("x", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns, restval="")
-            writer.writeheader()
-            writer.writerows(rows)
+            write_table(file, columns, rows)
     except FileExistsError:
         raise UserError(f"{path} exists already: it may hold labels; choose another file") from None
     except OSError as error:

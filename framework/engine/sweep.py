@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import logging
 import os
@@ -17,6 +16,7 @@ from framework.analysis.compare_runs import check_distinct
 from framework.analysis.loops import LOOP, loops_summary, read_loop
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
+from framework.analysis.sheets import write_table
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan
 from framework.engine.account import new_account, tell_spent
@@ -274,9 +274,7 @@ def write_sweep(path: Path, summary: dict[str, Any]) -> None:
         draft.open("w", encoding="utf-8", newline="") as file,
     ):
         columns = list(dict.fromkeys(key for row in rows for key in row)) or ["arm_a", "arm_b"]
-        writer = csv.DictWriter(file, fieldnames=columns)
-        writer.writeheader()
-        writer.writerows(rows)
+        write_table(file, columns, rows)
 
 
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
