@@ -90,7 +90,9 @@ def _formulas(place: Place) -> str:
     taken = [c for c in cells if c.startswith(tuple("=+-@\t\r")) and not _is_number(c)]
     told += [f"A FORMULA {cell!r}" for cell in taken[:1]]
     quoted = {c[1:2] for c in cells if c.startswith("'")}
-    return "; ".join([*told, f"{len(tables)} tables", f"with {' '.join(map(ascii, sorted(quoted)))}"])
+    return "; ".join(
+        [*told, f"{len(tables)} tables", f"with {' '.join(map(ascii, sorted(quoted)))}"]
+    )
 
 
 def _is_number(cell: str) -> bool:

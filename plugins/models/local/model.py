@@ -6,13 +6,13 @@ import asyncio
 import json
 import logging
 import time
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import urlsplit
 
 from framework.bounds import at_least
 from framework.contracts import Prompt
@@ -53,6 +53,9 @@ class LocalSettings(LLMSettings):
         prompt that does not fit is not asked and not cut: its row says so by its state.
     confidence : of a decision, by the model's log-probabilities, or as the answer states it.
     threads : that compute. More than the machine has idle make it ten times slower.
+    timeout_s : for one answer, from its turn on. It is given up then, and not asked for again, as
+        it would take as long again; llama.cpp stops at its next token, or the next 2,048 tokens of
+        a prompt.
     """
 
     name: str = PACKAGED.name
@@ -63,6 +66,7 @@ class LocalSettings(LLMSettings):
     confidence: Literal["stated", "logprobs"] = "logprobs"
     threads: Annotated[int, at_least(1)] = 1
     concurrency: Annotated[int, at_least(1)] = field(default=1, metadata=_OPERATIONAL)
+    timeout_s: Annotated[float, at_least(0.001)] = field(default=1200.0, metadata=_OPERATIONAL)
 
     def __post_init__(self) -> None:
         LLMSettings.__post_init__(self)
@@ -149,10 +153,26 @@ class Local(LLM[LocalSettings]):
         return with_chat(body, prompt)
 
     async def send(self, request: Mapping[str, Any]) -> Response:
+        limit = self.settings.timeout_s
         async with turn(self._tell_waiting):
             start = time.perf_counter()
-            response = await asyncio.to_thread(self._ask, request)
+            try:
+                async with asyncio.timeout(limit):
+                    response = await self._ask(request)
+            except TimeoutError:
+                problem = f"no answer within {limit:g} s"
+                raise CallFailed("timeout", problem, again=False) from None
+            except OSError as error:
+                raise CallFailed("connection", str(error), again=False) from None
+            except (AttributeError, LookupError, TypeError, ValueError):
+                raise CallFailed("body", "an answer that is none", again=False) from None
             return replace(response, seconds=time.perf_counter() - start)
+
+    def _tell_late(self) -> None:
+        _log.warning(
+            f"model=local: no answer within {self.settings.timeout_s:g} s, so that its case fails "
+            "(a longer model.timeout_s, a smaller budget or model.max_tokens may help)"
+        )
 
     def _tell_waiting(self) -> None:
         if not self._told_waiting:
@@ -162,37 +182,35 @@ class Local(LLM[LocalSettings]):
                 "answer by answer"
             )
 
-    def _ask(self, request: Mapping[str, Any]) -> Response:
-        needs = self._tokens(request) + int(request["max_tokens"])
+    async def _ask(self, request: Mapping[str, Any]) -> Response:
+        needs = await self._tokens(request) + int(request["max_tokens"])
         if needs > self.context:
             return Response(
                 text="", stop="unfit", tokens_in=needs, tokens_out=0, context=self.context
             )
         body = {key: value for key, value in request.items() if key not in ("model", "context")}
-        answer = self._server.handle_chat_completions(body)
+        answer = await self._post("/v1/chat/completions", body)
         if (refused := answer.get("error")) is not None:
             said = " ".join(str(refused.get("message", "")).split())[:300]
             raise CallFailed(str(refused.get("code", "body")), said, again=False)
         return response_of({**answer, "model": self.described}, request)
 
-    def _tokens(self, request: Mapping[str, Any]) -> int:
+    async def _tokens(self, request: Mapping[str, Any]) -> int:
         """Tokens of the prompt, as the model's own template and tokenizer make them."""
-        shown = self._post("/apply-template", {"messages": request["messages"]})
+        shown = await self._post("/apply-template", {"messages": request["messages"]})
         asked = {"content": shown["prompt"], "add_special": True, "parse_special": True}
-        return len(self._post("/tokenize", asked)["tokens"])
+        return len((await self._post("/tokenize", asked))["tokens"])
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        request = urllib.request.Request(
-            f"{self._server.listening_address}{path}",
-            data=json.dumps(body).encode(),
-            headers={"content-type": "application/json"},
-        )
-        with _LOOPBACK.open(request, timeout=60) as answer:
-            return read_json(answer.read())
-
-
-_LOOPBACK: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-"""What asks this machine past any proxy."""
+    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """What llama.cpp answers, by a connection of its own: once that is closed, it stops."""
+        address, content = urlsplit(self._server.listening_address), json.dumps(body).encode()
+        head = f"POST {path} HTTP/1.0\r\nContent-Length: {len(content)}\r\n"
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        try:
+            writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
+            return read_json((await reader.read()).partition(b"\r\n\r\n")[2])
+        finally:
+            writer.close()
 
 
 def _installed(path: str | None) -> Path:

@@ -12,7 +12,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,12 +57,37 @@ ANSWER = {
 
 
 class LlamaCpp:
-    """What `xllamacpp.Server` gives, with one answer and 3 tokens a word."""
+    """What `xllamacpp.Server` gives and serves, with one answer and 3 tokens a word.
+
+    hangs : whether a question is never answered; `left` is set when who asked has gone then.
+    """
 
     def __init__(self, answer: Mapping[str, Any] | str = ANSWER) -> None:
         self.text = answer if isinstance(answer, str) else json.dumps(answer)
         self.asked: list[Mapping[str, Any]] = []
         self.refuses: Mapping[str, Any] | None = None
+        self.hangs = False
+        self.left = threading.Event()
+        self.listening_address = ""
+
+    def serve(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any]) -> None:
+        if self.hangs:
+            handler.connection.settimeout(20)
+            if handler.connection.recv(1) == b"":
+                self.left.set()
+            return
+        answer = json.dumps(self.answer(handler.path, body)).encode()
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(answer)
+
+    def answer(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        if path == "/apply-template":
+            return {"prompt": " ".join(turn["content"] for turn in body["messages"])}
+        if path == "/tokenize":
+            return {"tokens": [0] * 3 * len(body["content"].split())}
+        assert path == "/v1/chat/completions"
+        return self.handle_chat_completions(body)
 
     def handle_chat_completions(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         self.asked.append(body)
@@ -99,13 +125,26 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def llama(monkeypatch: pytest.MonkeyPatch) -> LlamaCpp:
+def llama(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlamaCpp]:
     made = LlamaCpp()
     monkeypatch.setattr(local, "_installed", lambda path: Path("model.gguf"))
     monkeypatch.setattr(local, "_server", lambda *_: made)
-    words = lambda self, body: sum(3 * len(t["content"].split()) for t in body["messages"])  # noqa: E731
-    monkeypatch.setattr(Local, "_tokens", words)
-    return made
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers["Content-Length"])
+            made.serve(self, json.loads(self.rfile.read(length)))
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    made.listening_address = f"http://127.0.0.1:{server.server_port}"
+    yield made
+    server.shutdown()
+    server.server_close()
 
 
 def ask(model: Local, view: str = "Income 3,000.") -> Any:
@@ -189,6 +228,33 @@ def test_a_refusal_of_llama_cpp_is_told(llama: LlamaCpp) -> None:
     model.connect()
     with pytest.raises(CallFailed, match="400: failed to parse grammar"):
         asyncio.run(model.send(model.request("decide", Prompt(system="", user="x"), None, 0)))
+
+
+def test_an_answer_that_takes_too_long_is_given_up_and_its_case_fails(
+    llama: LlamaCpp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    llama.hangs = True
+    given = ("n_cases=1", "max_errors=5", "model.timeout_s=0.2", "hydra.run.dir=late")
+    began = time.monotonic()
+    assert run(capsys, *BASE, *given).status == 0
+    assert time.monotonic() - began < 20
+    (row,) = load_state(Path("late")).rows
+    assert row.error == "ModelError: decide: timeout: no answer within 0.2 s"
+    assert llama.left.wait(10)  # llama.cpp stops where the connection is closed
+    llama.hangs = False
+    assert ask(Local(LocalSettings(cache=None))).response.decision == "DENY"
+
+
+def test_what_is_no_answer_or_not_there_is_told(llama: LlamaCpp) -> None:
+    model = Local(LocalSettings(cache=None))
+    model.connect()
+    llama.answer = lambda path, body: "<html>"  # type: ignore[assignment,method-assign,return-value]
+    asked = model.request("decide", Prompt(system="", user="x"), None, 0)
+    with pytest.raises(CallFailed, match="body: an answer that is none"):
+        asyncio.run(model.send(asked))
+    llama.listening_address = "http://127.0.0.1:9"
+    with pytest.raises(CallFailed, match=r"connection: .*Connect call failed"):
+        asyncio.run(model.send(asked))
 
 
 def test_rows_say_which_model_answered_and_a_replay_needs_none(
@@ -410,6 +476,20 @@ def test_the_packaged_model_answers_in_the_form_and_the_same_again(
     assert summary["ledger"]["answer"]["seconds"] > 0
     record = json.loads(Path("one/answers.jsonl").read_text())
     assert 0 < record["answer"]["confidence"] < 1
+
+
+@pytest.mark.local
+def test_the_model_stops_when_its_answer_is_given_up() -> None:
+    needs_local()
+    model = Local(LocalSettings(cache=None, timeout_s=1.0))
+    model.connect()
+    asked = model.request("x", Prompt(system="", user="Tell a very long story."), None, 0)
+    with pytest.raises(CallFailed, match=r"^timeout: no answer within 1 s$"):
+        asyncio.run(model.send(asked))
+    time.sleep(1)
+    used = time.process_time()
+    time.sleep(1)
+    assert time.process_time() - used < 0.2
 
 
 @pytest.mark.local
