@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from benchmarks.chaos import places, sweeps  # noqa: F401  # which put their faults in the table
+from benchmarks.chaos import killed, places, sweeps  # noqa: F401  # which put their faults in the table
 from benchmarks.chaos.faults import FAULTS, Fault
 from benchmarks.chaos.trial import ROOT, Place
 from framework.store.atomic import as_json, write_text

@@ -20,7 +20,7 @@ def serving(answer: Answer) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.body = self.rfile.read(int(self.headers.get("content-length", 0)))
             with suppress(OSError):  # the client has gone
                 answer(self)
 

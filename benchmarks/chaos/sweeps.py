@@ -114,9 +114,9 @@ def _clock(place: Place) -> str:
     return "; ".join([ran, reported, place.run("verify", "r")])
 
 
-def _both(place: Place, *commands: tuple[str, ...]) -> str:
+def _both(place: Place, *commands: tuple[str, ...], first: str = "") -> str:
     """Two commands at once: their outcomes, in the order of the alphabet."""
-    begun = [place.start(*command) for command in commands]
+    begun = [place.start(*command, first=first) for command in commands]
     return "; ".join(sorted(place.ended(process) for process in begun))
 
 
@@ -172,6 +172,56 @@ def _same_store(place: Place) -> str:
     both = _both(place, ("sync", "r"), ("sync", "q"))
     left = sorted(p.name for p in (place.path / "mlruns").glob(".*"))
     return both + f"; LEFT {left}" * bool(left)
+
+
+_SLOWLY = """
+import time
+from framework.store import openings, register
+def slowly(read):
+    def late(path):
+        found = read(path)
+        time.sleep(1)
+        return found
+    return late
+register.locks, openings._entries = slowly(register.locks), slowly(openings._entries)
+"""
+"""Whoever reads a register writes to it a second later, so that two surely meet."""
+_PLAN = """
+title: {title}
+stop: fixed
+hypotheses:
+  - {{name: a, claim: c, role: primary, arm: bm25, against: none, axis: eda, budget: tight,
+     direction: higher, margin: 0.1, test: paired, alpha: 0.05, n: 10}}
+"""
+
+
+@fault("two at once", "pre-registrations locked in one register, then the same one twice")
+def _same_register(place: Place) -> str:
+    for name in ("a", "b", "c"):
+        (place.path / f"{name}.yaml").write_text(_PLAN.format(title=name))
+    told = [
+        _both(place, ("prereg", "lock", one), ("prereg", "lock", other), first=_SLOWLY)
+        for one, other in (("a.yaml", "b.yaml"), ("c.yaml", "c.yaml"))
+    ]
+    told.append(place.run("prereg", "list"))
+    return "; ".join(told) + f"; {len(place.said[-2].splitlines())} locked"
+
+
+_LOOP = (
+    "protocol=improve", "target=longmemeval", "tracking=none", "report=false", "domain.sessions=6",
+    "protocol.pool=24", "protocol.optimize=6", "protocol.confirm=6", "protocol.test=6",
+    "protocol.max_candidates=1",
+)  # fmt: skip
+
+
+@fault("two at once", "improvement loops that open the same held-out cases")
+def _same_opening(place: Place) -> str:
+    loops = [(*_LOOP, f"hydra.run.dir={name}") for name in ("q", "r")]
+    told = [_both(place, *loops, first=_SLOWLY)]
+    told += [place.run("verify", name) for name in ("q", "r")]
+    opened = (place.path / "openings.jsonl").read_text().splitlines()
+    flagged = sum("had been opened before" in said for said in place.said)
+    return "; ".join(told) + f"; {len(opened)} opened, {flagged} told of the other"
 
 
 @fault("MLflow", "the disk is full while its tables are made, then again")

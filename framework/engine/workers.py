@@ -204,31 +204,38 @@ def _work(
     here: int,
     run: Callable[[int, Callable[[Any], None]], Any],
 ) -> None:
-    """A worker's life: job after job, until there is no one to ask."""
-    os.setpgrp()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    for connection in inherited:
-        connection.close()
-    os.close(here)
-    threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
-    lock = threading.Lock()
+    """A worker's life: job after job, until there is no one to ask.
 
-    def say(job: int, kind: str, content: Any) -> None:
-        try:
-            with lock:
-                boss.send(_Told(job, kind, content))
-        except BrokenPipeError:  # nobody hears any more
-            raise KeyboardInterrupt from None
+    It can be told to stop at any moment, and leaves nothing to be ended after it.
+    """
+    try:
+        os.setpgrp()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for connection in inherited:
+            connection.close()
+        os.close(here)
+        threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
+        lock = threading.Lock()
 
-    while True:
-        try:
+        def say(job: int, kind: str, content: Any) -> None:
+            try:
+                with lock:
+                    boss.send(_Told(job, kind, content))
+            except OSError:  # nobody hears any more
+                raise KeyboardInterrupt from None
+
+        while True:
             job: int = boss.recv()
             told = partial(say, job)
             with _logged_to(partial(told, "log")):
                 told(*_ended(partial(run, job, partial(told, "tell"))))
-        except (EOFError, OSError, KeyboardInterrupt):
-            return
+    except (EOFError, OSError, KeyboardInterrupt):
+        pass
+    except Exception:
+        traceback.print_exc()
+    finally:
+        os._exit(0)
 
 
 def _ended(job: Callable[[], Any]) -> tuple[str, Any]:

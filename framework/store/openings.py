@@ -7,21 +7,18 @@ a register that was taken away, shortened or rewritten is found out.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from framework.errors import DataError, UserError
-from framework.store import JOURNAL, Clock, Journal, JournalEvent, read, utc_now
-from framework.store.atomic import lock
+from framework.errors import DataError
+from framework.store import JOURNAL, Clock, JournalEvent, read, utc_now
 from framework.store.directory import SWEEP_PLAN
+from framework.store.register import alone, journal_at
 
 OPENINGS: Final = "openings.jsonl"
 """Lies where the run directories lie, those of sweeps among them."""
 OPENED: Final = "heldout.opened"
-_WAIT_S: Final = 60.0
 
 
 def register(opened: str, run: Path, *, clock: Clock = utc_now) -> dict[str, Any]:
@@ -34,13 +31,12 @@ def register(opened: str, run: Path, *, clock: Clock = utc_now) -> dict[str, Any
     damaged.
     """
     began, path = next(read(run / JOURNAL)).hash, register_of(run)
-    with _alone(path.parent):
+    with alone(path):
         entries = _entries(path)
         same = [entry for entry in entries if entry.payload["digest"] == opened]
         own = next((entry for entry in same if entry.payload["began"] == began), None)
         if own is None:
-            make = Journal.open if entries else Journal.create
-            with make(path, clock=clock, fsync=True) as journal:
+            with journal_at(path, clock) as journal:
                 own = journal.append(OPENED, {"digest": opened, "run": run.name, "began": began})
         before = [entry.payload["run"] for entry in same if entry.seq < own.seq]
     return {"digest": opened, "number": len(before) + 1, "before": before, "head": own.hash}
@@ -85,20 +81,3 @@ def flags(opening: Mapping[str, Any], path: Path | None = None) -> Iterator[str]
 
 def _entries(path: Path) -> list[JournalEvent]:
     return list(read(path)) if path.exists() else []
-
-
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """Hold the directory of the register: loops of a sweep end at the same time."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        held = os.open(directory, os.O_RDONLY)
-    except OSError as error:
-        raise UserError(
-            f"cannot register what is opened in {directory}: {error.strerror}"
-        ) from error
-    try:
-        lock(held, _WAIT_S, f"the register {directory}")
-        yield
-    finally:
-        os.close(held)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any, Final
 
 from framework.errors import UserError
 from framework.store import Clock, Journal, JournalEvent, read, utc_now
+from framework.store.atomic import lock as hold
 from framework.store.hypotheses import Preregistration
 from framework.text.canonical import digest
 
@@ -17,6 +20,7 @@ REGISTER: Final = Path("runs") / "prereg.jsonl"
 PUBLISHED: Final = Path("conf") / "prereg" / "register.jsonl"
 """The register that comes with the repository: what was locked for the results in its docs."""
 LOCKED: Final = "prereg.locked"
+_WAIT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +42,38 @@ def lock(
     Raises UserError where this content is locked under this name already, or the register cannot
     be written, DataError (file, line) where the register is damaged.
     """
-    if path.exists():
-        known = [entry for entry in locks(path) if entry.name == plan.name]
-        same = next((entry for entry in known if entry.digest == plan.digest), None)
-        if same is not None:
-            raise UserError(f"{plan.name} is locked already, since {same.time:%Y-%m-%d %H:%M:%S}")
-        journal = Journal.open(path, clock=clock, fsync=True)
-    else:
+    entry = {"name": plan.name, "digest": plan.digest, "content": dict(content)}
+    with alone(path):
+        for known in locks(path):
+            if (known.name, known.digest) == (plan.name, plan.digest):
+                since = f"{known.time:%Y-%m-%d %H:%M:%S}"
+                raise UserError(f"{plan.name} is locked already, since {since}")
+        with journal_at(path, clock) as journal:
+            return _entry(journal.append(LOCKED, entry))
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the directory of a register, which is made where there is none: others wait a minute.
+
+    Raises UserError where it can't be made or held.
+    """
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        journal = Journal.create(path, clock=clock, fsync=True)
-    with journal:
-        event = journal.append(
-            LOCKED, {"name": plan.name, "digest": plan.digest, "content": dict(content)}
-        )
-    return _entry(event)
+        held = os.open(path.parent, os.O_RDONLY)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        hold(held, _WAIT_S, f"the register {path.parent}")
+        yield
+    finally:
+        os.close(held)
+
+
+def journal_at(path: Path, clock: Clock) -> Journal:
+    """The journal of a register, a new one where there is none. Raises as `Journal` does."""
+    make = Journal.open if path.exists() else Journal.create
+    return make(path, clock=clock, fsync=True)
 
 
 def locks(path: Path) -> list[Lock]:

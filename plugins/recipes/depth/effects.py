@@ -25,11 +25,11 @@ from framework.reporting.figures.style import (
     rows_axis,
     whisker,
 )
-from framework.statistics.proportions import beta_superiority
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes.depth._cases import has_edges, is_fair, values
 from plugins.recipes.depth._knobs import Sweeps, needs
 from plugins.recipes.depth._mediation import Mediation, mediation
+from plugins.recipes.depth._superiority import beta_superiority
 
 _DEEP: Final = 3
 _PRIOR: Final = 0.5

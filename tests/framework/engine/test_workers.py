@@ -103,6 +103,7 @@ def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals, statu
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (status, ""), err
+    assert "Traceback" not in err
     while alive_in(tmp_path) and time.monotonic() < until + 30:
         time.sleep(0.1)
     assert alive_in(tmp_path) == []
@@ -110,6 +111,23 @@ def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals, statu
         assert err.splitlines()[-1] == "interrupted; resume it with resume=s"
         for path in tmp_path.glob("s/*/journal.jsonl"):
             assert verify_run(path.parent).journal.intact
+
+
+_STOPPED_AT_ITS_START = """
+import os, signal, threading, time
+from framework.engine.workers import Pool
+threading.Thread.start = lambda thread: os.kill(os.getpid(), signal.SIGTERM)
+with Pool(2, lambda number, tell: None, lambda number, told: None):
+    time.sleep(0.5)
+"""
+
+
+def test_a_worker_that_is_stopped_at_its_start_leaves_no_traceback() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _STOPPED_AT_ITS_START],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_error_in_a_worker_is_raised_when_the_others_have_ended() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from framework.analysis.evidence import Job, higher_is_better
-from framework.statistics.proportions import beta_superiority
+from plugins.recipes.depth._superiority import beta_superiority
 from tests.plugins.recipes.pages import Printed, at, mean, near, values
 
 Check = Callable[[list[Job], dict[str, Printed], str], None]

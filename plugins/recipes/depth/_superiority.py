@@ -1,0 +1,33 @@
+"""How probable it is that one rate is above another, from counts of independent samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def beta_superiority(
+    successes_a: int, n_a: int, successes_b: int, n_b: int, prior: float = 0.5
+) -> float:
+    """Return P(rate of a > rate of b | counts) for independent samples, Jeffreys prior by default.
+
+    Integrates b's distribution function over a's quantiles: P = mean of F_b(F_a^-1(u)).
+
+    Args:
+        successes_a: of n_a.
+        n_a: trials of a, 0 or more.
+        successes_b: of n_b.
+        n_b: trials of b, 0 or more.
+        prior: both parameters of the Beta prior.
+
+    Raises:
+        ValueError: successes outside 0..n.
+    """
+    from scipy.special import betainc, betaincinv
+
+    for successes, n in ((successes_a, n_a), (successes_b, n_b)):
+        if not 0 <= successes <= n:
+            raise ValueError(f"{successes} successes of {n}")
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    quantiles = betaincinv(successes_a + prior, n_a - successes_a + prior, (nodes + 1) / 2)
+    below = betainc(successes_b + prior, n_b - successes_b + prior, quantiles)
+    return float(np.sum(weights * below) / 2)
