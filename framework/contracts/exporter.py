@@ -1,25 +1,28 @@
-"""Exporters: a run's journal in another system's format."""
+"""Exporters: a run in another system's format."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 class Exporter(ABC):
-    """Writes a journal for another system. `export RUN --to NAME FILE` calls it.
+    """Writes a run as a file of another system. `export RUN --to NAME FILE` calls it.
 
-    opens : the command that opens a file, `{}` being the file's absolute path.
+    opens : the command that opens a file, `{}` being the file's absolute path. counts : what
+    `write` counts. of_cases : whether chosen cases can be written, not only all.
     """
 
     name: ClassVar[str]
     opens: ClassVar[str]
+    counts: ClassVar[str]
+    of_cases: ClassVar[bool]
 
     @abstractmethod
-    def write(self, run: str, events: Iterator[Any], path: Path) -> int:
-        """Write a run's `framework.store.JournalEvent`s into a new file; how many they are.
+    def write(self, run: Path, path: Path, cases: Collection[str]) -> int:
+        """Write a run's directory into a new file, all cases or those of `cases`; return how many.
 
-        Raises UserError where there is none, or what it needs is not installed.
+        Raises UserError where there is nothing to write, or what it needs is not installed.
         """

@@ -1,4 +1,4 @@
-"""`export`: a run's journal in another system's format."""
+"""`export`: a run in another system's format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @register("command", "export")
 class Export(Command):
-    """A run's journal in another system's format."""
+    """A run in another system's format."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN")
@@ -24,18 +24,25 @@ class Export(Command):
             "--to", required=True, metavar="SYSTEM", help="`list exporter` shows them"
         )
         parser.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
+        parser.add_argument(
+            "cases", nargs="*", metavar="case=ID", help="only these cases, where SYSTEM takes some"
+        )
 
     def run(self, args: argparse.Namespace) -> int:
         return export(args)
 
 
 def export(args: argparse.Namespace) -> int:
-    """Write the journal of a run as a file that the other system's own tools open."""
+    """Write a run as a file that the other system's own tools open."""
     from framework.registry import find
-    from framework.store import JOURNAL, read
 
     exporter: Exporter = find("exporter", args.to).cls()
     run, target = Path(args.run), Path(args.path)
+    if wrong := [word for word in args.cases if not word.startswith("case=")]:
+        raise UserError(f"export: {wrong[0]!r} is no case=ID")
+    if args.cases and not exporter.of_cases:
+        raise UserError(f"export --to {args.to} takes whole runs; leave out {args.cases[0]}")
+    cases = [word.removeprefix("case=") for word in args.cases]
     if target.exists():
         raise UserError(f"{target}: exists already; choose another file")
     if not target.parent.is_dir():
@@ -43,10 +50,10 @@ def export(args: argparse.Namespace) -> int:
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
-        n = exporter.write(run.resolve().name, read(run / JOURNAL), partial)
+        n = exporter.write(run.resolve(), partial, cases)
         partial.rename(target)
     finally:
         for left in target.parent.glob(f"{partial.name}*"):
             left.unlink()
-    print(f"{n} events; look at them: {exporter.opens.format(target.resolve())}")
+    print(f"{n} {exporter.counts}; look at them: {exporter.opens.format(target.resolve())}")
     return 0

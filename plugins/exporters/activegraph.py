@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from framework.contracts.exporter import Exporter
 from framework.errors import UserError
 from framework.registry import register
-from framework.store import JournalEvent
+from framework.store import JOURNAL, read
 
 
 @register("exporter", "activegraph")
@@ -22,8 +22,10 @@ class ActiveGraph(Exporter):
     """
 
     opens = "activegraph inspect sqlite:///{}"
+    counts = "events"
+    of_cases = False
 
-    def write(self, run: str, events: Iterator[JournalEvent], path: Path) -> int:
+    def write(self, run: Path, path: Path, cases: Collection[str]) -> int:
         try:
             from activegraph.core.event import Event
             from activegraph.store.sqlite import SQLiteEventStore
@@ -32,13 +34,14 @@ class ActiveGraph(Exporter):
                 "export --to activegraph needs the extra: pip install 'decisionbench[activegraph]'"
             ) from None
 
+        events = read(run / JOURNAL)
         first = next(events, None)
         if first is None:
             raise UserError(f"{run}: its journal holds no event")
-        store: Any = SQLiteEventStore(str(path), run_id=run)
+        store: Any = SQLiteEventStore(str(path), run_id=run.name)
         n = 0
         try:
-            store.upsert_run(created_at=first.time, label=run)
+            store.upsert_run(created_at=first.time, label=run.name)
             for event in chain([first], events):
                 link = {"seq": event.seq, "hash": event.hash, "prev_hash": event.prev_hash}
                 store.append(

@@ -1,0 +1,208 @@
+"""MLflow GenAI: each answered case as a trace, and the cases as an evaluation dataset."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from framework.config import stored_plan
+from framework.contracts import RowKey
+from framework.contracts.exporter import Exporter
+from framework.errors import UserError
+from framework.records import Case, Gold, Row
+from framework.registry import register
+from framework.store import JOURNAL, read
+from framework.store.directory import ANSWERS, State, load_finished, read_summary
+from framework.text.reading import read_json
+
+_LAST: Final = "control_and_score"
+_PHASES: Final = ("ingest", "recall", "answer", _LAST)
+"""What of a row's timing a trace is laid out by, in the order of the path."""
+_SECOND: Final = 1_000_000_000
+
+
+@register("exporter", "mlflow")
+class MlflowGenAI(Exporter):
+    """An SQLite file that `mlflow ui` opens: an experiment of the run's name.
+
+    A trace is the path of one row: what memory recalled (documents with their ids), each request to
+    a model with its response, and the answer. Its tags are the row's key; its feedback the run's
+    headline axes and success, computed from code; its expectations what the right answer is. A span
+    ends where the next begins: the phases' seconds are measured, their order is that of the path.
+    The dataset has one record a case: task and view as inputs, the right answer as expectation, so
+    that `mlflow.genai.evaluate` can ask another model about the same views.
+    """
+
+    opens = "mlflow ui --backend-store-uri sqlite:///{}"
+    counts = "traces"
+    of_cases = True
+
+    def write(self, run: Path, path: Path, cases: Collection[str]) -> int:
+        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+        import mlflow
+
+        logging.getLogger("mlflow").setLevel(logging.WARNING)
+        state = load_finished(run)
+        rows = {row.key: row for row in state.rows if not cases or row.case_id in cases}
+        if unknown := set(cases) - {row.case_id for row in rows.values()}:
+            raise UserError(f"{run} has no case {min(unknown)!r}; rows.parquet lists them")
+        if not rows:
+            raise UserError(f"{run} holds no case")
+        asked = _cases(state, {row.case_id for row in rows.values()})
+        headline = [name for name in read_summary(run)["headline"] if isinstance(name, str)]
+        records: dict[str, dict[str, Any]] = {}
+        traces: dict[str, RowKey] = {}
+        with _experiment(path, run.name) as experiment:
+            for key, record, ended in _answered(state, rows):
+                row, case = rows[key], asked[rows[key].case_id]
+                traces[_trace(experiment, row, record, case, ended)] = key
+                records[row.case_id] = _record(record, case)
+            mlflow.flush_trace_async_logging()  # what is said of a trace needs it to be there
+            for trace, key in traces.items():
+                _assess(trace, rows[key], asked[rows[key].case_id].gold, headline)
+            _dataset(run.name, experiment, list(records.values()))
+        return len(rows)
+
+
+def _cases(state: State, wanted: Collection[str]) -> Mapping[str, Case]:
+    """By id, the run's cases of these ids, made or read again by its domain."""
+    top, domain = (plan := stored_plan(state)).top, plan.parts["domain"].create()
+    found = {c.id: c for c in domain.cases(top.n_cases, top.seed) if c.id in wanted}
+    if missing := set(wanted) - found.keys():
+        raise UserError(f"{state.path}: its domain has no case {min(missing)!r} any more")
+    return found
+
+
+def _answered(
+    state: State, rows: Mapping[RowKey, Row]
+) -> Iterator[tuple[RowKey, Mapping[str, Any], int]]:
+    """Of each of the rows its stored answer and when it was finished, in nanoseconds."""
+    ended: dict[RowKey, int] = {}
+    for event in read(state.path / JOURNAL):
+        if event.type == "case.finished":
+            kept = event.payload["row"]
+            key = tuple(kept[name] for name in ("case_id", "arm", "trial", "repeat"))
+            ended[(*key, kept.get("turn", 0))] = round(_seconds(event.time) * 1000) * 1_000_000
+    records: dict[RowKey, Mapping[str, Any]] = {}
+    for line in (state.path / ANSWERS).read_bytes().splitlines():
+        record = read_json(line)
+        records[tuple(record["key"])] = record  # of a case that was run again the last one counts
+    for key in rows:
+        yield key, records[key], ended[key]
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
+
+
+@contextmanager
+def _experiment(path: Path, name: str) -> Iterator[str]:
+    """A new file with one experiment, which MLflow's own calls go to inside; yields its id."""
+    import mlflow
+
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(f"sqlite:///{path}")
+    try:
+        with TemporaryDirectory() as again:  # MLflow writes spans there too; the database has them
+            yield mlflow.create_experiment(name, artifact_location=again)
+    finally:
+        mlflow.set_tracking_uri(before)
+
+
+def _trace(experiment: str, row: Row, record: Mapping[str, Any], case: Case, ended: int) -> str:
+    """Write a row's trace; return its id."""
+    import mlflow
+    from mlflow.entities import Document, SpanStatusCode
+    from mlflow.entities.span import NO_OP_SPAN_TRACE_ID
+
+    lasted = [round(row.timing.get(f"{name}_s", 0.0) * _SECOND) for name in _PHASES]
+    begun = ended - sum(lasted)
+    starts = [begun + after for after in accumulate([0, *lasted])]
+    during = {phase: (starts[i], starts[i + 1]) for i, phase in enumerate(_PHASES)}
+    key = {"arm": row.arm, "trial": row.trial, "repeat": row.repeat, "turn": row.turn}
+    root = mlflow.start_span_no_context(
+        f"case {row.case_id}",
+        span_type="AGENT",
+        inputs=_task(case),
+        tags={name: str(value) for name, value in {"case": row.case_id, **key}.items()},
+        experiment_id=experiment,
+        start_time_ns=begun,
+    )
+    if (
+        root.trace_id == NO_OP_SPAN_TRACE_ID
+    ):  # which MLflow gives for whatever went wrong, and only logs
+        raise UserError(f"MLflow made no trace of case {row.case_id}; is tracing switched off?")
+
+    def step(name: str, kind: str, inputs: Any, outputs: Any, phase: str) -> None:
+        start, end = during.get(phase, during[_LAST])
+        span = mlflow.start_span_no_context(
+            name, span_type=kind, parent_span=root, inputs=inputs, start_time_ns=start
+        )
+        span.set_outputs(outputs)
+        span.end(end_time_ns=end)
+
+    query = {"query": record.get("query") or case.task.query}
+    view = [
+        Document(item["text"], {"doc_uri": ", ".join(item["source_ids"])}, id=item["id"])
+        for item in record.get("view", ())
+    ]
+    step("recall", "RETRIEVER", query, view, "recall")
+    for said in record.get("prompts", ()):
+        messages = {name: said[name] for name in ("system", "user") if said.get(name)}
+        step(said["operation"], "CHAT_MODEL", messages, said["response"], said["phase"])
+    root.set_outputs({"error": row.error} if row.error else record.get("answer"))
+    code = SpanStatusCode.ERROR if row.error else SpanStatusCode.OK
+    root.set_status(code)
+    root.end(end_time_ns=ended)
+    trace: str = root.trace_id
+    return trace
+
+
+def _assess(trace: str, row: Row, gold: Gold, headline: Sequence[str]) -> None:
+    """Say of a trace what was measured of its row, and what is right."""
+    import mlflow
+    from mlflow.entities import AssessmentSource
+
+    source = AssessmentSource(source_type="CODE", source_id="decisionbench")
+    scores = {"success": row.success, **{name: row.axes.get(name) for name in headline}}
+    for name, value in scores.items():
+        if value is not None:
+            mlflow.log_feedback(trace_id=trace, name=name, value=float(value), source=source)
+    for name, expected in _expected(gold).items():
+        mlflow.log_expectation(trace_id=trace, name=name, value=expected, source=source)
+
+
+def _task(case: Case) -> dict[str, str]:
+    return {"instruction": case.task.instruction, "query": case.task.query}
+
+
+def _record(record: Mapping[str, Any], case: Case) -> dict[str, Any]:
+    memory = [item["text"] for item in record.get("view", ())]
+    return {
+        "inputs": {"case": case.id, **_task(case), "memory": memory},
+        "expectations": _expected(case.gold),
+    }
+
+
+def _expected(gold: Gold) -> dict[str, Any]:
+    """What is right, under the names that MLflow's own scorers read; nothing that is empty."""
+    sources = dict.fromkeys(id_ for item in gold.items for id_ in item.source_ids)
+    said: dict[str, Any] = {
+        "expected_response": gold.decision or gold.answer,
+        "reasons": list(gold.principal_reasons),
+        "evidence": list(sources or dict.fromkeys(gold.evidence)),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _dataset(name: str, experiment: str, records: Sequence[dict[str, Any]]) -> None:
+    from mlflow.genai.datasets import create_dataset
+
+    create_dataset(name=name, experiment_id=[experiment]).merge_records(list(records))
