@@ -39,7 +39,7 @@ class Turn(Protocol):
 
     number : from 0; the row's. room : tokens that its view may hold where the budget allows more;
     None where nothing else bounds it. written : events written to memory since the history, oldest
-    first. wrote : whether any of them is new with this turn.
+    first. wrote : how many of them are new with this turn.
     """
 
     @property
@@ -49,7 +49,7 @@ class Turn(Protocol):
     @property
     def written(self) -> tuple[Event, ...]: ...
     @property
-    def wrote(self) -> bool: ...
+    def wrote(self) -> int: ...
     @property
     def queries(self) -> tuple[str, ...]:
         """What memory was asked in the session so far, oldest first."""

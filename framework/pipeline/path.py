@@ -442,18 +442,25 @@ class Pipeline:
     async def _written(self, memory: Memory, case: Case, job: _Job, ledger: Ledger) -> Memory:
         """The memory with what a session wrote to it: built again, with those events at its end.
 
-        What that takes beyond the ingest of the history is booked on `write`, once.
+        What that takes beyond the memory as it was before the newest is booked on `write`, once.
         """
-        assert job.turn is not None
-        written, key = job.turn.written, (case.history_id, job.trial, job.repeat)
-        name = f"{case.history_id} {digest(list(written))}"
-        make = partial(self._ingest, *key, written)
-        made = await self.memories.get((name, job.trial, job.repeat), make, self.places)
+        turn, key = job.turn, (case.history_id, job.trial, job.repeat)
+        assert turn is not None
+
+        async def built(written: tuple[Event, ...]) -> Memory:
+            if not written:
+                return memory
+            name = f"{case.history_id} {digest(list(written))}"
+            make = partial(self._ingest, *key, written)
+            return await self.memories.get((name, job.trial, job.repeat), make, self.places)
+
+        made = await built(turn.written)
         if made.error is not None:
             raise made.error
-        if job.turn.wrote:
+        if turn.wrote:
+            before = (await built(turn.written[: -turn.wrote])).usage
             for phase, usage in made.usage.items():
-                ledger.book("write", usage.less(memory.usage.get(phase, Usage())))
+                ledger.book("write", usage.less(before.get(phase, Usage())))
         return made
 
     async def _ingest(

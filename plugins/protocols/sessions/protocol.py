@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import islice
-from typing import Annotated, Any, ClassVar, Final
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, Interactive, RowKey, RunProtocol
@@ -15,6 +16,7 @@ from framework.errors import UserError
 from framework.pipeline.path import Pipeline
 from framework.records import Case, Row
 from framework.registry import register
+from plugins.protocols.sessions.linked import Linked
 from plugins.protocols.sessions.next_action import NextAction
 from plugins.protocols.sessions.session import Agent, Limits, Session
 
@@ -22,6 +24,8 @@ ENDED: Final = "session.ended"
 """Type of the event that says how a session ended, and after how many turns."""
 Pair = tuple[Row, Mapping[str, Any]]
 _Key = tuple[str, str, int, int]
+_Place = tuple[Session, int, int]
+"""A session with its trial and repeat."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,10 @@ class SessionsSettings(Bounded):
         is the last. shown : most tokens of all its views together, each of which the budget bounds
         by itself; an unbudgeted arm too is held to it. null: no bound.
     writes : whether what was tried and what came of it is written to memory, which is then asked
-        again. k : most items asked of an arm; null for as many as the budget could hold.
+        again; of a series of cases, what each of them left too (`Linked`).
+    carries : what of the earlier cases of a series stays written: `decisions`, what they left; or
+        `all`, what was tried on them too.
+    k : most items asked of an arm; null for as many as the budget could hold.
     agent : `model`, the run's; or a control, `oracle` (answers the reference at once) or `stubborn`
         (gives one empty answer again and again). Controls ask no model.
     """
@@ -41,12 +48,19 @@ class SessionsSettings(Bounded):
     tokens: Annotated[int | None, at_least(1)] = None
     shown: Annotated[int | None, at_least(1)] = None
     writes: bool = False
+    carries: Literal["decisions", "all"] = "decisions"
     k: Annotated[int | None, at_least(1)] = None
     agent: Agent = "model"
 
     def identity(self) -> dict[str, Any]:
-        """With the prompts of the operation that only sessions ask."""
-        return {**asdict(self), "next_action": NextAction().files.digest}
+        """With the prompts of the operation that only sessions ask.
+
+        `carries` only where it is not the default, which every run of before it had.
+        """
+        found = {**asdict(self), "next_action": NextAction().files.digest}
+        if self.carries == "decisions":
+            del found["carries"]
+        return found
 
 
 @register("protocol", "sessions")
@@ -54,8 +68,9 @@ class Sessions(RunProtocol[SessionsSettings]):
     """Sessions of many turns: act, be answered, ask memory again, until the task is settled.
 
     The domain says what comes back (`framework.contracts.Interactive`). The sessions of some cases
-    go on together, turn by turn, so that a memory is made once. A run that was cut off goes through
-    the turns of an unfinished session again: what a model was asked then is in the cache.
+    go on together, turn by turn, so that a memory is made once; cases of a series come one after
+    the other (`Linked`). A run that was cut off goes through the turns of an unfinished session, or
+    series, again: what a model was asked then is in the cache.
     """
 
     axes: ClassVar[tuple[str, ...]] = ("session_outcome",)
@@ -81,36 +96,48 @@ class Sessions(RunProtocol[SessionsSettings]):
         self, pipeline: Driven, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[Pair]:
         assert isinstance(pipeline, Pipeline)
-        over = self._over(done)
-        open_ = (s for s in self._sessions(pipeline, cases) if _key(pipeline, *s) not in over)
-        while together := list(islice(open_, max(_TOGETHER, pipeline.places))):
-            async for pair in self._through(pipeline, together, done):
+        ended = self._ended()
+        most = pipeline.places
+        if not isinstance(pipeline.domain, Linked):  # whose series have a history each
+            most = max(_TOGETHER, most)
+        open_ = (
+            series
+            for series in self._series(pipeline, cases)
+            if not all(_over(_key(pipeline, *one), ended, done) for one in series)
+        )
+        while together := list(islice(open_, most)):
+            async for pair in self._through(pipeline, together, done, ended):
                 yield pair
 
     async def _through(
         self,
         pipeline: Pipeline,
-        together: list[tuple[Session, int, int]],
+        together: list[list[_Place]],
         done: frozenset[RowKey],
+        ended: Mapping[_Key, int],
     ) -> AsyncIterator[Pair]:
-        """All turns of some sessions: the first of each, then the second of those that go on."""
-        left = {_key(pipeline, *each): each for each in together}
+        """All turns of some series: one of the session that each is at, then the next of each."""
+        left = {_key(pipeline, *series[0]): series for series in together}
         while left and not pipeline.cancel.cancelled:
             async for row, record in pipeline.bounded(self._turns(pipeline, left)):
-                session = left[row.key[:4]][0]
+                key = row.key[:4]
+                session = left[key][0][0]
                 if row.key not in done:
-                    timing = {**row.timing, "environment_s": session.environment_s}
-                    yield replace(row, timing=timing), record
-                if session.ended or row.error or row.state:
-                    del left[row.key[:4]]
-                    self.context.write(ENDED, _ended(row, session))
-                else:
+                    yield replace(row, timing=_timing(row, session)), record
+                if not (session.ended or row.error or row.state):
                     session.begin()
+                    continue
+                if key not in ended:
+                    self.context.write(ENDED, _ended(row, session))
+                _, *rest = left.pop(key)
+                if rest:
+                    rest[0][0].follow(session, self.settings.carries)
+                    left[_key(pipeline, *rest[0])] = rest
 
     def _turns(
-        self, pipeline: Pipeline, left: Mapping[_Key, tuple[Session, int, int]]
+        self, pipeline: Pipeline, left: Mapping[_Key, list[_Place]]
     ) -> Iterator[Callable[[], Coroutine[Any, Any, Pair]]]:
-        for session, trial, repeat in list(left.values()):
+        for (session, trial, repeat), *_ in list(left.values()):
             yield partial(
                 pipeline.turn,
                 session.case,
@@ -120,43 +147,58 @@ class Sessions(RunProtocol[SessionsSettings]):
                 k=self.settings.k,
             )
 
-    def _sessions(
-        self, pipeline: Pipeline, cases: Iterable[Case]
-    ) -> Iterator[tuple[Session, int, int]]:
-        """A session for each case, trial and repeat."""
-        settings, domain = self.settings, pipeline.domain
-        assert isinstance(domain, Interactive)
-        limits = Limits(turns=settings.turns, tokens=settings.tokens, shown=settings.shown)
-        for case in cases:
+    def _series(self, pipeline: Pipeline, cases: Iterable[Case]) -> Iterator[list[_Place]]:
+        """Sessions that follow each other: those of a series, and any other alone."""
+        domain = pipeline.domain
+        if isinstance(domain, Linked):
+            moved = (replace(case, history_id=domain.opened(case)) for case in cases)
+            groups = (tuple(own) for _, own in groupby(moved, key=attrgetter("history_id")))
+        else:
+            groups = ((case,) for case in cases)
+        for group in groups:
             for trial in range(pipeline.trials):
                 for repeat in range(pipeline.repeats):
-                    session = Session(
-                        case=case,
-                        domain=domain,
-                        reader=pipeline.reader,
-                        agent=settings.agent,
-                        limits=limits,
-                        writes=settings.writes,
-                    )
-                    yield session, trial, repeat
+                    yield [(self._session(pipeline, case), trial, repeat) for case in group]
 
-    def _over(self, done: frozenset[RowKey]) -> set[_Key]:
-        """The sessions whose end and whose every turn the journal holds."""
-        over = set()
-        for type_, payload in self.context.recorded:
-            if type_ == ENDED:
-                key = (payload["case_id"], payload["arm"], payload["trial"], payload["repeat"])
-                if all((*key, n) in done for n in range(payload["turns"])):
-                    over.add(key)
-        return over
+    def _session(self, pipeline: Pipeline, case: Case) -> Session:
+        settings, domain = self.settings, pipeline.domain
+        assert isinstance(domain, Interactive)
+        return Session(
+            case=case,
+            domain=domain,
+            reader=pipeline.reader,
+            agent=settings.agent,
+            limits=Limits(turns=settings.turns, tokens=settings.tokens, shown=settings.shown),
+            writes=settings.writes,
+        )
+
+    def _ended(self) -> dict[_Key, int]:
+        """The sessions whose end the journal holds, and their turns."""
+        return {
+            (end["case_id"], end["arm"], end["trial"], end["repeat"]): end["turns"]
+            for type_, end in self.context.recorded
+            if type_ == ENDED
+        }
 
 
 _TOGETHER: Final = 32
 """Sessions that go on together at the least."""
 
 
+def _over(key: _Key, ended: Mapping[_Key, int], done: frozenset[RowKey]) -> bool:
+    """Whether the journal holds the end of a session and its every turn."""
+    return key in ended and all((*key, n) in done for n in range(ended[key]))
+
+
 def _key(pipeline: Pipeline, session: Session, trial: int, repeat: int) -> _Key:
     return session.case.id, pipeline.arm, trial, repeat
+
+
+def _timing(row: Row, session: Session) -> Mapping[str, float]:
+    """With the seconds of the environment, and of building the memory with what is new in it."""
+    built = row.timing.get("ingest_s", 0.0) if session.writing else 0.0
+    written = {"write_s": built} if session.writes else {}
+    return {**row.timing, "environment_s": session.environment_s, **written}
 
 
 def _ended(row: Row, session: Session) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from framework.contracts import Client, Interactive, Reader
 from framework.errors import UnreadableError
 from framework.records import Answer, Case, Event, Item, MemoryView, TaskCard, Usage
 from plugins.protocols.sessions.agents import answered, scripted
+from plugins.protocols.sessions.linked import Linked
 from plugins.protocols.sessions.next_action import (
     ALWAYS,
     ANSWER,
@@ -45,7 +46,11 @@ class Limits:
 
 @dataclass(kw_only=True)
 class Session:
-    """A task, who works on it, and the account of it so far. It is its own turn (`Turn`)."""
+    """A task, who works on it, and the account of it so far. It is its own turn (`Turn`).
+
+    begun : events that were written before its first turn; events : those and its own. wrote : how
+    many are new; writing : whether any was with the turn that is over.
+    """
 
     case: Case
     domain: Interactive
@@ -57,8 +62,10 @@ class Session:
     turns: list[Exchange] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     found: list[Sequence[Item]] = field(default_factory=list)
+    begun: tuple[Event, ...] = ()
     events: list[Event] = field(default_factory=list)
-    wrote: bool = False
+    wrote: int = 0
+    writing: bool = False
     waiting: str = ""
     standing: Answer | None = None
     shown: int = 0
@@ -89,6 +96,18 @@ class Session:
         self.number += 1
         self.environment_s = 0.0
 
+    def follow(self, before: Session, carries: Literal["decisions", "all"]) -> None:
+        """Begin with what was written before in its series, and what the last case left.
+
+        carries : whether what was tried there stays written too.
+        """
+        if self.writes and isinstance(self.domain, Linked):
+            left = self.domain.left_by(before.case)
+            stays = before.events if carries == "all" else before.begun
+            self.events = [*stays, *left]
+            self.begun = tuple(self.events)
+            self.wrote = len(left)
+
     async def items(
         self, query: str, recall: Callable[[str], Awaitable[Sequence[Item]]]
     ) -> Sequence[Item]:
@@ -118,6 +137,7 @@ class Session:
         What a model says that can't be read is a turn lost: the session goes on.
         """
         self.shown += view.tokens
+        self.writing = bool(self.wrote)
         try:
             done = await self._act(task, view, client)
         except UnreadableError as error:
@@ -208,11 +228,11 @@ class Session:
 
     def _remember(self, done: Exchange) -> None:
         """Write to memory what was tried and what came of it, where the session writes."""
-        self.wrote = False
+        self.wrote = 0
         if self.writes and done.action == ANSWER and not done.settled:
             last = self.number + 1
             text = f"On the task: {self.case.task.query}\nTurn {last}: {told((done,))}"
             self.events.append(
                 Event(id=f"{self.case.id}-turn-{last}", text=text, time="", kind="session")
             )
-            self.wrote = True
+            self.wrote = 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from framework.analysis.evidence import Job
 from framework.contracts.recipe import AddFigure
-from framework.records import Row
+from framework.records import Row, Usage
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Table, Text
 from framework.reporting.blocks import Cell as Shown
@@ -17,6 +17,7 @@ from framework.store.directory import load_state
 from plugins.recipes._cells import measured, shown
 from plugins.recipes.depth._knobs import Sweep
 from plugins.recipes.depth._sessions import (
+    BILLED,
     NEEDS,
     Cell,
     Ended,
@@ -52,7 +53,10 @@ class Collapse(Sweep):
             "Tokens in and out of models, of memory, choice and answer; the ingest of the history "
             "is left out. A turn that no session reached counts 0 in the mean. The paper prints "
             "single traces of a model, a task and layers that are not public: with its own context "
-            "1,598, 203 and 34 tokens, resolved; alone 1,403, 698, 601 and 1,461, unresolved."
+            "1,598, 203 and 34 tokens, resolved; alone 1,403, 698, 601 and 1,461, unresolved. By "
+            "phase: a write is what the memory took more than without the newest events, its "
+            "seconds those of building it again; the ingest is of a history, whose sessions share "
+            "it."
         )
         yield Table(
             anchor="turns-mean",
@@ -60,6 +64,13 @@ class Collapse(Sweep):
             columns=(*_heads(), "session", "USD", "turns", "resolved", "sessions"),
             rows=[_mean_row(job) for job in jobs],
         )
+        yield Table(
+            anchor="turns-phase",
+            caption="Tokens of a session by phase, with calls of models and seconds",
+            columns=("", "ingest of the history", "recall", "answer", "write", "writes",
+                     "write's share"),
+            rows=[_phase_row(job) for job in jobs],
+        )  # fmt: skip
         arms = by_arm(jobs)
         cell = _median(arms[focus_of(arms)])
         yield Table(
@@ -115,6 +126,35 @@ def _mean_row(job: Job) -> list[Shown | str]:
         shown(measured(axes["resolved"])),
         str(len(sessions)),
     ]
+
+
+def _phase_row(job: Job) -> list[Shown | str]:
+    """A session's means by phase, and those of a history's ingest: tokens over calls, seconds."""
+    sessions = list(_turns(job).values())
+    cells: list[Shown | str] = [_phase([turns[:1] for turns in sessions], "ingest", "")]
+    cells += [_phase(sessions, phase, f"{phase}_s") for phase in BILLED]
+    wrote = [sum(row.timing.get("write_s", 0.0) > 0 for row in turns) for turns in sessions]
+    rows = [row for turns in sessions for row in turns]
+    every = sum(sum(billed(row, "tokens_in", "tokens_out")) for row in rows)
+    booked = (row.usage.get("write", Usage()) for row in rows)
+    write = sum(took.tokens_in + took.tokens_out for took in booked)
+    often = float(np.mean(wrote))
+    return [
+        job.arm,
+        *cells,
+        Shown(text=f"{often:.1f}", value=often),
+        Shown(text=f"{write / every:.0%}", value=write / every) if every else NOTHING,
+    ]
+
+
+def _phase(sessions: Sequence[Sequence[Row]], phase: str, timed: str) -> Shown:
+    """Mean over sessions of a phase's tokens, over its calls and, where they are told, seconds."""
+    used = [[row.usage.get(phase, Usage()) for row in turns] for turns in sessions]
+    tokens = float(np.mean([sum(u.tokens_in + u.tokens_out for u in of) for of in used]))
+    calls = float(np.mean([sum(u.calls for u in of) for of in used]))
+    took = [sum(row.timing.get(timed, 0.0) for row in turns) for turns in sessions]
+    seconds = f", {np.mean(took):.2f} s" if timed else ""
+    return Shown(text=f"{tokens:,.0f}", under=f"{calls:.1f} calls{seconds}", value=tokens)
 
 
 def _trace(job: Job, cell: Cell) -> list[Shown | str] | None:
