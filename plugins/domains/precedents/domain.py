@@ -75,7 +75,8 @@ class Precedents(Domain[PrecedentsSettings]):
     @property
     def nominal_tokens(self) -> int:
         """Of a history half way through its series."""
-        return RECORD_TOKENS * (self.settings.records + self.settings.half)
+        made = self.settings
+        return RECORD_TOKENS * (made.records + made.half * (1 + made.between))
 
     def cases(self, n: int | None, seed: int) -> Iterator[Case]:
         """The first `n` cases of a seed, lazily, one series after the other.
@@ -124,7 +125,7 @@ class Precedents(Domain[PrecedentsSettings]):
         return f"{case.history_id.rpartition('-')[0]}-00"
 
     def left_by(self, case: Case) -> Sequence[Event]:
-        """What comes in once a case is over: its ruling, and the correction after the first half.
+        """What comes in once a case is over: its ruling, records of others, maybe the correction.
 
         The ruling is the right one: what a session could not decide somebody else did.
         """

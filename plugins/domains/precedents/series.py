@@ -8,6 +8,7 @@ from random import Random
 from typing import Annotated, Final, Literal
 
 from framework.bounds import Bounded, at_least
+from framework.records import Event
 from framework.text.canonical import digest
 from plugins.domains.governance.content import Planned
 from plugins.domains.governance.lexicon import SCALE, Lexicon, Setting
@@ -16,10 +17,12 @@ COMPONENTS: Final = 4
 """Components that every record names; those that no task is about are there all the same."""
 FARTHEST: Final = 2
 """Most links between the record that a component is built under and the one that governs it."""
-_DEEPEST: Final = 5
-"""Most records above a ruling."""
+_DEEPEST: Final = 6
+"""Most records on a path that a component is built under."""
+_FIRST: Final = 3
+"""Tasks at the beginning that are built under standing records; the ruling of one is corrected."""
 _STANDING: Final = 0.25
-"""Chance of a task to be built under a standing record, its series' first two aside."""
+"""Chance of a later task to be so too, where the ruling that is corrected does not govern it."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,15 @@ class PrecedentsSettings(Bounded):
     """The form of a series.
 
     length : cases in a series; the correction comes in after the first half of them. records :
-    standing records, there before the series begins. labels : settings that the records of one
+    standing records, there before the series begins. between : records of others that come in with
+    every case, and govern none. labels : settings that the records of one
     series are about. forms : wording of what a reader must understand, by series: `development`,
     `held_out`, or (`mixed`) either.
     """
 
     length: Annotated[int, at_least(10, most=60)] = 20
-    records: Annotated[int, at_least(10)] = 90
+    records: Annotated[int, at_least(10)] = 60
+    between: Annotated[int, at_least(0)] = 4
     labels: Annotated[int, at_least(10, most=24)] = 12
     forms: Literal["mixed", "development", "held_out"] = "mixed"
 
@@ -45,7 +50,7 @@ class PrecedentsSettings(Bounded):
 
 @dataclass(slots=True, kw_only=True)
 class Record:
-    """A standing record, a ruling, or the correction of one.
+    """A record of others, a ruling of the series, or the correction of one.
 
     number : its place in order of arrival. parent : the record that it is derived from. components
     : built under it. applied : what the component that it was made for was set to. replaces : the
@@ -82,11 +87,24 @@ class Task:
     area: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A record in words: its event, and by what it states, the sentence that does.
+
+    said : `component:ID` for each component built under it, `constraint`, `link` where it is
+    derived from another, `replaces` where it takes the place of one.
+    """
+
+    event: Event
+    said: dict[str, str]
+
+
 class Series:
     """A series as a whole: a function of settings, seed and number.
 
     records : in order of arrival, the standing ones first. tasks : in order. wrong : number of the
-    ruling that is corrected; correction : of the record that does.
+    ruling that is corrected; correction : of the record that does. texts : records as written, by
+    number, kept for the cases that follow.
     """
 
     def __init__(
@@ -99,18 +117,21 @@ class Series:
             settings.forms == "mixed" and self.stream("form").random() < 0.5
         )
         rng = self._rng = self.stream("layout")
-        many = settings.records + settings.length + 1
+        many = settings.records + settings.length * (1 + settings.between) + 1
         self._names = iter(rng.sample(range(words.names), many))
         self._pool = rng.sample(tuple(words.settings.values()), settings.labels)
         self._taken: set[str] = set()
         self._children: dict[int, list[str]] = {}
         self.records: list[Record] = []
         self.tasks: list[Task] = []
-        self._stand()
-        first = rng.randrange(min(3, settings.half - 4))
-        self.wrong = settings.records + first
-        self.correction = settings.records + settings.half
-        self._decide(self._thread(first))
+        self.texts: dict[int, Written] = {}
+        self._rulings: list[int] = []
+        self._others: list[int] = []
+        self._there: list[int] = []
+        self._add_others(settings.records)
+        self._first = rng.randrange(_FIRST)
+        self.wrong = self.correction = -1
+        self._decide(self._thread())
         self._name_components()
 
     def stream(self, *of: object) -> Random:
@@ -120,11 +141,11 @@ class Series:
 
     def before(self, place: int) -> Sequence[Record]:
         """The records that are there when the task at this place is decided."""
-        return self.records[: self.settings.records + place + (place >= self.settings.half)]
+        return self.records[: self._there[place]]
 
     def left_by(self, place: int) -> Sequence[Record]:
-        """What comes in once this task is over: its ruling, and the correction after the half."""
-        return self.records[len(self.before(place)) : len(self.before(place + 1))]
+        """What comes in with this task: its ruling, others, and the correction after the half."""
+        return self.records[self._there[place] : self._there[place + 1]]
 
     def above(self, number: int) -> Iterator[int]:
         """The record and all that it is derived from, nearest first."""
@@ -133,19 +154,23 @@ class Series:
             yield at
             at = self.records[at].parent
 
-    def _stand(self) -> None:
-        for number in range(self.settings.records):
-            parent = self._rng.randrange(number) if number and self._rng.random() < 0.6 else None
+    def _add_others(self, many: int) -> None:
+        for _ in range(many):
+            rng, parent = self._rng, None
+            if self._others and rng.random() < 0.6:
+                parent = rng.choice(self._others)
             if parent is not None and len(list(self.above(parent))) > FARTHEST:
                 parent = None
-            area = self._rng.choice(self.words.areas)
-            record = self._add(self._free(parent), self._any(), area, parent)
-            record.applied = (self._component(), self._rng.choice(self._pool), self._any())
+            record = self._add(
+                self._free(parent), self._any(), rng.choice(self.words.areas), parent
+            )
+            record.applied = (self._component(), rng.choice(self._pool), self._any())
+            self._others.append(record.number)
 
-    def _thread(self, first: int) -> set[int]:
+    def _thread(self) -> set[int]:
         """Places of the tasks that the ruling to be corrected governs, about half of all."""
         half, length = self.settings.half, self.settings.length
-        before = self._rng.sample(range(first + 1, half), max(2, (half - first - 1) // 2))
+        before = self._rng.sample(range(_FIRST, half), max(2, (half - _FIRST) // 2))
         after = self._rng.sample(range(half, length), (length - half) // 2)
         return {*before, *after}
 
@@ -153,6 +178,7 @@ class Series:
         for place in range(self.settings.length):
             if place == self.settings.half:
                 self._correct()
+            self._there.append(len(self.records))
             parent, governing = self._under(place, place in thread)
             governed = self.records[governing]
             corrected = governing == self.wrong and place >= self.settings.half
@@ -171,8 +197,14 @@ class Series:
             ]
             self._rng.shuffle(plan)
             area = self.records[parent].area
+            earlier = self._rng.randint(0, self.settings.between)
+            self._add_others(earlier)
             ruling = self._add(asked, value, area, parent)
             ruling.applied = (component, governed.setting, right)
+            self._rulings.append(ruling.number)
+            if place == self._first:
+                self.wrong = ruling.number
+            self._add_others(self.settings.between - earlier)
             self.tasks.append(
                 Task(
                     place=place,
@@ -185,18 +217,18 @@ class Series:
                     area=area,
                 )
             )
+        self._there.append(len(self.records))
 
     def _under(self, place: int, in_thread: bool) -> tuple[int, int]:
         """The record that the next component is built under, and the one that governs it."""
         standing = self.settings.records
-        rulings = [r.number for r in self.records[standing:] if r.number != self.correction]
         while True:
             if in_thread:
-                parent = self._rng.choice(rulings)
-            elif place < 2 or self._rng.random() < _STANDING:
+                parent = self._rng.choice(self._rulings)
+            elif place < _FIRST or self._rng.random() < _STANDING:
                 parent = self._rng.randrange(standing)
             else:
-                parent = self._rng.choice(rulings)
+                parent = self._rng.choice(self._rulings)
             near = list(self.above(parent))
             if len(self._children.get(parent, ())) == COMPONENTS or len(near) > _DEEPEST:
                 continue
@@ -208,6 +240,7 @@ class Series:
         wrong = self.records[self.wrong]
         value = self._any(but=wrong.value)
         record = self._add(wrong.setting, value, wrong.area, None)
+        self.correction = record.number
         record.replaces = wrong.number
         record.applied = (self._component(), self._rng.choice(self._pool), self._any())
 

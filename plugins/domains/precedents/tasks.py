@@ -8,8 +8,8 @@ from framework.records import Gold, GoldItem, Retired, Span, TaskCard
 from framework.text.canonical import canonical_json
 from plugins.domains.governance.invariant import invariant_of
 from plugins.domains.governance.lexicon import SCALE, UNIT, Value
-from plugins.domains.precedents.series import Series, Task
-from plugins.domains.precedents.texts import Written, phrases, steps, written
+from plugins.domains.precedents.series import Series, Task, Written
+from plugins.domains.precedents.texts import phrases, steps, written
 
 INSTRUCTION: Final = (
     "You decide change plans for the components of a service, one after the other. Fill in the "

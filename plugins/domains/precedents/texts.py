@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 from typing import Final
@@ -11,10 +10,10 @@ from framework.records import Event
 from framework.text.canonical import digest
 from plugins.domains.governance.content import PHRASES
 from plugins.domains.governance.lexicon import UNIT
-from plugins.domains.precedents.series import Record, Series
+from plugins.domains.precedents.series import Record, Series, Written
 
 _BEGAN: Final = date(2016, 3, 1)
-_APART: Final = 11
+_APART: Final = 9
 """Days between two records."""
 _APPLIED: Final = (
     "Component {component} keeps the {label} at {value}.",
@@ -23,25 +22,19 @@ _APPLIED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """A record in words: its event, and by what it states, the sentence that does.
-
-    said : `component:ID` for each component built under it, `constraint`, `link` where it is
-    derived from another, `replaces` where it takes the place of one.
-    """
-
-    event: Event
-    said: dict[str, str]
-
-
 def event_id(series: Series, number: int) -> str:
     """Names neither seed nor place."""
     return f"rec-{digest([series.settings, series.seed, series.number, number])[7:17]}"
 
 
 def written(series: Series, record: Record) -> Written:
-    """The record in the wording of its series."""
+    """The record in the wording of its series, made once."""
+    if record.number not in series.texts:
+        series.texts[record.number] = _written(series, record)
+    return series.texts[record.number]
+
+
+def _written(series: Series, record: Record) -> Written:
     rng = series.stream("words", record.number)
     form = "held_out" if series.held_out else "development"
 
