@@ -15,6 +15,7 @@ from framework.reporting.blocks import NOTHING, Block, Table, Text
 from framework.reporting.blocks import Cell as Shown
 from framework.store.directory import load_state
 from plugins.recipes._cells import measured, shown
+from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._knobs import Sweep
 from plugins.recipes.depth._sessions import (
     BILLED,
@@ -51,9 +52,8 @@ class Collapse(Sweep):
         jobs = with_sessions(jobs)
         yield Text(
             "Tokens in and out of models, of memory, choice and answer; the ingest of the history "
-            "is left out. A turn that no session reached counts 0 in the mean. The paper prints "
-            "single traces of a model, a task and layers that are not public: with its own context "
-            "1,598, 203 and 34 tokens, resolved; alone 1,403, 698, 601 and 1,461, unresolved. By "
+            "is left out. A turn that no session reached counts 0 in the mean. What the paper "
+            "prints are single traces of a model, a task and layers that are not public. By "
             "phase: a write is what the memory took more than without the newest events, its "
             "seconds those of building it again; the ingest is of a history, whose sessions share "
             "it."
@@ -79,6 +79,7 @@ class Collapse(Sweep):
             columns=(*_heads(), "session", "outcome"),
             rows=[row for job in jobs if (row := _trace(job, cell)) is not None],
         )
+        yield _printed("table_14", "turns-printed", (*_heads(), "session", "USD", "outcome"))
 
 
 def _heads() -> tuple[str, ...]:
@@ -265,8 +266,8 @@ class Losses(Sweep):
         told = "; ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
         yield Text(
             f"{focus} took more tokens in {len(lost)} of {n} matchups. Who resolved the task: "
-            f"{told or 'none lost'}. The paper: in essentially all of its 720 both, and the other "
-            "layer saved 17 to 18%."
+            f"{told or 'none lost'}. The paper: in essentially all of its "
+            f"{printed('depth')['table_15'].row('losses')['value']} both; it prints six of them."
         )
         step = max(1, len(lost) // _SAMPLE)
         yield Table(
@@ -275,6 +276,19 @@ class Losses(Sweep):
             columns=("model", "task", "fewer tokens", f"{focus}", "other", "saves", "resolved by"),
             rows=[_loss(*one, focus) for one in lost[::step]],
         )
+        heads = ("model", "task", "fewer tokens", "Brief", "other", "saves", "resolved by")
+        yield _printed("table_19", "losses-printed", heads)
+
+
+def _printed(name: str, anchor: str, columns: tuple[str, ...]) -> Table:
+    """A table of the paper as it prints it; nothing of it is measured here."""
+    table = printed("depth")[name]
+    return Table(
+        anchor=anchor,
+        caption=f"{table.source} of the paper, {table.standing} there and not measured here",
+        columns=columns,
+        rows=[[text or NOTHING for text in row] for row in table.values],
+    )
 
 
 def _both(own: Ended, theirs: Ended) -> str:

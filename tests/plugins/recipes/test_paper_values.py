@@ -40,3 +40,14 @@ def test_printed_slopes_follow_from_printed_depths() -> None:
     for arm in table.values:
         row = {name: float(text) for name, text in table.row(arm).items()}
         assert row["d=3"] - row["d=1"] == pytest.approx(row["slope"])
+
+
+def test_printed_sessions_add_up() -> None:
+    """Turns to the session, and what a competing layer saves to its tokens."""
+    traces, losses = (printed("depth")[name].values for name in ("table_14", "table_19"))
+    assert (len(traces), len(losses)) == (8, 6)
+    for _, *turns, session, _usd, _outcome in traces:
+        assert sum(int(text or 0) for text in turns) == int(session)
+    for *_, own, other, saves, both in losses:
+        assert 1 - int(other) / int(own) == pytest.approx(float(saves), abs=0.0006)
+        assert both == "both"
