@@ -246,7 +246,7 @@ class Pipeline:
             raise memory.error
         turn = job.turn
         if turn is not None and turn.written:
-            memory = await self._written(memory, case, job, ledger)
+            memory = await self._written(case, job, ledger)
         start = time.perf_counter()
         found = await self._find(memory, case, job, ledger, k)
         view = replace(found.view, ranks=event_ranks(found.view))
@@ -434,31 +434,25 @@ class Pipeline:
             card = self.seams.card(case.task)
             return await maybe_await((reader or self.reader).answer(card, view, self.client))
 
-    async def _memory(self, history_id: str, job: _Job) -> Memory:
-        """The memory of a history: ingested once, shared by its cases, the last few kept."""
+    async def _memory(self, history_id: str, job: _Job, written: tuple[Event, ...] = ()) -> Memory:
+        """The memory of a history and what was written: made once, shared, the last few kept."""
         key = (history_id, job.trial, job.repeat if self._asks_to_ingest else 0)
-        return await self.memories.get(key, partial(self._ingest, *key), self.places)
+        name = f"{history_id} {digest(list(written))}" if written else history_id
+        make = partial(self._ingest, *key, written)
+        return await self.memories.get((name, *key[1:]), make, self.places)
 
-    async def _written(self, memory: Memory, case: Case, job: _Job, ledger: Ledger) -> Memory:
+    async def _written(self, case: Case, job: _Job, ledger: Ledger) -> Memory:
         """The memory with what a session wrote to it: built again, with those events at its end.
 
         What that takes beyond the memory as it was before the newest is booked on `write`, once.
         """
-        turn, key = job.turn, (case.history_id, job.trial, job.repeat)
-        assert turn is not None
-
-        async def built(written: tuple[Event, ...]) -> Memory:
-            if not written:
-                return memory
-            name = f"{case.history_id} {digest(list(written))}"
-            make = partial(self._ingest, *key, written)
-            return await self.memories.get((name, job.trial, job.repeat), make, self.places)
-
-        made = await built(turn.written)
+        assert job.turn is not None
+        written, wrote = job.turn.written, job.turn.wrote
+        made = await self._memory(case.history_id, job, written)
         if made.error is not None:
             raise made.error
-        if turn.wrote:
-            before = (await built(turn.written[: -turn.wrote])).usage
+        if wrote:
+            before = (await self._memory(case.history_id, job, written[:-wrote])).usage
             for phase, usage in made.usage.items():
                 ledger.book("write", usage.less(before.get(phase, Usage())))
         return made
