@@ -94,8 +94,8 @@ def test_an_entry_has_what_its_status_says_and_a_reason_where_nothing_makes_it(
         case "none":
             assert not entry.values
             assert entry.why
-    if match := re.search(r"\bas (?:table )?(\d+)$", entry.why):
-        assert match[1] in of_paper(paper, "tables" if "table" in entry.why else entry.kind)
+    for kind, number in re.findall(r"\b(?:as|see) (table|figure) (\d+)\b", entry.why):
+        assert number in of_paper(paper, f"{kind}s")
 
 
 def test_every_recipe_of_the_papers_has_an_entry() -> None:
