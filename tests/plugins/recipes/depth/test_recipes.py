@@ -462,6 +462,9 @@ def test_a_sweep_of_something_else_is_refused_in_one_line(
     assert "measured twice" in refused("depth/visibility")
     assert "at least two models" in refused("depth/cross_model")
     assert "vary something else" in refused("depth/F016")
+    assert "at least two sweeps" in refused("depth/F087")
+    assert "no success of an arm" in refused("depth/table66")
+    assert "lacks typed_graph_no_edges, typed_graph" in refused("depth/table44")
     assert not (tmp_path / "p").exists()
     # An axis that no run has is no panel left out in silence.
     with pytest.raises(UserError, match="no job has the axis distractor_retention"):
