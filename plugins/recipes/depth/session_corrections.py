@@ -13,7 +13,7 @@ from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import register
-from framework.reporting.blocks import Block, Cell, Table, Text
+from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.intervals import mean_interval
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes.depth._knobs import Sweep
@@ -66,6 +66,15 @@ class CorrectionHonoured(Sweep):
                      "cases after", "series"),
             rows=[_honoured(job) for job in jobs],
         )  # fmt: skip
+        depths = sorted(
+            {row.depth or 0 for job in jobs for row in _rows(job, "after", "corrected")}
+        )
+        yield Table(
+            anchor="correction-depth",
+            caption="At once, by links between a case and that precedent",
+            columns=("", *(f"{n} links, {half}" for n in depths for half in ("before", "after"))),
+            rows=[_by_depth(job, depths) for job in jobs],
+        )
         yield Text(
             "Re-learning: turns and tokens of the cases that the correction bears on, from it up "
             "to and with the first case whose first answer honours it; a series without one counts "
@@ -123,6 +132,18 @@ def _honoured(job: Job) -> list[Cell | str]:
         str(len({row.case_id for row in after})),
         str(len({row.cluster for row in after})),
     ]
+
+
+def _by_depth(job: Job, depths: Sequence[int]) -> list[Cell | str]:
+    """Shares with their cases, without limits: few series have cases at every distance."""
+    cells: list[Cell | str] = [job.arm]
+    for depth in depths:
+        for half in ("before", "after"):
+            at = [row for row in _rows(job, half, "corrected") if row.depth == depth]
+            share = float(np.mean([row.axes["resolved_first"] for row in at])) if at else None
+            text = NOTHING if share is None else f"{share:.2f}"
+            cells.append(Cell(text=text, under=f"{len(at)} cases", value=share))
+    return cells
 
 
 def differences(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[str, float]]:
