@@ -111,7 +111,7 @@ chaos: setup ## try every fault; fails when an outcome changes (ARGS="--short | 
 	$(PY) -m benchmarks.chaos $(ARGS)
 
 .PHONY: fuzz
-fuzz: setup ## give nineteen loaders 10,000 spoilt inputs, about an hour (ARGS="--inputs N | NAME ...")
+fuzz: setup ## give every loader 10,000 spoilt inputs, about two hours (ARGS="--inputs N | NAME ...")
 	$(PY) -m benchmarks.fuzz $(ARGS)
 
 # Debian keeps the programs of PostgreSQL's server out of PATH.

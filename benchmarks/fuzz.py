@@ -13,133 +13,25 @@ import argparse
 import resource
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from yaml import YAMLError
 
-from framework.contracts import Operation
+from benchmarks.loaders import LOADERS, Loader
 from framework.errors import UserError
-from framework.registry import find, settings_of
-from framework.store import Journal, verify
-from framework.store.hypotheses import read_file
-from framework.text.expressions import evaluate
-from framework.text.hunks import hunks_of
-from framework.text.reading import read_json, read_yaml
-from plugins.domains.bank_support.actions import parsed
-from plugins.domains.governance.invariant import values_of
-from plugins.domains.regulated.loading import load_spec
-from plugins.protocols.improve.stack import Rejected, read_candidate
 
 SECONDS: Final = 10
 BYTES: Final = 2 * 2**30
-ROOT: Final = Path(__file__).resolve().parents[1]
-FIXTURES: Final = ROOT / "tests" / "fixtures"
 _HOSTILE: Final = (
     b"", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b'"', b"\\", b"[" * 3_000, b'{"a":' * 3_000,
     b"9" * 5_000, b"1e999", b"NaN", b"-", b"\n", b"\r\n", b"\xe2\x80\xa8", b"null", b"true", b"{}",
     b"[]", b'"\\ud800"', b"*a", b"&a", b"<<: ", b"!!python/name:os.system", b"---", b"\t", b"${x}",
     b"%s", b"../", b"=1+1", b"\x1b[31m", b'{"a":1,"a":2}', b"<!ENTITY a 'b'>", b"&lt;", b"(a+)+$",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Loader:
-    """What reads bytes, valid ones, and the errors that it documents."""
-
-    read: Callable[[bytes], object]
-    valid: bytes
-    refuses: tuple[type[Exception], ...] = (UserError,)
-
-
-def _of_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
-    """A reader of files as one of bytes."""
-
-    def given(data: bytes) -> object:
-        with tempfile.TemporaryDirectory() as scratch:
-            path = Path(scratch) / name
-            path.write_bytes(data)
-            return read(path)
-
-    return given
-
-
-def _text(read: Callable[[str], object]) -> Callable[[bytes], object]:
-    return lambda data: read(data.decode(errors="replace"))
-
-
-def _domain(name: str, **more: Any) -> Callable[[Path], object]:
-    """Making a domain of a file, its first case and that one's history."""
-
-    def read(path: Path) -> object:
-        plugin = find("domain", name)
-        domain = plugin.cls(settings_of(plugin, {"path": str(path), "unknown_file": True, **more}))
-        case = next(iter(domain.cases(1, 7)), None)
-        return None if case is None else list(domain.history(case.history_id))
-
-    return read
-
-
-def _journal() -> bytes:
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "journal.jsonl"
-        with Journal.create(path) as journal:
-            journal.append("case.done", {"score": 1})
-            journal.finish({})
-        return path.read_bytes()
-
-
-_EDIT: Final = b'[{"component": "a", "setting": "b", "value": "3"}]'
-LOADERS: Final[Mapping[str, Loader]] = {
-    "json": Loader(read_json, b'{"a": [1, {"b": null}], "c": "x"}', (ValueError,)),
-    "yaml": Loader(_text(read_yaml), b"a: &x [1, 2]\nb: {c: *x}\n", (YAMLError, ValueError)),
-    "answer": Loader(
-        _text(Operation.json_object), b'Sure: {"answer": "Paris", "evidence": ""}', (ValueError,)
-    ),
-    "patch": Loader(
-        _text(hunks_of), b'{"edits":[{"file":"a","search":"b","replace":"c"}]}', (ValueError,)
-    ),
-    "settings": Loader(_text(lambda text: values_of(text, "a")), _EDIT, ()),
-    "actions": Loader(_text(parsed), b'[{"name": "a", "arguments": {"b": 1}}]', ()),
-    "journal": Loader(_of_file(verify, "journal.jsonl"), _journal()),
-    "candidate": Loader(
-        _text(lambda text: read_candidate(text, ["score"], {}, takes_code=False)),
-        b'{"seam": "score", "expression": "rank + 1", "why": "x"}',
-        (Rejected,),
-    ),
-    "formula": Loader(
-        _text(lambda text: evaluate(text, {"a": 2, "b": 3})), b"a / (b - 1) + max(a, 2)",
-        (ValueError,),
-    ),
-    "hypotheses": Loader(
-        _of_file(read_file, "h.yaml"), b"title: x\nstop: 20\nhypotheses: [{name: a, axis: eda}]\n"
-    ),
-    "spec": Loader(
-        _of_file(load_spec, "s.yaml"), (ROOT / "docs" / "guide" / "vendor_permit.yaml").read_bytes()
-    ),
-    **{
-        name: Loader(_of_file(_domain(name, **more), file.rpartition("/")[2]),
-                     (FIXTURES / file).read_bytes())
-        for name, file, more in (
-            ("hotpotqa", "hotpotqa/questions.json", {}),
-            ("musique", "musique/questions.jsonl", {}),
-            ("two_wiki", "two_wiki/questions.json", {}),
-            ("locomo", "locomo/two.json", {}),
-            ("longmemeval", "longmemeval/questions.json", {}),
-            ("beam", "beam/chats.jsonl", {}),
-            ("dmr", "dmr/questions.jsonl", {}),
-            ("memory_agent_bench", "memory_agent_bench/records.jsonl", {}),
-        )
-    },
-}  # fmt: skip
-"""Every loader by its name."""
 
 
 def mutated(valid: bytes) -> st.SearchStrategy[bytes]:

@@ -337,12 +337,15 @@ class Batched(ThroughSDK[B], LLM[B]):
         """A batch of this provider's on disk; None where another process has removed it."""
         try:
             read = read_json(path.read_text(encoding="utf-8"))
+            whose = (read.pop("provider"), read.pop("base_url"))
+            if not all(isinstance(read.get(name, []), list) for name in ("requests", "not_ours")):
+                raise ValueError("requests and not_ours: lists expected")
+            record = Record(**read)
         except FileNotFoundError:
             return None
-        except ValueError as error:
+        except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
             raise UserError(f"{path}: can't be read: {error}") from None
-        whose = (read.pop("provider"), read.pop("base_url"))
-        return Record(**read) if whose == (self.provider, self.settings.base_url) else None
+        return record if whose == (self.provider, self.settings.base_url) else None
 
     def _save(self, record: Record) -> None:
         self._records[record.name] = record

@@ -17,6 +17,11 @@ def alarmed() -> Iterator[None]:
     signal.signal(signal.SIGPROF, before)
 
 
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_loader_reads_its_valid_input(name: str) -> None:
+    LOADERS[name].read(LOADERS[name].valid)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOADERS)
 def test_a_loader_reads_or_refuses(name: str) -> None:

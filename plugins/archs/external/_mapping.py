@@ -83,10 +83,14 @@ class AnswerPaths:
 def found_of(text: Any, ids: Any, score: Any) -> Found:
     """A result of what an answer holds: a list of texts is one text of several lines."""
     names = ids if isinstance(ids, list) else [] if ids is None else [ids]
+    try:
+        number = float(score) if isinstance(score, (int, float)) else None
+    except OverflowError:
+        raise SystemFailed("a score that is too large a number") from None
     return Found(
         text="\n".join(map(str, text)) if isinstance(text, list) else _said(text, str),
         ids=tuple(map(str, names)),
-        score=float(score) if isinstance(score, (int, float)) else None,
+        score=number,
     )
 
 

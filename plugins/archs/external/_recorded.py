@@ -20,6 +20,8 @@ from framework.text.canonical import canonical_bytes
 from framework.text.reading import read_json
 
 _FORMAT: Final = 1
+_MOST_UNPACKED: Final = 512 * 2**20
+"""Bytes of what was written at once: a small file may hold terabytes of one byte."""
 _GZIP: Final = 31
 """What tells zlib that a member has the header and the checksum of gzip."""
 _PATIENCE: Final = 0.5
@@ -176,15 +178,17 @@ class Recorded:
         while data:
             member = zlib.decompressobj(_GZIP)
             try:
-                text = member.decompress(data)
+                text = member.decompress(data, _MOST_UNPACKED)
             except zlib.error as error:
                 raise DataError(self.path, None, f"damaged: {error}") from None
+            if member.unconsumed_tail:
+                raise DataError(self.path, None, f"damaged: over {_MOST_UNPACKED:,} bytes at once")
             if not member.eof:  # cut off
                 return
             try:
                 for line in text.splitlines():
                     self._take(read_json(line))
-            except (ValueError, KeyError, TypeError) as error:
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
                 raise DataError(self.path, None, f"damaged: {error}") from None
             self._read += len(data) - len(member.unused_data)
             data = member.unused_data

@@ -19,6 +19,10 @@ _STEPS: Final = 1_000
 """Virtual machine instructions between two looks at the clock."""
 _LONGEST_VALUE: Final = 1_000_000
 """Bytes of one value: a query can't build a longer text."""
+_SCRIPT_S: Final = 10.0
+"""For what a script does to make its database."""
+_PAGES: Final = 65_536
+"""Of 4 KB, that such a database may have."""
 _DIGITS: Final = 6
 
 Row = tuple[object, ...]
@@ -37,7 +41,7 @@ class Database:
 
     Args:
         path: a sqlite file, or a script of SQL statements whose name ends with `.sql`, from which a
-            database in memory is made.
+            database in memory is made; it can't reach another file, and has ten seconds.
         seconds: a query that takes longer is stopped.
         rows: a query with more rows is an error.
 
@@ -55,7 +59,7 @@ class Database:
             self._connection = _open(path)
             self.schema = self._read_schema()
             self.columns = {name: self._read_columns(name) for name in self.schema}
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except (sqlite3.Error, ValueError) as error:
             raise DataError(path, None, f"no sqlite database: {error}") from None
         if not self.schema:
             raise DataError(path, None, "a database without tables")
@@ -111,12 +115,24 @@ def _comparable(row: Row) -> Row:
 def _open(path: Path) -> sqlite3.Connection:
     if path.suffix == ".sql":
         connection = sqlite3.connect(":memory:", check_same_thread=False)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # of VACUUM INTO too
+        connection.execute(f"PRAGMA max_page_count = {_PAGES}")
+        connection.set_authorizer(_within_bounds)
+        until = time.monotonic() + _SCRIPT_S
+        connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
         connection.executescript(path.read_text(encoding="utf-8-sig"))
+        connection.set_progress_handler(None, 0)
+        connection.set_authorizer(None)
     else:
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
     connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def _within_bounds(action: int, one: str | None, *_: str | None) -> int:
+    lifts = action == sqlite3.SQLITE_PRAGMA and one == "max_page_count"
+    return sqlite3.SQLITE_DENY if lifts else sqlite3.SQLITE_OK
 
 
 def _only_reading(action: int, one: str | None, two: str | None, *_: str | None) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from framework.contracts import Prompt
+from framework.errors import UserError
 from framework.models.cache import Response
 from framework.models.transport import CallFailed
 from plugins.models import _batches
@@ -190,6 +191,20 @@ def test_a_record_that_another_process_removes_is_none(
 
     monkeypatch.setattr(Path, "glob", removed)
     assert asked(settings, Desk()) == "said"
+
+
+@pytest.mark.parametrize(
+    "held",
+    [b"0", b"[]", b"{}", b"\xff", b'{"provider": "desk", "base_url": "u", "name": "b"}',
+     b'{"provider": "desk", "base_url": "u", "name": "b", "created": 1, "requests": 3}'],
+)  # fmt: skip
+def test_a_record_that_is_none_is_one_line(settings: BatchedSettings, held: bytes) -> None:
+    place = Path(f"{settings.cache}.batches")
+    place.mkdir(parents=True)
+    (place / "b.json").write_bytes(held)
+    with pytest.raises(UserError, match=r"b\.json: can't be read: ") as told:
+        Provider(settings, Desk())._known("k")
+    assert "\n" not in str(told.value)
 
 
 def test_a_batch_that_a_living_process_is_sending_is_waited_for(settings: BatchedSettings) -> None:

@@ -546,3 +546,25 @@ def test_a_file_that_names_no_drivers_is_added_to(tmp_path: Path) -> None:
             system.write(event)
         system.search("c", 3)
     system.close()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"0", b"[]", b'["format"]', b'{"key": "k", "found": [[9]]}', b'{"key": "k", "found": 3}',
+     b'{"texts": 3}', b'{"found": []}', b"\xff"],
+)  # fmt: skip
+def test_a_line_that_is_no_exchange_is_damage(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "exchanges.gz"
+    path.write_bytes(gzip.compress(line))
+    with pytest.raises(DataError, match=r"exchanges\.gz: damaged: "):
+        _recorded.Recorded(path, {}, ("a",))
+
+
+def test_a_small_file_of_exchanges_does_not_unpack_to_a_large_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_recorded, "_MOST_UNPACKED", 1000)
+    path = tmp_path / "exchanges.gz"
+    path.write_bytes(gzip.compress(b'{"key": "k"}') + gzip.compress(b" " * 100_000))
+    with pytest.raises(DataError, match="damaged: over 1,000 bytes at once"):
+        _recorded.Recorded(path, {}, ("a",))

@@ -121,3 +121,8 @@ def test_a_path_that_leads_nowhere_is_an_error_and_no_empty_memory(
 ) -> None:
     with pytest.raises(SystemFailed, match=said):
         AnswerPaths(**paths).read({"items": [{"text": "a"}]})
+
+
+def test_a_score_that_no_number_holds_is_the_systems_fault() -> None:
+    with pytest.raises(SystemFailed, match="too large a number"):
+        AnswerPaths(score="score").read({"items": [{"text": "a", "score": 10**400}]})

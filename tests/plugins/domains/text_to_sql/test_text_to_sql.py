@@ -20,6 +20,7 @@ from framework.registry import NoSettings
 from framework.testing.arch_conformance import NoClient, settle
 from framework.testing.domain_conformance import check_domain
 from plugins.axes.execution import Execution
+from plugins.domains.text_to_sql import database
 from plugins.domains.text_to_sql.database import same_rows
 from plugins.domains.text_to_sql.domain import HISTORY, TextToSQL, TextToSQLSettings
 
@@ -298,6 +299,31 @@ def test_mistakes_of_the_user(tmp_path: Path) -> None:
     text.write_text("this is no database at all, but it is long enough to look like a header")
     with pytest.raises(DataError, match="no sqlite database"):
         TextToSQL(TextToSQLSettings(path=str(text), questions=str(text)))
+
+
+_FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("\0CREATE TABLE a (b);", "embedded null character"),
+        ("ATTACH DATABASE 'mine.sqlite' AS x; CREATE TABLE x.a (b);", "too many attached"),
+        ("CREATE TABLE a (b); VACUUM INTO 'mine.sqlite';", "too many attached"),
+        (f"CREATE TABLE a AS {_FOR_EVER} SELECT i FROM n;", "interrupted"),
+        ("PRAGMA max_page_count = 1000000000;", "not authorized"),
+    ],
+)
+def test_a_script_of_a_stranger_reaches_no_file_and_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(database, "_SCRIPT_S", 0.2)
+    file = tmp_path / "d.sql"
+    file.write_text(script)
+    with pytest.raises(DataError, match=f"no sqlite database: {says}"):
+        database.Database(file, seconds=1, rows=10)
+    assert [path.name for path in tmp_path.iterdir()] == ["d.sql"]
 
 
 @pytest.mark.skipif(not CHINOOK.exists(), reason=f"{CHINOOK} is not there")
