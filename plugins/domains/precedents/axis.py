@@ -31,17 +31,17 @@ class Correction(Axis[NoSettings]):
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold = scored.answer, scored.case.gold
-        if answer is None or not gold.retired:
+        if answer is None or not gold.retired or not gold.invariant:
             return self.undefined()
         honoured = float(scored.domain.success(answer, gold))
-        component = read_json(gold.invariant)["component"]
-        (retired,) = gold.retired
-        used = values_of(answer.edit, component).get(retired.key) == retired.value
+        component = read_json(gold.invariant).get("component", "")
+        values = values_of(answer.edit, component)
+        used = any(values.get(retired.key) == retired.value for retired in gold.retired)
         return AxisScore(
             values={
                 "correction_honoured": honoured,
                 "honoured_at_once": scored.session.get("resolved_first", honoured),
                 "retired_used": float(used),
             },
-            evidence=(f"{retired.key}: no longer {retired.value}",),
+            evidence=tuple(f"{r.key}: no longer {r.value}" for r in gold.retired),
         )

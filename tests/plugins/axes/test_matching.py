@@ -29,6 +29,7 @@ MATCHES = {
     "memory_agent_bench": ("answer",),
     "musique": ("ranking", "retention", "answer"),
     "personamem": ("answer",),
+    "precedents": ("chain", "compliance", "correction", "ranking", "retention", "use"),
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
     "regulation_updates": ("ranking", "retention", "answer"),
     "spider": ("execution", "ranking", "retention", "use"),
