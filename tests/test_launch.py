@@ -178,6 +178,7 @@ def test_several_values_ask_for_a_sweep(capsys: pytest.CaptureFixture[str], plac
         assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_all_cases_of_an_endless_domain(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     before = everything_in(place)
     for switch in ((), ("-m",)):
@@ -191,6 +192,7 @@ def test_mistakes_while_showing_the_configuration(capsys: pytest.CaptureFixture[
     assert "--cfg" in run(capsys, "--cfg").mistake
 
 
+@pytest.mark.slow
 def test_a_directory_that_cannot_be_written(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
@@ -212,6 +214,7 @@ def test_a_file_system_that_refuses(capsys: pytest.CaptureFixture[str], place: P
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_a_directory_that_is_there(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     (place / "full").mkdir()
     (place / "full" / "file").write_text("precious")
@@ -266,6 +269,7 @@ def test_going_on_with_other_data(capsys: pytest.CaptureFixture[str], place: Pat
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_a_damaged_run_is_not_gone_on_with(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=one")
     run(capsys, "-m", *HOTPOT, "arch=bm25", "hydra.sweep.dir=many")
@@ -278,6 +282,7 @@ def test_a_damaged_run_is_not_gone_on_with(capsys: pytest.CaptureFixture[str], p
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_a_baseline_directory_must_be_comparable_and_finished(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -294,6 +299,7 @@ def test_a_baseline_directory_must_be_comparable_and_finished(
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_a_mistake_writes_no_tracking_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     tracked = (*HOTPOT[:-1], "tracking=mlflow")
     before = everything_in(place)
@@ -344,6 +350,7 @@ def test_a_reader_that_leaves_changes_no_status(place: Path, lines: int) -> None
     assert (place / "r/one/summary.json").is_file()
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
     process = subprocess.Popen(
         [
@@ -368,6 +375,7 @@ def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
     assert verify_run(place / "one").journal.intact
 
 
+@pytest.mark.slow
 def test_switches_may_stand_between_overrides(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(capsys, *HOTPOT, "-m", "arch=none,bm25", "n_cases=1", "hydra.sweep.dir=s")
     assert done.status == 0
@@ -391,6 +399,7 @@ def test_groups_of_ones_own(capsys: pytest.CaptureFixture[str], place: Path) -> 
         assert (again.status, again.directory) == (done.status, Path(directory))
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_how_to_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,6 +419,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     assert read_json(Path("one") / "summary.json")["run"]["n_cases"] == 6
 
 
+@pytest.mark.slow
 def test_help_is_hydras(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -475,6 +485,7 @@ def test_an_option_that_grows_without_end_is_refused_at_once(
     assert framework(capsys, "--config-dir=mine", "list", "arch").mistake == told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS], ids=["full", "read_only"])
 def test_a_place_that_takes_no_more_is_told_in_one_line(
     capsys: pytest.CaptureFixture[str],

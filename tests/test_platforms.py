@@ -63,6 +63,7 @@ def without(place: Path, code: str, *words: str) -> subprocess.CompletedProcess[
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_without_what_only_linux_has(tmp_path: Path) -> None:
     done = without(tmp_path, IMPORTED)
     assert done.returncode == 0, done.stderr

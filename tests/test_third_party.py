@@ -33,6 +33,7 @@ def test_what_is_installed_is_a_namespace_with_its_options(installed: Path) -> N
     assert (installed / "sample_decisionbench/conf/arch/sample_headlines_oldest.yaml").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("group", "name", "setting"),
     [
@@ -51,6 +52,7 @@ def test_its_plugins_are_listed(
     assert setting in listed.stdout
 
 
+@pytest.mark.slow
 def test_a_run_of_its_domain_and_arm(installed: Path, tmp_path: Path) -> None:
     run = python(
         installed,
@@ -70,6 +72,7 @@ def test_a_run_of_its_domain_and_arm(installed: Path, tmp_path: Path) -> None:
     assert summary["axes"]["p_ret"]["mean"] == 0.0
 
 
+@pytest.mark.slow
 def test_its_options_build_on_its_plugins(installed: Path, tmp_path: Path) -> None:
     """A plugin needs no file; an option of another name says what it changes."""
     for option, first in (("sample_headlines", "true"), ("sample_headlines_oldest", "false")):
@@ -130,6 +133,7 @@ def test_an_operation_without_a_rule_is_told_in_one_line(installed: Path, tmp_pa
     assert said in planned.stderr
 
 
+@pytest.mark.slow
 def test_its_mistakes_are_told_like_ours(installed: Path, tmp_path: Path) -> None:
     run = python(
         installed,
@@ -149,6 +153,7 @@ def test_without_the_package_its_options_are_unknown(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_its_author_can_run_the_conformance_suites(installed: Path, tmp_path: Path) -> None:
     checks = (
         "from framework.testing.arch_conformance import check_arch\n"

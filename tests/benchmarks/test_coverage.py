@@ -55,6 +55,7 @@ def test_the_documented_table_has_every_row() -> None:
         assert f"| {scenario.figure} | {scenario.data} | {scenario.kind} |" in text
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--samples", "0"])

@@ -21,6 +21,7 @@ def test_the_smallest_difference_by_hand() -> None:
     assert detectable({"1": None}, {"1": None}, None) is None
 
 
+@pytest.mark.slow
 def test_a_sweep_s_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

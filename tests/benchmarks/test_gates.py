@@ -56,6 +56,7 @@ def test_the_declared_effects_are_the_true_ones() -> None:
     assert sum(idea.share for idea in MIXTURE.ideas) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_promotions_grow_with_analyses_and_a_stricter_gate_makes_fewer(found: list[Found]) -> None:
     by = {(f.rule, f.analyses): f for f in found}
     for rule in ("point", "every", "open"):

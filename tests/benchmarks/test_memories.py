@@ -33,6 +33,7 @@ def drawn() -> tuple[memories.Setting, str, str]:
     return there[number % len(there)]
 
 
+@pytest.mark.slow
 def test_a_drawn_part_of_the_table_is_replayed_bit_for_bit(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

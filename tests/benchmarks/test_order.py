@@ -23,6 +23,7 @@ def check(domain: Domain[Any], cases: list[Case]) -> None:
         assert place.at_chance, place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", HELD)
 def test_neither_place_nor_date_tells_the_gold(option: str) -> None:
     domain = opened(option)

@@ -137,6 +137,7 @@ def test_a_number_that_the_code_no_longer_gives_is_found(
     assert results.differing(entry, ["bm25"], "a commit") == [f"{page}: | bm25 | 0.64 |"]
 
 
+@pytest.mark.slow
 def test_a_sample_keeps_to_its_minutes_and_every_arm_is_drawn_some_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -16,6 +16,7 @@ def noise(n: int) -> tuple[list[Row], list[str]]:
     return rows, [str(label) for label in rng.integers(0, 3, n)]
 
 
+@pytest.mark.slow
 def test_noise_tells_nothing() -> None:
     found = told(*noise(500))
     assert found is not None
@@ -24,6 +25,7 @@ def test_noise_tells_nothing() -> None:
     assert "width" in str(found)
 
 
+@pytest.mark.slow
 def test_the_label_of_which_most_is_told_is_named() -> None:
     rows, labels = noise(500)
     marked: list[Row] = [
@@ -37,6 +39,7 @@ def test_the_label_of_which_most_is_told_is_named() -> None:
     assert value > found.auc
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [False, True])
 def test_a_planted_shortcut_of_60_is_found(words: bool) -> None:
     """A mark in 30% of one label and 10% of the other: an AUC of .60."""
@@ -55,6 +58,7 @@ def test_a_planted_shortcut_of_60_is_found(words: bool) -> None:
     assert not found.at_chance
 
 
+@pytest.mark.slow
 def test_cases_of_one_cluster_do_not_tell_of_each_other() -> None:
     """A word of its own in each cluster tells the label of the cluster, and of no other."""
     clusters = [f"c{i // 10}" for i in range(400)]

@@ -94,6 +94,7 @@ LONG = (
 )
 
 
+@pytest.mark.slow
 def test_a_run_keeps_the_view_fifty_ranks_and_gold_and_is_scored_again_from_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

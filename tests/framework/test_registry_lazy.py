@@ -147,6 +147,7 @@ def test_a_name_is_found_without_importing_the_others() -> None:
     assert set(done.stdout.split()) == {"plugins.archs", "plugins.archs.none"}
 
 
+@pytest.mark.slow
 def test_help_imports_neither_numpy_nor_asyncio() -> None:
     code = (
         "import sys\n"

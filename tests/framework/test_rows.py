@@ -87,6 +87,7 @@ def test_a_row_comes_back_from_json(original: Row) -> None:
     assert from_plain(plain) == original
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(TABLES)
 def test_rows_come_back_from_parquet(rows: list[Row]) -> None:
@@ -105,6 +106,7 @@ def test_rows_come_back_from_parquet(rows: list[Row]) -> None:
         }
 
 
+@pytest.mark.slow
 @given(TABLES, st.randoms())
 def test_the_order_of_writing_leaves_no_trace(rows: list[Row], rng: random.Random) -> None:
     shuffled = rows[:]

@@ -62,6 +62,7 @@ def test_the_whole_history_holds_every_fact(domain: str) -> None:
         assert {row.axes[column] for row in found} == {1.0, None}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_oracle_holds_every_fact_where_the_budget_allows_it(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=oracle", "budget=moderate")
@@ -79,6 +80,7 @@ def test_the_reader_decides_clean_cases_in_the_forms_it_was_written_for(
     assert mean(found, "eda") >= 0.98
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_without_a_memory_the_reader_chooses_evenly_and_alike_whatever_the_arm(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=none")
@@ -103,6 +105,7 @@ def test_the_rule_based_reader_reads_the_forms_that_it_was_written_for(domain: s
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_constant_answer_is_at_the_rate_of_its_label_and_of_no_use(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=full_context", "reader=always", "reader.decision=DENY")
@@ -113,6 +116,7 @@ def test_a_constant_answer_is_at_the_rate_of_its_label_and_of_no_use(domain: str
     assert mean(found, "kappa") == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_without_a_memory_the_reader_is_at_the_rate_of_the_declared_default(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=none", "reader.undetermined=default")
@@ -122,6 +126,7 @@ def test_without_a_memory_the_reader_is_at_the_rate_of_the_declared_default(doma
     assert mean(found, "decision_accuracy") == pytest.approx(at_default)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_most_cases_are_feasible_at_the_tight_budget(domain: str) -> None:
     """The critical gold fits for at least 95 of 100 cases: `budget=tight` is no impossible task."""
@@ -143,6 +148,7 @@ def test_a_noisy_reader_is_worse_and_a_blind_one_no_better(domain: str) -> None:
         assert mean(tagged(found, form="development"), "eda") < mean(schema, "eda")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_only_a_following_reader_obeys_an_injection(domain: str) -> None:
     overrides = (f"domain={domain}", "arch=full_context")
@@ -154,6 +160,7 @@ def test_only_a_following_reader_obeys_an_injection(domain: str) -> None:
     assert mean(following, "injection_obeyed") >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_success_splits_exactly_into_retained_and_not(domain: str) -> None:
     for arm in ("arch=oracle", "arch=summ_only", "arch=random_context"):

@@ -107,6 +107,7 @@ def test_repeats_are_pairs_of_one_cluster_and_without_answers_only_retention_is_
     assert entry["impact_ratio"]["value"] is None
 
 
+@pytest.mark.slow
 def test_a_sweep_over_twins_shows_and_keeps_the_treatment(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_an_unknown_command_is_status_2(capsys: pytest.CaptureFixture[str]) -> N
     assert "invalid choice: 'lst'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [["list"], ["show", "domain=loan", "case=0"], ["run", "--help"], ["run", "--cfg=job"]],

@@ -108,6 +108,7 @@ def test_axes_and_baseline_can_be_chosen(capsys: pytest.CaptureFixture[str], pla
     )
 
 
+@pytest.mark.slow
 def test_runs_on_other_cases_are_not_compared(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_runs_on_other_cases_are_not_compared(
         assert name in message.split("differ in ")[1].split(", ")
 
 
+@pytest.mark.slow
 def test_two_versions_of_a_domain_are_never_set_side_by_side(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,6 +377,7 @@ def test_overrides_that_no_job_was_run_from_are_found(
     assert f"{plan}: {job['name']} was not run from these overrides" in done.out
 
 
+@pytest.mark.slow
 def test_a_sweep_in_former_words_is_verified_compared_and_reported(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -444,6 +447,7 @@ def test_an_edited_row_is_refused_by_a_replay(
     assert "bm25/journal.jsonl:2: edited" in framework(capsys, "replay", "bm25").mistake
 
 
+@pytest.mark.slow
 def test_a_run_with_errors_is_replayed(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -479,6 +483,7 @@ def test_code_that_changed_is_told(capsys: pytest.CaptureFixture[str], place: Pa
     assert done.err.startswith("changed since the run: arch=bm25")
 
 
+@pytest.mark.slow
 def test_fewer_cases_than_asked_for_are_told_once(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -491,6 +496,7 @@ def test_fewer_cases_than_asked_for_are_told_once(
     assert "n_cases=" not in run(capsys, *HOTPOT, "arch=bm25", "run_name=default").err
 
 
+@pytest.mark.slow
 def test_what_to_look_at_next_is_a_case_of_the_arm_that_leads(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

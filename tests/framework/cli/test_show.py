@@ -39,6 +39,7 @@ def test_a_case_is_found_by_index_and_by_id(capsys: pytest.CaptureFixture[str]) 
     assert by_index.out.startswith("case fx02")
 
 
+@pytest.mark.slow
 def test_every_gold_item_of_a_loan_case_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
     with composer():
         plan = compose_plan([*LOAN])
@@ -138,6 +139,7 @@ OLD = "hotpotqa_path=questions.json_-bm25_k1=1.2,b=0.5_-tight-0123456789ab"
 """A directory as they were once named."""
 
 
+@pytest.mark.slow
 def test_directories_are_named_so_that_no_command_takes_them_for_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -169,6 +171,7 @@ def test_a_sweep_names_its_runs_without_a_case(capsys: pytest.CaptureFixture[str
     assert told.startswith("s is a sweep; name one of its runs: hotpotqa")
 
 
+@pytest.mark.slow
 def test_a_case_of_a_run_is_found_by_the_index_that_the_domain_gives_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -186,6 +189,7 @@ def test_what_a_terminal_would_obey_is_shown_and_not_done() -> None:
     assert printable("a\x1b[31mb\u202ec\td\ne\x9b") == "a\\x1b[31mb\\u202ec\td\ne\\x9b"
 
 
+@pytest.mark.slow
 def test_a_record_of_any_text_is_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

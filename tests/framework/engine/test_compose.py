@@ -97,6 +97,7 @@ def test_every_shipped_experiment_composes(name: str) -> None:
     assert len({plan.digest for plan in plans}) == len(effective) > 0
 
 
+@pytest.mark.slow
 def test_what_an_overlay_changes_of_an_arm_is_in_its_label(tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
     (tmp_path / "experiment" / "sharp.yaml").write_text(

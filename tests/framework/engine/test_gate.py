@@ -51,6 +51,7 @@ def test_without_a_baseline_nothing_is_judged(capsys: pytest.CaptureFixture[str]
     assert "gate" not in done.out
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_is_status_3(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_gate_that_fails_is_status_3(
     assert gate_of(beside[0])["passed"] is None
 
 
+@pytest.mark.slow
 def test_a_run_of_an_arm_with_another_embedder_serves_as_baseline(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_baseline_beside_the_run_is_used_again(
     assert measured["bm25"] == 12, "another seed is another baseline"
 
 
+@pytest.mark.slow
 def test_a_run_made_for_itself_serves_as_baseline(
     capsys: pytest.CaptureFixture[str], measured: Counter[str]
 ) -> None:
@@ -106,6 +109,7 @@ def test_a_run_made_for_itself_serves_as_baseline(
     assert measured == {"bm25": 6, "none": 6, "last_mention": 6}
 
 
+@pytest.mark.slow
 def test_a_baseline_made_by_other_code_is_not_used(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
@@ -120,6 +124,7 @@ def test_a_baseline_made_by_other_code_is_not_used(
     assert measured["bm25"] == 12
 
 
+@pytest.mark.slow
 def test_an_unfinished_baseline_is_gone_on_with(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
@@ -151,6 +156,7 @@ def test_an_arm_with_other_settings_is_judged_against_its_option(
     assert measured == {"bm25": 6, "none": 6, "bm25(k1=9)": 6}
 
 
+@pytest.mark.slow
 def test_a_sweep_judges_each_arm_against_one_run_of_the_baseline(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
@@ -220,6 +226,7 @@ def test_enough_equal_cases_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert few.status == 3
 
 
+@pytest.mark.slow
 def test_superiority_and_the_open_gate(capsys: pytest.CaptureFixture[str]) -> None:
     worse = run(capsys, *GATED, "gate=superiority", "gate.baseline=bm25", "arch=none")
     assert worse.status == 3
@@ -258,6 +265,7 @@ def test_a_baseline_that_stops_fails_the_job_and_not_the_sweep(
     }
 
 
+@pytest.mark.slow
 def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -269,6 +277,7 @@ def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
     assert checked.out.count(": ok: ") == 3
 
 
+@pytest.mark.slow
 def test_a_margin_is_named_in_a_run_and_old_runs_are_resumed_by_the_new_name(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

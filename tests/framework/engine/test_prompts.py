@@ -62,6 +62,7 @@ def test_where_prompts_lie_is_no_matter_and_what_they_say_is(mine: Path, tmp_pat
     assert identity(moved) != before
 
 
+@pytest.mark.slow
 def test_a_run_is_not_gone_on_with_under_other_prompts(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, mine: Path
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_run_is_not_gone_on_with_under_other_prompts(
     assert run(capsys, f"resume={place}").status == 2
 
 
+@pytest.mark.slow
 def test_two_prompt_sets_are_two_settings_of_a_sweep(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, mine: Path
 ) -> None:

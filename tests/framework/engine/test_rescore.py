@@ -69,6 +69,7 @@ def again(option: str) -> str:
     return f"+judge={option}" if option.startswith("_") else f"judge={option}"
 
 
+@pytest.mark.slow
 def test_a_run_is_judged_anew(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_run_is_judged_anew(
     assert all(record["verdicts"] for record in records)
 
 
+@pytest.mark.slow
 def test_only_the_axes_asked_for_change(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
     old = first(capsys, runs_dir, "arch=oracle").directory
     done = framework(
@@ -112,6 +114,7 @@ def test_only_the_axes_asked_for_change(capsys: pytest.CaptureFixture[str], runs
     assert all({**a.axes, "rcs": 0.0} == {**b.axes} for a, b in pairs)
 
 
+@pytest.mark.slow
 def test_a_setting_of_the_judge_leaves_its_other_settings(
     capsys: pytest.CaptureFixture[str], runs_dir: Path
 ) -> None:
@@ -124,6 +127,7 @@ def test_a_setting_of_the_judge_leaves_its_other_settings(
     assert judge == "llm(per_call=1)"
 
 
+@pytest.mark.slow
 def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
     old = first(capsys, runs_dir).directory
     for words, said in (
@@ -141,6 +145,7 @@ def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: 
     assert "exists already; resume it with resume=" in again.mistake
 
 
+@pytest.mark.slow
 def test_cut_off_it_goes_on_without_the_reader(
     capsys: pytest.CaptureFixture[str],
     runs_dir: Path,

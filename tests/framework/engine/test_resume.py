@@ -71,6 +71,7 @@ def same_as(whole: Path, other: Path) -> None:
     assert summaries[0] == summaries[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3, 6])
 def test_a_run_cut_off_ends_as_an_undisturbed_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int
@@ -84,6 +85,7 @@ def test_a_run_cut_off_ends_as_an_undisturbed_one(
     same_as(Path("whole"), Path("cut"))
 
 
+@pytest.mark.slow
 def test_a_loan_run_cut_off_twice(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_loan_run_cut_off_twice(
     ]
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_shown_again_and_left_as_it_is(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -163,6 +166,7 @@ def test_a_sweep_killed_between_jobs(
         sweeps_are_the_same(Path("whole"), Path(place))
 
 
+@pytest.mark.slow
 def test_a_sweep_keeps_the_names_that_its_jobs_had(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -203,6 +207,7 @@ def made_older(sweep: Path, **changed: object) -> None:
     (sweep / "sweep_plan.json").write_text(json.dumps(plan), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_sweep_of_an_older_release_goes_on_where_only_names_have_changed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +230,7 @@ def test_a_sweep_of_an_older_release_goes_on_where_only_names_have_changed(
     assert "has changed" in run(capsys, "resume=other").mistake
 
 
+@pytest.mark.slow
 def test_of_a_sweep_of_an_older_release_something_must_have_been_begun(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +242,7 @@ def test_of_a_sweep_of_an_older_release_something_must_have_been_begun(
     assert "has changed" in run(capsys, "resume=cut").mistake
 
 
+@pytest.mark.slow
 def test_a_sweep_killed_while_comparing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +263,7 @@ def test_a_sweep_killed_while_comparing(
     assert not (Path("cut") / ".sweep.json.999999999.draft").exists()
 
 
+@pytest.mark.slow
 def test_a_job_of_a_sweep_may_be_gone_on_with_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,6 +291,7 @@ def test_operational_values_may_change(
     assert len(job_directories(Path("many"))) == 2
 
 
+@pytest.mark.slow
 def test_a_run_stopped_by_too_many_errors_runs_the_failed_cases_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +327,7 @@ def test_a_run_stopped_by_too_many_errors_runs_the_failed_cases_again(
     assert whole.status == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_keeps_its_failed_cases(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +348,7 @@ def test_a_run_that_was_killed_keeps_its_failed_cases(
     assert [row.case_id for row in load_state(Path("cut")).rows if row.error] == ["fx01"]
 
 
+@pytest.mark.slow
 def test_an_override_that_gives_what_it_has_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     """`arch.k1=1.5` is the value it has: neither identity nor label would change."""
     run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
@@ -368,6 +379,7 @@ def test_code_that_changed_is_told(
     assert verify_run(Path("cut")).ok
 
 
+@pytest.mark.slow
 def test_configuration_files_that_changed_are_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
@@ -389,6 +401,7 @@ def test_configuration_files_that_changed_are_refused(
     assert run(capsys, "resume=many").status == 0
 
 
+@pytest.mark.slow
 def test_a_run_moved_elsewhere_is_gone_on_with(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
@@ -400,6 +413,7 @@ def test_a_run_moved_elsewhere_is_gone_on_with(
     assert digests[0] == digests[1]
 
 
+@pytest.mark.slow
 def test_a_gated_run_cut_off_in_its_baseline(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
@@ -418,6 +432,7 @@ def _replaced(path: Path, old: bytes, new: bytes) -> None:
     path.write_bytes(content.replace(old, new, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new", "problem"),
     [

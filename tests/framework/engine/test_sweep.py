@@ -40,6 +40,7 @@ def test_a_run_names_its_directory_last(capsys: pytest.CaptureFixture[str], plac
     assert [p.name for p in place.iterdir()] == ["runs"]
 
 
+@pytest.mark.slow
 def test_where_a_run_goes(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     given = (*HOTPOT, "arch=bm25", "n_cases=1")
     assert run(capsys, *given, "run_name=mine").directory == Path("runs/mine")
@@ -92,6 +93,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return directory, out.getvalue()
 
 
+@pytest.mark.slow
 def test_a_sweep_names_its_directory_last(swept: tuple[Path, str]) -> None:
     directory, out = swept
     assert out.splitlines()[-1] == f"sweep: {directory}"
@@ -178,6 +180,7 @@ def test_the_csv_holds_what_the_json_does(swept: tuple[Path, str]) -> None:
         assert line == {k: "" if v is None else str(v) for k, v in row.items()}
 
 
+@pytest.mark.slow
 def test_the_order_of_jobs_does_not_matter(
     capsys: pytest.CaptureFixture[str], swept: tuple[Path, str]
 ) -> None:
@@ -193,6 +196,7 @@ def test_the_order_of_jobs_does_not_matter(
     assert summaries[0]["correlation"] == summaries[1]["correlation"]
 
 
+@pytest.mark.slow
 def test_a_part_that_an_arm_does_not_use_makes_no_job_of_its_own(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -223,6 +227,7 @@ def test_only_arms_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
             assert {r["n"] for r in here} == {int(value) if key == "n_cases" else 6}
 
 
+@pytest.mark.slow
 def test_repeats_are_averaged_before_axes_are_correlated(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -233,6 +238,7 @@ def test_repeats_are_averaged_before_axes_are_correlated(
     assert max(max(line) for line in a["n"]) == 2 * 6
 
 
+@pytest.mark.slow
 def test_a_declared_baseline_is_what_arms_are_compared_with(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -267,6 +273,7 @@ def test_too_many_failed_cases_are_status_1(
     assert done.err.endswith("resume it with resume=r\n")
 
 
+@pytest.mark.slow
 def test_a_job_that_stops_does_not_stop_the_others(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +287,7 @@ def test_a_job_that_stops_does_not_stop_the_others(
     assert [name.split("-")[1] for name in summary["unfinished"]] == ["none"]
 
 
+@pytest.mark.slow
 def test_errors_are_a_share_of_the_cases_there_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +339,7 @@ def test_a_tracking_server_that_is_away_is_no_failure(
     assert "decisionbench sync s" in swept.err
 
 
+@pytest.mark.slow
 def test_two_processes_cannot_write_one_run(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -346,6 +355,7 @@ def test_two_processes_cannot_write_one_run(
     assert run(capsys, "resume=r").status == 0
 
 
+@pytest.mark.slow
 def test_a_draft_left_by_a_killed_process_is_no_obstacle(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

@@ -78,6 +78,7 @@ def asking(
     return paid
 
 
+@pytest.mark.slow
 def test_a_cap_of_ten_calls_lets_no_eleventh_reach_the_server(tmp_path: Path) -> None:
     def apart(number: int) -> list[str]:
         return [f"{number}{i}" for i in range(5)]

@@ -91,6 +91,7 @@ def test_an_estimate_holds_for_a_provider_that_counts_four_characters_a_token(
                 assert before[arm][phase][name] == pytest.approx(measured_[name], rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_estimate_and_writes_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_cap_is_shared_by_the_jobs_of_a_sweep(capsys: pytest.CaptureFixture[st
         assert account.calls == running.counts.calls == totals_and_lost(account.lost_calls)
 
 
+@pytest.mark.slow
 def test_one_cap_holds_for_the_reader_and_the_judge(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("arch=oracle", "n_cases=8", "judge=openai", "model.max_tokens=600")
     with server(*given) as running:
@@ -220,6 +222,7 @@ def totals_and_lost(lost: int) -> int:
     return int(count)
 
 
+@pytest.mark.slow
 def test_too_many_errors_end_a_run_after_what_is_under_way(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -262,6 +265,7 @@ def test_a_model_without_a_price_is_counted_in_tokens(capsys: pytest.CaptureFixt
     assert found["tokens_in"] > 0
 
 
+@pytest.mark.slow
 def test_dollars_of_a_model_without_a_price_are_empty_and_a_line_says_how_to_give_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

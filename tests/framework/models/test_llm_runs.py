@@ -41,6 +41,7 @@ def jobs(directory: Path) -> dict[str, Path]:
     return {path.name.split("-")[1]: path for path in found}
 
 
+@pytest.mark.slow
 def test_two_servers_are_swept(capsys: pytest.CaptureFixture[str]) -> None:
     with server("arch=none", "n_cases=1") as running:
         both = [
@@ -176,6 +177,7 @@ def test_an_answer_with_a_key_twice_is_unreadable_and_asked_again(
     assert done.status == 0
 
 
+@pytest.mark.slow
 def test_what_memory_kept_stands_though_no_answer_can_be_read(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -229,6 +231,7 @@ def test_a_check_that_cannot_be_read_abstains(capsys: pytest.CaptureFixture[str]
     assert {row["decision"] for row in measured(Path("r"))} == {"ABSTAIN"}
 
 
+@pytest.mark.slow
 def test_a_replay_that_misses_names_operation_and_case(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -244,6 +247,7 @@ def test_a_replay_that_misses_names_operation_and_case(
         assert running.counts.calls == before + 1
 
 
+@pytest.mark.slow
 def test_a_missing_key_and_a_missing_cache_are_told_before_anything_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -265,6 +269,7 @@ def test_a_missing_key_and_a_missing_cache_are_told_before_anything_is_written(
     assert not list(Path().iterdir())
 
 
+@pytest.mark.slow
 def test_a_refused_key_ends_the_run_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     with server("arch=bm25", "n_cases=20") as running:
         done = run(
@@ -277,6 +282,7 @@ def test_a_refused_key_ends_the_run_at_once(capsys: pytest.CaptureFixture[str]) 
     assert running.counts.calls == 0
 
 
+@pytest.mark.slow
 def test_no_key_is_left_anywhere(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,7 @@ def wait_until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_the_first_ctrl_c_lets_what_is_under_way_end() -> None:
     given = ("arch=bm25", "n_cases=60")
     with server(*given, delay_s=0.3) as running:

@@ -57,6 +57,7 @@ class Told:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.lists(ITEMS, max_size=5),

@@ -220,6 +220,7 @@ def test_a_sweep_shows_its_loops_by_seed(sweep: Path) -> None:
     assert table(page, "loop-0-1-drafts")
 
 
+@pytest.mark.slow
 def test_arms_of_a_sweep_have_a_part_each(sweep: Path) -> None:
     evidence = load(sweep)
     first, second = (job.path.name for job in evidence.jobs)
@@ -257,6 +258,7 @@ def test_loops_that_differ_are_no_repeats_of_one_another() -> None:
     assert labels[0] != labels[1]
 
 
+@pytest.mark.slow
 def test_a_single_loop_ends_with_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,6 +45,7 @@ def found(directory: Path, jobs: list[Path]) -> set[str]:
     return {text for text in texts if " ".join(text.split()) in page}
 
 
+@pytest.mark.slow
 def test_the_texts_of_a_sweeps_cases_are_not_in_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

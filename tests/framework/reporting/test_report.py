@@ -116,6 +116,7 @@ def test_the_rule_based_model_is_told_on_top(tree: ElementTree.Element) -> None:
     assert "no language model was asked" in text(note)
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_bytes(sweep: Path) -> None:
     names = [
         "report.html",
@@ -363,6 +364,7 @@ def test_models_pairs_and_a_published_convention_have_their_sections(
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
 def test_gates_are_told_with_what_they_rest_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,6 +33,7 @@ def readable(done: Done) -> str:
     return done.out
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_terminal_output_is_whole_at_80_columns(
     capsys: pytest.CaptureFixture[str], place: Path

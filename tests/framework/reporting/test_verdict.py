@@ -189,6 +189,7 @@ def test_one_run_says_that_it_compares_nothing() -> None:
     assert listing.items[-1].startswith("One arm alone is neither good nor bad")
 
 
+@pytest.mark.slow
 def test_terminal_page_and_tracking_begin_with_the_same_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,6 +220,7 @@ def test_terminal_page_and_tracking_begin_with_the_same_sentences(
     assert note.split("\n\n")[:2] == ["## Verdict", text]
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_read_says_of_success_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -238,6 +238,7 @@ def test_a_kernel_that_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         available.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can give up its rights"
 )

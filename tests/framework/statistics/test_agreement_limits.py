@@ -52,6 +52,7 @@ def test_answers_of_one_case_are_no_independent_evidence() -> None:
         assert wide[1] - wide[0] > 1.5 * (narrow[1] - narrow[0])
 
 
+@pytest.mark.slow
 def test_the_limits_hold_as_often_as_they_say() -> None:
     """The kappa and r of a population, from samples of 60 cases of two answers."""
     a, b, _ = judged(200_000, 0.3, seed=9)

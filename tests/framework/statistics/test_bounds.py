@@ -100,6 +100,7 @@ def test_an_arm_worse_by_the_margin_passes_at_most_one_time_in_forty(gain: float
     assert 0.01 < passed <= 0.025
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.95, 0.9985])
 @pytest.mark.parametrize("bad", [0.0, 0.125])
 def test_over_twelve_clusters_bounds_err_no_more_often_than_they_say(

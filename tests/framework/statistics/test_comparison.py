@@ -204,6 +204,7 @@ def test_a_real_difference_below_the_smallest_effect_is_equivalence() -> None:
     assert find(table, arm_a="a", arm_b="b").conclusion == "equivalent"
 
 
+@pytest.mark.slow
 def test_skewed_differences_make_no_winner_by_p_alone() -> None:
     """A true null: one case in 25 loses all that the others gain. p rejects it too often."""
     rng = np.random.default_rng(7)

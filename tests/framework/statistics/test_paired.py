@@ -261,6 +261,7 @@ def test_names_and_seed_choose_the_draws() -> None:
     assert len({interval(0, "frp").low, interval(0, "rcs").low, interval(1, "frp").low}) == 3
 
 
+@pytest.mark.slow
 def test_interval_holds_the_true_difference_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(21)
     covered = 0

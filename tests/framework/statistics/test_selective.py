@@ -22,6 +22,7 @@ def test_by_hand() -> None:
     assert found.aurc_optimal == pytest.approx((0 + 0 + 1 / 3 + 1 / 2) / 4)
 
 
+@pytest.mark.slow
 @given(ANSWERS)
 def test_ties_are_in_random_order(answers: list[tuple[float, bool]]) -> None:
     stated, lost = (np.array([float(v) for v in vs]) for vs in zip(*answers, strict=True))

@@ -132,6 +132,7 @@ def test_finds_any_edited_byte(finished: Path, flip: int) -> None:
                 list(read(finished))
 
 
+@pytest.mark.slow
 @given(log=logs, data=st.data())
 def test_finds_any_replaced_inserted_or_removed_bytes(
     log: list[tuple[str, dict[str, Any]]],

@@ -201,6 +201,7 @@ SHORT = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_with_hashed_words_says_what_it_is(
     capsys: pytest.CaptureFixture[str], runs_dir: Path
 ) -> None:

@@ -13,6 +13,7 @@ from tests.launching import read_json, run
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "decision_corpus" / "harbour.jsonl"
 
 
+@pytest.mark.slow
 def test_a_view_without_what_lies_two_edges_away_is_told_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,7 @@ def with_rates(file: Path, right: int, wrong: int) -> None:
     file.write_text(json.dumps(content))
 
 
+@pytest.mark.slow
 def test_a_run_finds_its_judges_calibration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_run_finds_its_judges_calibration(
     assert "answer_correct_corrected" in page
 
 
+@pytest.mark.slow
 def test_differences_of_a_sweep_are_corrected_beside_those_of_the_verdicts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,6 +212,7 @@ def test_without_a_calibration_nothing_is_corrected_and_a_rule_based_judge_is_no
     assert "calibrate" not in done.out
 
 
+@pytest.mark.slow
 def test_a_run_with_a_calibration_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -265,6 +268,7 @@ def test_what_is_said_of_a_judges_error(
     assert all(words in line for words, line in zip(said, found, strict=True))
 
 
+@pytest.mark.slow
 def test_a_calibration_is_of_one_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -325,6 +329,7 @@ def test_a_judge_no_better_than_chance_is_no_gates_judge(
     assert said in " ".join((better.out + better.err).split())
 
 
+@pytest.mark.slow
 def test_a_loop_is_not_judged_by_a_judge_no_better_than_chance(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

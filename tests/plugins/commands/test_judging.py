@@ -121,6 +121,7 @@ def test_judges_of_one_sweep(capsys: pytest.CaptureFixture[str], sweep: Path) ->
     assert "rules in sweep" in " ".join(again.out.split())
 
 
+@pytest.mark.slow
 def test_other_answers_are_not_compared(capsys: pytest.CaptureFixture[str], runs_dir: Path) -> None:
     for name, model in (("one", "rule_based"), ("two", "rule_based_noisy")):
         place = f"hydra.run.dir={runs_dir / name}"
@@ -141,6 +142,7 @@ def test_choices_must_be_there(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         assert said in framework(capsys, "judges", str(file), *words).mistake
 
 
+@pytest.mark.slow
 def test_the_arm_shows_in_the_wording(capsys: pytest.CaptureFixture[str], sweep: Path) -> None:
     guess = loaded(framework(capsys, "judges", str(sweep), "--style", "--json"))["tight"]
     assert guess["n_answers"] == 12
@@ -163,6 +165,7 @@ def fill(sheet: Path, label: Callable[[dict[str, str]], str]) -> list[dict[str, 
     return rows
 
 
+@pytest.mark.slow
 def test_a_sheet_is_blind_and_reads_back(
     capsys: pytest.CaptureFixture[str], sweep: Path, tmp_path: Path
 ) -> None:
@@ -213,6 +216,7 @@ def test_agreement_with_people_has_limits_over_cases() -> None:
         assert low < found[name] < high
 
 
+@pytest.mark.slow
 def test_mistakes_with_sheets(
     capsys: pytest.CaptureFixture[str], sweep: Path, tmp_path: Path
 ) -> None:
@@ -244,6 +248,7 @@ def test_mistakes_with_sheets(
     assert "can't be read" in mistake("--read", str(tmp_path / "none.csv"))
 
 
+@pytest.mark.slow
 def test_the_draw_is_the_seeds(
     capsys: pytest.CaptureFixture[str], sweep: Path, tmp_path: Path
 ) -> None:

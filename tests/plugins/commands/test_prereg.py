@@ -134,6 +134,7 @@ def test_judging_looks_into_the_register_beside_the_file(
     assert (judged.status, "No flags: locked before every run" in judged.out) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_sweep_itself_tells_and_keeps_its_judgement(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,6 +207,7 @@ def test_tampering_shows_in_the_sweep(
     conf.write_text(text)
 
 
+@pytest.mark.slow
 def test_a_sweep_without_the_arms_that_were_named_says_so(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,6 +220,7 @@ def test_a_sweep_without_the_arms_that_were_named_says_so(
     assert framework(capsys, "verify", "s").status == 0
 
 
+@pytest.mark.slow
 def test_one_sweep_of_several_settings_is_not_said_to_be_beyond_judging(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -249,6 +252,7 @@ def test_power_from_the_same_sweep(
         assert message in framework(capsys, "power", str(sweep), *wrong).mistake
 
 
+@pytest.mark.slow
 def test_runs_that_differ_in_more_than_the_arm_are_not_mixed(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -184,6 +184,7 @@ def test_faults_of_questions_over_a_database_are_told_at_once(tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a b.json", "x [red] (y), z.json", "it's {so}=1.json"])
 def test_a_file_may_have_any_name(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

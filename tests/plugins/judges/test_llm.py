@@ -287,6 +287,7 @@ def test_without_a_key_nothing_runs(
     assert not (runs_dir / "r").exists()
 
 
+@pytest.mark.slow
 def test_one_model_for_both_is_a_warning(
     capsys: pytest.CaptureFixture[str], runs_dir: Path
 ) -> None:

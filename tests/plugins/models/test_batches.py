@@ -35,6 +35,7 @@ def undisturbed(capsys: pytest.CaptureFixture[str], running: ModelServer, provid
     return measured(Path("single"))
 
 
+@pytest.mark.slow
 @PROVIDERS
 def test_a_batch_gives_the_same_rows_at_half_the_price(
     provider: str, capsys: pytest.CaptureFixture[str]

@@ -123,6 +123,7 @@ def test_what_several_requests_share_is_marked_where_it_is_worth_keeping() -> No
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("provider", "mode"),
     [("anthropic", "format"), ("anthropic", "none"), ("openai", "json"), ("openai", "none")],

@@ -261,6 +261,7 @@ def test_a_run_holds_what_each_view_was_answered_with(
     assert f"Under protocol=intervene: kappa_inserted {mean:.2f}† (" in page
 
 
+@pytest.mark.slow
 def test_what_it_costs_is_not_the_arms(capsys: pytest.CaptureFixture[str]) -> None:
     plain = run(capsys, "domain=loan", "protocol=evaluate", *SHORT[:2], SHORT[3])
     edited = run(capsys, "domain=loan", *SHORT)
@@ -272,6 +273,7 @@ def test_what_it_costs_is_not_the_arms(capsys: pytest.CaptureFixture[str]) -> No
     assert any("control" in row.usage for row in both[1])
 
 
+@pytest.mark.slow
 def test_an_intervention_is_judged_again(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(capsys, "domain=loan", "arch=bm25", *SHORT)
     again = framework(capsys, "rescore", str(done.directory), "--axes", "intervention,use")

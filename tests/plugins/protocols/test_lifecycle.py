@@ -403,6 +403,7 @@ def test_from_the_command_line(
     assert framework(capsys, "verify", str(place)).status == 1
 
 
+@pytest.mark.slow
 def test_another_domain_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     done = run(capsys, "protocol=lifecycle", "domain=loan", "tracking=none")
     assert done.status == 2

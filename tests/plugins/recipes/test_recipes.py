@@ -87,6 +87,7 @@ def test_regimes_from_recorded_loops(
         assert "printed 44 (-1)" in done.out
 
 
+@pytest.mark.slow
 def test_a_sweep_is_read_as_the_paper_names_its_arms(sweep: Path) -> None:
     rows = rows_of([sweep])
     assert {row.arm for row in rows} == {"Summ-only", "Retr-only", "DPM"}

@@ -168,6 +168,7 @@ def test_tracking_changes_no_identity(tmp_path: Path) -> None:
     assert planned(None).digest == planned("http://127.0.0.1:1").digest
 
 
+@pytest.mark.slow
 def test_no_secret_is_kept(tmp_path: Path, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"{uri}?password=hunter2")
     plan = finished_run(tmp_path / "run", None)

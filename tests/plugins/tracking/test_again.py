@@ -85,6 +85,7 @@ def test_a_second_upload_changes_nothing(
     assert len(client.get_metric_history(after.info.run_id, "axes/right")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True])
 def test_a_killed_upload_is_finished_by_the_next(
     tmp_path: Path, uri: str, stored: Stored, monkeypatch: pytest.MonkeyPatch, after: bool

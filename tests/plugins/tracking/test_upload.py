@@ -227,6 +227,7 @@ def test_a_sweep_folds_its_runs_under_one(
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_report_and_its_figures_are_uploaded_whenever_they_are_written(
     tmp_path: Path, uri: str, client: MlflowClient, stored: Stored
 ) -> None:

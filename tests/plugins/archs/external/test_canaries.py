@@ -56,6 +56,7 @@ def failed(found: list[Finding]) -> dict[str, str]:
     return {one.name: one.text for one in found if one.passed is False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [CommandSettings(command=SHELL), toy()], ids=["sh", "python"])
 def test_a_sound_system_passes_all(settings: CommandSettings) -> None:
     found = findings(settings)

@@ -61,6 +61,7 @@ def rows_of(done: Done) -> bytes:
     return canonical_bytes(measured(read_run(done.directory).rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [(), ("--fault", "shuffled"), ("--fault", "crash")],
@@ -90,6 +91,7 @@ def test_a_replay_has_the_same_rows_without_the_system(
     assert bool(failed) == ("crash" in words)
 
 
+@pytest.mark.slow
 def test_recording_changes_no_row(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ def test_recording_changes_no_row(
     assert rows_of(plain) == rows_of(kept)
 
 
+@pytest.mark.slow
 def test_what_was_cut_off_is_asked_again_and_what_was_not_is_not(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +121,7 @@ def test_what_was_cut_off_is_asked_again_and_what_was_not_is_not(
     assert [{**line, "seconds": 0} for line in again] == [{**one, "seconds": 0} for one in before]
 
 
+@pytest.mark.slow
 def test_what_is_not_recorded_stops_a_replay_in_one_line(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def test_it_takes_in_more_and_forgets() -> None:
     assert not left & {*first.source_ids, "late"}
 
 
+@pytest.mark.slow
 def test_a_system_that_forgets_passes_and_a_deaf_one_does_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_system_without_deletion_says_so(
     assert read_run(done.directory).summary["errors"]["n"] == 0
 
 
+@pytest.mark.slow
 def test_a_life_is_replayed_without_the_system(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +142,7 @@ def test_a_request_deletes_by_the_id_that_the_server_gave(httpserver: HTTPServer
         settings_of(find("arch", "http"), wrong)
 
 
+@pytest.mark.slow
 def test_the_shipped_mapping_deletes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_it_keeps_the_laws_of_an_arm() -> None:
     check_arch(McpMemory, settings())
 
 
+@pytest.mark.slow
 def test_it_passes_the_canaries() -> None:
     found = {f.name: f for f in Canaries().run(McpMemory, settings(), False)}
     assert [(name, f.text) for name, f in found.items() if f.passed is False] == []

@@ -26,6 +26,7 @@ def measured(done: Done) -> list[Any]:
     return sorted((row.case_id, row.error, row.view_tokens, str(row.axes)) for row in rows)
 
 
+@pytest.mark.slow
 def test_the_arm_is_the_yamls_name_and_a_repetition_gives_the_same_rows(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,6 +52,7 @@ def test_a_system_that_fails_is_rows_with_its_error(
     assert all("retrieve: it ended with status 1: out of memory" in row.error for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["empty_recall", "invents"])
 def test_a_system_that_keeps_nothing_of_use_is_suspected(
     fault: str, capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +71,7 @@ def test_a_system_that_keeps_nothing_of_use_is_suspected(
     assert "`decisionbench probe mine`" in shown
 
 
+@pytest.mark.slow
 def test_what_a_mapping_declares_is_on_the_page(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def gone(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [ProcessSettings(command=SHELL), toy()], ids=["sh", "python"])
 def test_any_language_keeps_the_laws_of_an_arm(settings: ProcessSettings) -> None:
     check_arch(ProcessMemory, settings)
@@ -102,6 +103,7 @@ def test_every_history_has_a_fresh_home_that_is_gone_afterwards() -> None:
     assert not any(Path(place).exists() for place in places)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
 def test_the_network_is_closed_unless_declared() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -223,6 +225,7 @@ def test_a_command_that_is_not_there_is_the_users_mistake(monkeypatch: pytest.Mo
         opened(toy(environment={"KEY": "{env.NO_SUCH_KEY}"}))
 
 
+@pytest.mark.slow
 def test_a_cancelled_ingest_ends_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     async def cancelled() -> float:
         context = ArchContext(budget_tokens=None, client=NoClient())
@@ -256,6 +259,7 @@ def test_closing_ends_every_process_also_one_of_another_session(tmp_path: Path) 
     assert not Path(home).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_outlives_a_run_that_is_stopped(number: signal.Signals, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def started(
     return run(capsys, *HOTPOT, *config, *words)
 
 
+@pytest.mark.slow
 def test_calls_are_the_runs_own_metered_by_phase_and_paid_once(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -154,6 +155,7 @@ def test_a_cap_stops_the_run_and_nothing_more_is_asked(
     assert 0 < len(SENT) < 4  # each may take some 8,400, and takes 3,002
 
 
+@pytest.mark.slow
 def test_a_cut_answer_reaches_the_system_as_it_is(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -224,6 +226,7 @@ def test_one_that_only_embeds_runs_with_the_rule_based_model(
     assert row.usage == {}
 
 
+@pytest.mark.slow
 def test_a_replay_books_what_models_took_and_asks_none(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -286,6 +289,7 @@ def test_a_call_of_a_tool_comes_back_whole() -> None:
     assert SystemChat().parse("Noted.", ChatRequest(body=request)).text == "Noted."
 
 
+@pytest.mark.slow
 def test_a_probe_is_held_to_the_caps(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     started(capsys, place, "model=rule_based")  # writes the mapping
     SENT.clear()

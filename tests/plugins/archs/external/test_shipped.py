@@ -44,6 +44,7 @@ def test_server_memory_finds_what_is_a_substring_and_nothing_else(
     assert done.status == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("server_memory")
 def test_server_memory_is_an_arm(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch

@@ -216,6 +216,7 @@ def test_no_folder_says_where_to_get_it(capsys: pytest.CaptureFixture[str]) -> N
     assert "domain.unknown_file=true" in run(capsys, *words).mistake
 
 
+@pytest.mark.slow
 def test_a_run_retrieves_and_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def by_id(domain: BankSupport) -> dict[str, Case]:
     return {case.id: case for case in domain.cases(None, 0)}
 
 
+@pytest.mark.slow
 def test_the_laws_hold_of_the_fixture_and_of_the_published_data(data_dir: Path) -> None:
     check_domain(BankSupport, opened().settings)
     domain = published(data_dir)

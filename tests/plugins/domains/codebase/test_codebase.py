@@ -254,6 +254,7 @@ def test_the_rule_of_another_task_does_not_help() -> None:
 # --- on the one path ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["none", "oracle", "bm25", "full_context", "random_context"])
 def test_it_runs_end_to_end(arch: str, tmp_path: object) -> None:
     from pathlib import Path
@@ -272,6 +273,7 @@ def test_it_runs_end_to_end(arch: str, tmp_path: object) -> None:
         assert axes["p_ret"]["mean"] == 1
 
 
+@pytest.mark.slow
 def test_the_four_cells_compose() -> None:
     with composer():
         overrides = ["+experiment=depth/four_cell"]

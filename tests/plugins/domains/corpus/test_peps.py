@@ -152,6 +152,7 @@ def test_the_command_writes_what_the_domain_reads(
     assert "can't be written" in message
 
 
+@pytest.mark.slow
 def test_the_published_headers_give_the_published_edges(data_dir: Path) -> None:
     folder = data_dir / "peps"
     corpus = convert_peps(folder)

@@ -167,6 +167,7 @@ def open_settings(case: Case) -> list[str]:
     return [s["setting"] for s in plan if s["status"] == "proposed"]
 
 
+@pytest.mark.slow
 def test_neither_open_setting_is_fixed_more_often_by_look_alikes() -> None:
     """Of an odd number of records one has one more: as often the governing one's as the other."""
     more = []
@@ -343,6 +344,7 @@ def test_an_option_of_its_name_and_a_nominal_length() -> None:
         assert made.nominal_tokens == 500 * record
 
 
+@pytest.mark.slow
 def test_a_thousand_tasks_are_a_thousand() -> None:
     found = cases(1000, tasks_per_history=20, items=600)
     nearest = sorted(nearest_neighbours(found).values())

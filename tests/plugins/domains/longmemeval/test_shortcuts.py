@@ -37,6 +37,7 @@ def auc(texts: list[str], labels: npt.NDArray[np.bool_]) -> float:
     return found.auc
 
 
+@pytest.mark.slow
 def test_a_count_s_history_does_not_tell_whether_there_was_anything_to_count() -> None:
     texts, labels = drawn(500, shares={"count": 1.0}, abstention=0.5)
     assert 0.4 < labels.mean() < 0.6

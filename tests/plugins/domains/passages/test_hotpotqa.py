@@ -255,6 +255,7 @@ def test_the_questions_can_be_answered_too() -> None:
     assert domain.success(Answer(text=case.gold.answer), case.gold)
 
 
+@pytest.mark.slow
 def test_a_run_that_answers_shows_whether_the_answers_are_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,6 +193,7 @@ def test_nothing_states_the_outcome(spec: str) -> None:
                 assert not outcome.search(body), event.text
 
 
+@pytest.mark.slow
 def test_no_sentence_binds_a_field_to_a_value_that_is_not_the_cases_own(spec: str) -> None:
     one = shared(spec)
     for index, case in enumerate(cases(spec)[:60]):

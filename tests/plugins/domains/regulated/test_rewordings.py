@@ -68,6 +68,7 @@ def test_what_says_something_else_loses_it(spec: str, clause: str) -> None:
     assert not wrong, wrong[:5]
 
 
+@pytest.mark.slow
 def test_no_other_sentence_of_a_history_states_a_clause(spec: str, clause: str) -> None:
     """Without its own sentence the whole rest of the history does not hold it, in any form."""
     domain = shared(spec)

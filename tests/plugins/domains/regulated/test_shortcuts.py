@@ -92,6 +92,7 @@ def labels(spec: str, n: int) -> list[str]:
     return [shared(spec).sampled(SEED, index).decision for index in range(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("features", FEATURES)
 def test_at_chance_on_200_cases(spec: str, features: str) -> None:
@@ -107,6 +108,7 @@ def test_at_chance(spec: str, features: str) -> None:
     check(globals()[features](spec, n), labels(spec, n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_check_finds_a_planted_shortcut(spec: str) -> None:
     """The instrument itself: one feature that is right five times in six is enough to fail it."""

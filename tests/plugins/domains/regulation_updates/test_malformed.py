@@ -219,6 +219,7 @@ def test_bad_files_of_a_folder_are_told_with_their_names(tmp_path: Path) -> None
         opened(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of memory")
 def test_no_variant_takes_two_gigabytes(tmp_path: Path) -> None:
     """All of them in a process that may take 2 GB and no more."""

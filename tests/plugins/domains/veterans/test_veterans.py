@@ -250,6 +250,7 @@ def test_where_the_file_comes_from_is_told() -> None:
         opened(unknown_file=False)
 
 
+@pytest.mark.slow
 def test_a_run_decides_and_retrieves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_an_abstention_is_no_direct_answer_however_it_is_worded() -> None:
     assert not is_direct(said, ABSTAIN)
 
 
+@pytest.mark.slow
 def test_what_only_answers_more_directly_gains_in_the_loop_and_loses_on_test(
     tmp_path: Path,
 ) -> None:

@@ -23,6 +23,7 @@ SMALL = (
 )
 
 
+@pytest.mark.slow
 def test_each_has_its_jobs_and_a_line_of_the_page() -> None:
     assert sorted(JOBS) == NAMES
     page = PAGE.read_text(encoding="utf-8")
@@ -33,6 +34,7 @@ def test_each_has_its_jobs_and_a_line_of_the_page() -> None:
             assert f"+experiment=improve/{name}`" in page
 
 
+@pytest.mark.slow
 def test_the_paper_s_gate_is_the_point_rule_without_ours() -> None:
     overrides = ["+experiment=improve/paper"]
     with composer():
@@ -44,6 +46,7 @@ def test_the_paper_s_gate_is_the_point_rule_without_ours() -> None:
     assert (protocol.min_net_flips, protocol.patience, protocol.fresh_confirm) == (0, None, "never")
 
 
+@pytest.mark.slow
 def test_the_published_loops_pin_the_paper_s_models(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(key, "none")
@@ -63,6 +66,7 @@ def test_the_published_loops_pin_the_paper_s_models(monkeypatch: pytest.MonkeyPa
     assert (judge.name, judge.temperature) == ("gpt-4o-2024-08-06", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "published"])
 def test_its_first_job_runs_through_to_test(name: str, tmp_path: Path) -> None:
     overrides = [f"+experiment=improve/{name}"]

@@ -94,6 +94,7 @@ def test_cut_off_within_the_run_of_noise_it_ends_with_the_same_events(
         assert told(again.events) == told(done.events)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pipeline", [("target=longmemeval",), ("target=pipeline", "domain=loan", "arch=bm25")]
 )

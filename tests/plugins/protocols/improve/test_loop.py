@@ -50,6 +50,7 @@ def in_turn(start: set[int], flips: tuple[tuple[int, int], ...]) -> dict[str, se
     return states
 
 
+@pytest.mark.slow
 def test_gains_then_ties_over_promote_with_the_published_rules_and_stop_at_the_peak_with_ours(
     tmp_path: Path,
 ) -> None:
@@ -86,6 +87,7 @@ def test_gains_then_ties_over_promote_with_the_published_rules_and_stop_at_the_p
     assert strict.results["test"]["delta"] == pytest.approx(peak)
 
 
+@pytest.mark.slow
 def test_promotions_stack_and_each_is_measured_against_what_is_installed(tmp_path: Path) -> None:
     # As published every prompt was compared with the bare reader, since reverting one removed all:
     # against it all five pass, and the last alone was what "the final state" measured.

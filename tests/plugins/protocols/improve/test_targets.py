@@ -71,6 +71,7 @@ def test_all_targets_give_the_same_events(tmp_path: Path) -> None:
         assert types == first, name
 
 
+@pytest.mark.slow
 def test_the_second_test_of_a_finite_domain_holds_nothing_that_the_loop_has_read(
     tmp_path: Path,
 ) -> None:

@@ -49,6 +49,7 @@ def test_three_depths_cannot_choose() -> None:
     assert fits["triangular"].extrapolated_error is None
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=8))
 def test_every_law_stays_a_recall_and_fits_no_worse_than_a_constant(hits: list[int]) -> None:

@@ -450,6 +450,7 @@ def test_what_a_recipe_prints_is_what_the_rows_say(
     assert "://" not in (tmp_path / "p" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_sweep_of_something_else_is_refused_in_one_line(
     sweeps: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -207,6 +207,7 @@ def test_alone_cases_have_the_errors_of_hc2() -> None:
     assert found.method == "hc2 t"
 
 
+@pytest.mark.slow
 def test_over_few_clusters_slopes_hold_at_their_level() -> None:
     """12 corpora of unequal size whose slopes vary; resampled quantiles missed in 9 of 100."""
     rng = np.random.default_rng(6)

@@ -54,6 +54,7 @@ def test_a_missed_sentence_answers_nothing() -> None:
     assert answer("When was Ada Marsh born?", profile=deaf) == ("", "")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_the_evidence_is_verbatim(question: str, view: str) -> None:
     found, evidence = answer(question, view)
