@@ -86,7 +86,7 @@ def where_it_was(directory: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_fifty_kills(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     whole, seconds, wanted = {}, {}, {}
