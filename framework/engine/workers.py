@@ -11,10 +11,11 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -208,6 +209,7 @@ def _work(
 
     It can be told to stop at any moment, and leaves nothing to be ended after it.
     """
+    status = 0
     try:
         os.setpgrp()
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -229,13 +231,22 @@ def _work(
             job: int = boss.recv()
             told = partial(say, job)
             with _logged_to(partial(told, "log")):
-                told(*_ended(partial(run, job, partial(told, "tell"))))
-    except (EOFError, OSError, KeyboardInterrupt):
-        pass
+                end = _ended(partial(run, job, partial(told, "tell")))
+                try:
+                    told(*end)
+                except Exception:  # a result that can't be sent
+                    told("failed", traceback.format_exc())
+    except (EOFError, ConnectionError, KeyboardInterrupt):
+        pass  # closed by the process that it works for, which is gone or wants no more
     except Exception:
+        status = 1
         traceback.print_exc()
     finally:
-        os._exit(0)
+        # What a plugin printed; not what was to be done at the exit of the process that it is of.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # closed, or read by nobody
+                stream.flush()
+        os._exit(status)
 
 
 def _ended(job: Callable[[], Any]) -> tuple[str, Any]:

@@ -8,15 +8,13 @@ from functools import lru_cache
 from statistics import fmean, median
 from typing import ClassVar, Final
 
-from framework.contracts import Domain, Provenance
+from framework.contracts import Provenance
 from framework.errors import UserError
-from framework.records import Answer, Case, Event, Gold
+from framework.records import Case, Event
 from framework.registry import register
-from framework.text.canonical import digest
 from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
-from plugins.domains.governance.invariant import checks, complies, reviewed
-from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.measured import Drift, nearest_neighbours
+from plugins.domains.governance.plans import ChangePlans, digest_of
 from plugins.domains.governance.settings import GovernanceSettings
 
 RECORD_TOKENS: Final = {"alias": 128, "explicit": 113}
@@ -25,7 +23,7 @@ _ID: Final = re.compile(r"governance-s(-?\d+)-(\d{5,})")
 
 
 @register("domain", "governance")
-class Governance(Domain[GovernanceSettings]):
+class Governance(ChangePlans[GovernanceSettings]):
     """Tickets governed by a decision some typed links away, in corpora of decision records.
 
     A case is a ticket and a change plan for one component. The record that the component is built
@@ -96,27 +94,6 @@ class Governance(Domain[GovernanceSettings]):
         """Digest of the words that corpora are made from, and of one that the defaults make."""
         return _generated()
 
-    def success(self, answer: Answer, gold: Gold) -> bool:
-        """Compliance: the invariant holds on the edit."""
-        return complies(answer.edit, gold.invariant)
-
-    def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
-        said = f"{answer.rationale}\n{answer.text}"
-        return checks(answer.edit, said, case.gold.invariant)
-
-    def reply(self, case: Case, answer: Answer) -> tuple[bool, str]:
-        """What a reviewer says who knows the decisions: which settings are wrong, not how."""
-        return reviewed(answer.edit, case.gold.invariant, case.task.material["change_plan"])
-
-    def reference(self, case: Case) -> Answer | None:
-        return Answer(edit=case.gold.answer)
-
-    def tools(self, case: Case) -> Mapping[str, str]:
-        return {}
-
-    def use(self, case: Case, tool: str, argument: str, answer: Answer | None) -> str:
-        raise KeyError(tool)
-
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """What the run's cases are like, as made: how alike their tickets, how far what governs.
 
@@ -181,10 +158,4 @@ class Governance(Domain[GovernanceSettings]):
 def _generated() -> str:
     made = Governance(GovernanceSettings())
     cases = list(made.cases(made.settings.tasks_per_history, 0))
-    events = [
-        [event.id, event.time, event.text, list(event.edges)]
-        for event in made.history(cases[0].history_id)
-    ]
-    tasks = [[case.id, case.task.query, dict(case.task.material), case.gold.invariant, case.depth,
-              list(case.gold.chain)] for case in cases]  # fmt: skip
-    return digest([lexicon().digest, events, tasks])
+    return digest_of(made.history(cases[0].history_id), cases)

@@ -10,7 +10,8 @@ from framework.text.canonical import canonical_json
 from plugins.domains.governance.content import Contents, Planned
 from plugins.domains.governance.invariant import invariant_of
 from plugins.domains.governance.layout import Chain, Layout
-from plugins.domains.governance.lexicon import SCALE, UNIT, Value
+from plugins.domains.governance.lexicon import UNIT, Value
+from plugins.domains.governance.plans import plan_of
 from plugins.domains.governance.render import Writer, Written
 
 INSTRUCTION: Final = (
@@ -34,15 +35,11 @@ def card_of(layout: Layout, contents: Contents, chain: Chain) -> TaskCard:
     ticket = " ".join(rng.choice(part) for part in layout.words.tickets).format(*phrases)
     component = layout.component(chain.start)
     asked = _in_words(component, content.plan)
-    plan = {
-        "component": component,
-        "settings": [_planned(planned) for planned in content.plan],
-    }
     return TaskCard(
         instruction=INSTRUCTION,
         query={"plan": asked, "ticket": ticket, "both": f"{ticket} {asked}"}[layout.settings.query],
         operation="propose_edit",
-        material={"ticket": ticket, "change_plan": canonical_json(plan)},
+        material={"ticket": ticket, "change_plan": plan_of(component, content.plan)},
     )
 
 
@@ -124,20 +121,6 @@ def gold_of(layout: Layout, contents: Contents, writer: Writer, chain: Chain) ->
             component, content.governed, required, content.plan, layout.name(chain.head)
         ),
     )
-
-
-def _planned(planned: Planned) -> dict[str, object]:
-    setting = planned.setting
-    return {
-        "setting": setting.key,
-        "label": setting.label,
-        "unit": UNIT,
-        "options": [],
-        "least": SCALE[0],
-        "greatest": SCALE[-1],
-        "value": planned.value,
-        "status": "asked" if planned.asked else "proposed",
-    }
 
 
 def _right(planned: Planned, governed: str, low: int) -> str:

@@ -34,7 +34,7 @@ class Correction(Axis[NoSettings]):
         if answer is None or not gold.retired or not gold.invariant:
             return self.undefined()
         honoured = float(scored.domain.success(answer, gold))
-        component = read_json(gold.invariant).get("component", "")
+        component = read_json(gold.invariant)["component"]
         values = values_of(answer.edit, component)
         used = any(values.get(retired.key) == retired.value for retired in gold.retired)
         return AxisScore(

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar, Final
 
-from framework.contracts import Domain, Provenance
+from framework.contracts import Provenance
 from framework.errors import UserError
-from framework.records import Answer, Case, Event, Gold
+from framework.records import Case, Event
 from framework.registry import register
-from framework.text.canonical import digest
-from plugins.domains.governance.invariant import checks, complies, reviewed
 from plugins.domains.governance.lexicon import lexicon
+from plugins.domains.governance.plans import ChangePlans, digest_of
 from plugins.domains.precedents.series import PrecedentsSettings, Series
 from plugins.domains.precedents.tasks import card_of, gold_of
 from plugins.domains.precedents.texts import written
@@ -24,7 +23,7 @@ _ID: Final = re.compile(r"precedents-s(-?\d+)-(\d{5,})-(\d{2})")
 
 
 @register("domain", "precedents")
-class Precedents(Domain[PrecedentsSettings]):
+class Precedents(ChangePlans[PrecedentsSettings]):
     """Change plans in series: each is governed by a precedent, most by one of the series itself.
 
     A case is a plan for one component. The decision that the component is built under, or one that
@@ -98,27 +97,6 @@ class Precedents(Domain[PrecedentsSettings]):
         """Digest of the words that series are made from, and of one that the defaults make."""
         return _generated()
 
-    def success(self, answer: Answer, gold: Gold) -> bool:
-        """Compliance: the edit sets what the governing record fixes."""
-        return complies(answer.edit, gold.invariant)
-
-    def checks(self, answer: Answer, case: Case) -> Mapping[str, bool | None]:
-        said = f"{answer.rationale}\n{answer.text}"
-        return checks(answer.edit, said, case.gold.invariant)
-
-    def reply(self, case: Case, answer: Answer) -> tuple[bool, str]:
-        """What a reviewer says who knows the precedents: which settings are wrong, not how."""
-        return reviewed(answer.edit, case.gold.invariant, case.task.material["change_plan"])
-
-    def reference(self, case: Case) -> Answer | None:
-        return Answer(edit=case.gold.answer)
-
-    def tools(self, case: Case) -> Mapping[str, str]:
-        return {}
-
-    def use(self, case: Case, tool: str, argument: str, answer: Answer | None) -> str:
-        raise KeyError(tool)
-
     def opened(self, case: Case) -> str:
         """Id of the history before the first case of a case's series: the standing records."""
         self._parse(case.history_id)
@@ -184,11 +162,4 @@ def _series(settings: PrecedentsSettings, seed: int, number: int) -> Series:
 def _generated() -> str:
     made = Precedents(PrecedentsSettings())
     cases = list(made.cases(made.settings.length, 0))
-    events = [
-        [event.id, event.time, event.text, list(event.edges)]
-        for case in (cases[-1],)
-        for event in made.history(case.history_id)
-    ]
-    tasks = [[case.id, case.task.query, dict(case.task.material), case.gold.invariant, case.depth,
-              list(case.gold.chain)] for case in cases]  # fmt: skip
-    return digest([lexicon().digest, events, tasks])
+    return digest_of(made.history(cases[-1].history_id), cases)

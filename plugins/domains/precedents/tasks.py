@@ -7,7 +7,8 @@ from typing import Final
 from framework.records import Gold, GoldItem, Retired, Span, TaskCard
 from framework.text.canonical import canonical_json
 from plugins.domains.governance.invariant import invariant_of
-from plugins.domains.governance.lexicon import SCALE, UNIT, Value
+from plugins.domains.governance.lexicon import UNIT, Value
+from plugins.domains.governance.plans import plan_of
 from plugins.domains.precedents.series import Series, Task, Written
 from plugins.domains.precedents.texts import phrases, steps, written
 
@@ -29,27 +30,11 @@ def card_of(series: Series, task: Task) -> TaskCard:
     ticket = " ".join(rng.choice(part) for part in series.words.tickets).format(*about)
     said = {True: "asked for", False: "proposed"}
     listed = "; ".join(f"{p.setting.label} {p.value} {UNIT}, {said[p.asked]}" for p in task.plan)
-    plan = {
-        "component": task.component,
-        "settings": [
-            {
-                "setting": p.setting.key,
-                "label": p.setting.label,
-                "unit": UNIT,
-                "options": [],
-                "least": SCALE[0],
-                "greatest": SCALE[-1],
-                "value": p.value,
-                "status": "asked" if p.asked else "proposed",
-            }
-            for p in task.plan
-        ],
-    }
     return TaskCard(
         instruction=INSTRUCTION,
         query=f"Change plan of component {task.component}: {listed}.",
         operation="propose_edit",
-        material={"ticket": ticket, "change_plan": canonical_json(plan)},
+        material={"ticket": ticket, "change_plan": plan_of(task.component, task.plan)},
     )
 
 

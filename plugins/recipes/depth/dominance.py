@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,11 +52,11 @@ class _OfGroups(Sweeps):
                     place = f"{self.file}-{group.index}-{budget}"
                     yield from self.page(group, jobs, place, add_figure)
 
+    @abstractmethod
     def page(
         self, group: Group, jobs: Sequence[Job], place: str, add_figure: AddFigure
     ) -> Iterator[Block]:
         """The blocks of one setting at one budget; `place` names its figure and tables."""
-        raise NotImplementedError
 
 
 def _mean(job: Job, axis: str) -> float | None:

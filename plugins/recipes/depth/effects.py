@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -29,11 +30,9 @@ from plugins.recipes._cells import Measured, shown
 from plugins.recipes.depth._cases import has_edges, is_fair, values
 from plugins.recipes.depth._knobs import Sweeps, needs
 from plugins.recipes.depth._mediation import Mediation, mediation
-from plugins.recipes.depth._superiority import beta_superiority
+from plugins.recipes.depth._superiority import PRIOR, beta_superiority
 
 _DEEP: Final = 3
-_PRIOR: Final = 0.5
-"""Jeffreys': both parameters of the Beta."""
 
 
 class _TypedAgainstOthers(Sweeps):
@@ -53,11 +52,11 @@ class _TypedAgainstOthers(Sweeps):
         if not done:
             raise UserError("the sweep lacks an arm with edges, or one without to compare with")
 
+    @abstractmethod
     def page(
         self, group: Group, typed: Sequence[Job], others: Sequence[Job], add_figure: AddFigure
     ) -> Iterator[Block]:
         """The blocks of one setting."""
-        raise NotImplementedError
 
 
 @register("recipe", "depth/F038")
@@ -210,7 +209,7 @@ def _densities(group: Group, counts: dict[str, tuple[int, int]], name: str) -> D
     width = 6.4
     with canvas(width, 3.0 + legend_height(width, list(counts))) as (figure, ((panel,),)):
         for number, (arm, (successes, n)) in enumerate(counts.items()):
-            a, b = successes + _PRIOR, n - successes + _PRIOR
+            a, b = successes + PRIOR, n - successes + PRIOR
             density = np.exp((a - 1) * np.log(rates) + (b - 1) * np.log1p(-rates) - betaln(a, b))
             mark = styles[arm]
             if 0 < successes < n:

