@@ -64,10 +64,10 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 test: setup ## run the tests, without the slow tier and ci-extras
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local and not typescript and not interpreters" $(ARGS)
 
-# By file: what a file's tests share is measured once.
+# By file, as what a file's tests share is measured once; in the order of tests/conftest.py.
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -n $(WORKERS) --dist loadfile -m "slow and not browser and not postgresql and not local and not typescript and not interpreters" --timeout 1800 $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow and not browser and not postgresql and not local and not typescript and not interpreters" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format

@@ -59,6 +59,15 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests may take longest come first: no process ends long after the other."""
+    longest: dict[Path, float] = {}
+    for item in items:
+        if mark := item.get_closest_marker("timeout"):
+            longest[item.path] = max(longest.get(item.path, 0.0), mark.args[0])
+    items.sort(key=lambda item: -longest.get(item.path, 0.0))
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of published data sets: DECISIONBENCH_DATA, else ../shared/data; or a skip."""
