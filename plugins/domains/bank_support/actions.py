@@ -132,15 +132,27 @@ def parsed(text: str) -> tuple[Action, ...] | None:
     return tuple(found)
 
 
-def met(wanted: Sequence[Action], given: Sequence[Action]) -> list[Action]:
-    """The wanted actions that are given, each given action counted for one of them, in order."""
-    left, found = list(given), []
+def compared(
+    wanted: Sequence[Action], given: Sequence[Action]
+) -> tuple[list[Action], list[Action], list[Action]]:
+    """The wanted actions that are given, those that are not, and the given ones that are left.
+
+    Each given action counts for one wanted one at most, in order.
+    """
+    left, found, missing = list(given), [], []
     for action in wanted:
         match = next((other for other in left if action.is_met_by(other)), None)
-        if match is not None:
+        if match is None:
+            missing.append(action)
+        else:
             left.remove(match)
             found.append(action)
-    return found
+    return found, missing, left
+
+
+def met(wanted: Sequence[Action], given: Sequence[Action]) -> list[Action]:
+    """The wanted actions that are given, each given action counted for one of them, in order."""
+    return compared(wanted, given)[0]
 
 
 def done(wanted: Sequence[Action], given: Sequence[Action]) -> bool:

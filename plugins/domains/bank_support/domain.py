@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import ClassVar, Final
@@ -15,6 +15,7 @@ from framework.text.canonical import digest
 from framework.text.tokens import count_tokens, truncate
 from plugins.domains.bank_support.actions import done, parsed, written
 from plugins.domains.bank_support.customer import Tables, tables_of
+from plugins.domains.bank_support.desk import CUSTOMERS, SETTLED, note, reviewed
 from plugins.domains.bank_support.loading import Document, Task, documents_of, tasks_of
 from plugins.domains.bank_support.operation import CUSTOMER, TOOLS
 from plugins.domains.data_file import check_sha256, parse_json, provenance_of, read_file
@@ -78,6 +79,10 @@ class BankSupport(Domain[BankSupportSettings]):
     stands in no other policy; `answer` the expected actions. Cases come in order of the file; the
     seed plays no part. Stratum: how many documents are required (`1-4`, `5-9`, `10+`); cluster:
     tasks that share half of what they require.
+
+    In a session an answer is reviewed (`desk.reviewed`); five customers, in order of the file, come
+    one after the other, and of each a note is left (`desk.note`). Under other protocols no case
+    leaves anything.
 
     Raises UserError when a path is missing, DataError naming file and record, and for files that
     are not the published ones, unless they or `unknown_file` say so.
@@ -152,6 +157,7 @@ class BankSupport(Domain[BankSupportSettings]):
             )
             for one in documents.values()
         }
+        self._series = {task.id: number // CUSTOMERS for number, task in enumerate(self._tasks)}
         self._passages = _passages(documents)
         self._clusters = _clusters(self._tasks)
         self._tools = _tools(self._tasks)
@@ -176,6 +182,36 @@ class BankSupport(Domain[BankSupportSettings]):
         """All that changes anything at the bank is done as expected, and nothing else."""
         given = parsed(answer.text)
         return given is not None and done(parsed(gold.answer) or (), given)
+
+    def reply(self, case: Case, answer: Answer) -> tuple[bool, str]:
+        """Whether a plan is all that is to be done, and what a supervisor says who knows that."""
+        if self.success(answer, case.gold):
+            return True, SETTLED
+        return False, reviewed(answer.text, case.gold.answer)
+
+    def reference(self, case: Case) -> Answer | None:
+        return Answer(text=case.gold.answer)
+
+    def tools(self, case: Case) -> Mapping[str, str]:
+        """None: what is on file of the customer is handed over with the task."""
+        return {}
+
+    def use(self, case: Case, tool: str, argument: str, answer: Answer | None) -> str:
+        raise KeyError(tool)
+
+    def series(self, case: Case) -> str:
+        """The customers of one session. Raises KeyError for a case of another domain."""
+        return f"{HISTORY}-{self._series[case.id]}"
+
+    def opened(self, case: Case) -> str:
+        """Id of the history before the first customer: the policies, of every session."""
+        return HISTORY
+
+    def left_by(self, case: Case) -> Sequence[Event]:
+        """What the desk notes once a customer's request is settled, whoever settled it."""
+        titles = (self._events[name].text.partition("\n")[0] for name in case.gold.evidence)
+        text = note(titles, case.gold.answer)
+        return [Event(id=f"{case.id}-note", text=text, time=NOW[:10], kind="note")]
 
     def _case(self, task: Task) -> Case:
         items = tuple(

@@ -97,6 +97,10 @@ class Precedents(ChangePlans[PrecedentsSettings]):
         """Digest of the words that series are made from, and of one that the defaults make."""
         return _generated()
 
+    def series(self, case: Case) -> str:
+        """The series of a case, which is its cluster too."""
+        return case.cluster
+
     def opened(self, case: Case) -> str:
         """Id of the history before the first case of a case's series: the standing records."""
         self._parse(case.history_id)

@@ -16,6 +16,10 @@ class Linked(Protocol):
     of before the series; what earlier cases left reaches a memory only where the session writes.
     """
 
+    def series(self, case: Case) -> str:
+        """Name of the series that a case is of, which no other series has."""
+        ...
+
     def opened(self, case: Case) -> str:
         """Id of the history before the first case of the case's series."""
         ...

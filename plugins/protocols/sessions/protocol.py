@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import groupby, islice
-from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from framework.bounds import Bounded, at_least
@@ -152,7 +151,7 @@ class Sessions(RunProtocol[SessionsSettings]):
         domain = pipeline.domain
         if isinstance(domain, Linked):
             moved = (replace(case, history_id=domain.opened(case)) for case in cases)
-            groups = (tuple(own) for _, own in groupby(moved, key=attrgetter("history_id")))
+            groups = (tuple(own) for _, own in groupby(moved, key=domain.series))
         else:
             groups = ((case,) for case in cases)
         for group in groups:

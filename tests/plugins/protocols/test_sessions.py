@@ -38,10 +38,16 @@ from tests.framework.models.serving import of, spent
 from tests.launching import QUESTIONS, framework, run
 
 ROOT = Path(__file__).resolve().parents[3]
+FIXTURES = ROOT / "tests" / "fixtures" / "bank_support"
 SHORT = ("protocol=sessions", "tracking=none", "report=false")
 SMALL = (
     *("domain=governance", "domain.items=90", "domain.tasks_per_history=2", "n_cases=6"),
     *("domain.forms=development", *SHORT),
+)
+BANK = (
+    *("domain=bank_support", f"domain.path={FIXTURES / 'documents.json'}"),
+    *(f"domain.tasks={FIXTURES / 'tasks.json'}", "domain.unknown_file=true", "budget=loose"),
+    *SHORT,
 )
 
 
@@ -184,8 +190,11 @@ def test_figures_are_kept_when_answers_are_judged_again(
 
 
 @pytest.mark.slow
-def test_an_estimate_goes_through_the_turns(capsys: pytest.CaptureFixture[str]) -> None:
-    given = ("arch=bm25", *SMALL, "model=openai", "model.name=gpt-4o-mini", "dry_run=true")
+@pytest.mark.parametrize("tasks", [SMALL, BANK], ids=["governance", "bank_support"])
+def test_an_estimate_goes_through_the_turns(
+    tasks: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("arch=bm25", *tasks, "model=openai", "model.name=gpt-4o-mini", "dry_run=true")
     one, many = (
         run(capsys, *given, f"protocol.turns={turns}", "model.base_url=http://127.0.0.1:9/v1").out
         for turns in (1, 8)
@@ -201,8 +210,9 @@ def calls(out: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_kill_in_the_middle_of_a_turn_pays_nothing_twice() -> None:
-    given = ("arch=bm25", *SMALL, "gate=open")
+@pytest.mark.parametrize("tasks", [SMALL, BANK], ids=["governance", "bank_support"])
+def test_a_kill_in_the_middle_of_a_turn_pays_nothing_twice(tasks: tuple[str, ...]) -> None:
+    given = ("arch=bm25", *tasks, "gate=open")
     answers = dry_run_of([*given, "model=openai"]).answers
     with ModelServer(answers, delay_s=0.05) as running:
         sent_to = (*of(running, "openai"), "model.concurrency=2")
