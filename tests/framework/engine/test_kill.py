@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -17,10 +13,12 @@ from framework.rows import measured
 from framework.store import JOURNAL, verify_run
 from framework.store.directory import load_state
 from framework.text.canonical import digest
+from tests.killing import finish, kill_after
 from tests.launching import read_json
 
-ROOT = Path(__file__).resolve().parents[3]
 KILLS = 50
+ENDS = (0, 3)
+"""Done, or done with a gate that did not pass."""
 SEED = 50
 SINGLE = (
     *("domain=loan", "arch=random_context", "arch.trials=3", "reader=verified"),
@@ -30,35 +28,6 @@ SWEEP = (
     *("-m", "domain=loan", "arch=typed_graph,none,bm25", "gate.baseline=bm25"),
     *("n_cases=12", "tracking=none"),
 )
-
-
-def command(*argv: str) -> list[str]:
-    return [sys.executable, str(ROOT / "run.py"), *argv]
-
-
-def finish(cwd: Path, *argv: str) -> float:
-    """Run to the end, undisturbed, and return the seconds it took."""
-    start = time.monotonic()
-    done = subprocess.run(
-        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode in (0, 3), done.stderr
-    return time.monotonic() - start
-
-
-def kill_after(seconds: float, cwd: Path, *argv: str) -> bool:
-    """Start the command, kill it after so long, and say whether it was still running."""
-    process = subprocess.Popen(
-        command(*argv), cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        _, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return True
-    assert process.returncode in (0, 3), errors
-    return False
 
 
 def rows_of(directory: Path) -> str:
@@ -92,7 +61,7 @@ def test_fifty_kills(tmp_path: Path) -> None:
     whole, seconds, wanted = {}, {}, {}
     for kind, argv in (("run", SINGLE), ("sweep", SWEEP)):
         whole[kind] = tmp_path / f"whole-{kind}"
-        seconds[kind] = finish(tmp_path, *argv, f"hydra.{kind}.dir={whole[kind]}")
+        seconds[kind] = finish(tmp_path, *argv, f"hydra.{kind}.dir={whole[kind]}", statuses=ENDS)
         wanted[kind] = rows_of(whole[kind])
     hit: Counter[str] = Counter()
     attempt = 0
@@ -104,12 +73,13 @@ def test_fifty_kills(tmp_path: Path) -> None:
         for _ in range(rng.randint(1, 4)):
             begun = directory.exists()
             given = (f"resume={directory}",) if begun else (*argv, f"hydra.{kind}.dir={directory}")
-            if not kill_after(rng.uniform(0.3, 1.05) * seconds[kind], tmp_path, *given):
+            moment = rng.uniform(0.3, 1.05) * seconds[kind]
+            if not kill_after(moment, tmp_path, *given, statuses=ENDS):
                 break
             hit[f"{kind}: {where_it_was(directory)}"] += 1
         if not directory.exists():
-            finish(tmp_path, *argv, f"hydra.{kind}.dir={directory}")
-        finish(tmp_path, f"resume={directory}")
+            finish(tmp_path, *argv, f"hydra.{kind}.dir={directory}", statuses=ENDS)
+        finish(tmp_path, f"resume={directory}", statuses=ENDS)
         assert rows_of(directory) == wanted[kind]
         runs = [path.parent for path in directory.rglob(JOURNAL)]
         assert runs

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,9 +13,9 @@ import pytest
 from framework.rows import measured
 from framework.store import verify_run
 from framework.store.directory import load_state, protocol_events
+from tests.killing import finish, kill_after
 from tests.plugins.protocols.improve.scripted import told
 
-ROOT = Path(__file__).resolve().parents[4]
 KILLS = 30
 ARGV = (
     *("protocol=improve", "domain=loan", "budget=moderate", "tracking=none"),
@@ -30,33 +26,6 @@ ARGV = (
       "{seam: reader_prompt, fragments: {guidance: Mind the policy.}}]"),
     *("routing=none", "protocol.max_candidates=3"),
 )  # fmt: skip
-
-
-def command(*argv: str) -> list[str]:
-    return [sys.executable, str(ROOT / "run.py"), *argv]
-
-
-def finish(cwd: Path, *argv: str) -> float:
-    start = time.monotonic()
-    done = subprocess.run(
-        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return time.monotonic() - start
-
-
-def kill_after(seconds: float, cwd: Path, *argv: str) -> bool:
-    """Start the command, kill it after so long, and say whether it was still running."""
-    process = subprocess.Popen(
-        command(*argv), cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return True
-    return False
 
 
 def events_of(directory: Path) -> list[tuple[str, Mapping[str, Any]]]:

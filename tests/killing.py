@@ -1,0 +1,40 @@
+"""Starting the command in a process of its own, to its end or until it is killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def command(*argv: str) -> list[str]:
+    return [sys.executable, str(ROOT / "run.py"), *argv]
+
+
+def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,)) -> float:
+    """Run to the end, undisturbed, and return the seconds it took."""
+    start = time.monotonic()
+    done = subprocess.run(
+        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode in statuses, done.stderr
+    return time.monotonic() - start
+
+
+def kill_after(seconds: float, cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,)) -> bool:
+    """Start the command, kill it after so long, and say whether it was still running."""
+    process = subprocess.Popen(
+        command(*argv), cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        _, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        return True
+    assert process.returncode in statuses, errors
+    return False
