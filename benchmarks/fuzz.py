@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from benchmarks.loaders import LOADERS, Loader
+from benchmarks.sealed import SealedRun
 from framework.errors import UserError
 
 SECONDS: Final = 10
@@ -61,7 +62,7 @@ def _too_long(number: int, frame: FrameType | None) -> None:
     raise TooLong
 
 
-def fault_of(loader: Loader, n: int) -> str:
+def fault_of(loader: Loader | SealedRun, n: int) -> str:
     """The first input that is a fault, and why; empty where there is none."""
     found = ""
 

@@ -16,10 +16,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from yaml import YAMLError
 
 from benchmarks import inputs
+from benchmarks.sealed import KEY, SealedRun
 from framework.contracts import Operation
 from framework.contracts.importer import Importer
 from framework.errors import UserError
@@ -35,6 +35,7 @@ from plugins.commands.leaderboard.bundle import CONTENTS, FORMAT, SIGNATURE, Ref
 from plugins.commands.leaderboard.rules import RULES, read_rules
 from plugins.domains.bank_support.actions import parsed
 from plugins.domains.governance.invariant import values_of
+from plugins.domains.regulated.hmda import margins_of
 from plugins.domains.regulated.loading import load_spec
 from plugins.models._batches import lines_of
 from plugins.protocols.improve.stack import Rejected, read_candidate
@@ -138,7 +139,7 @@ def _bundle(data: bytes) -> object:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr(CONTENTS, data)
-        archive.writestr(SIGNATURE, _KEY.sign(data).hex())
+        archive.writestr(SIGNATURE, KEY.sign(data).hex())
         for name in _KEPT:
             archive.writestr(name, b"{}")
     return _zip(packed.getvalue())
@@ -187,17 +188,16 @@ def _archive() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CONTENTS, _CONTENTS)
-        archive.writestr(SIGNATURE, _KEY.sign(_CONTENTS).hex())
+        archive.writestr(SIGNATURE, KEY.sign(_CONTENTS).hex())
         for name in _KEPT:
             archive.writestr(name, b"{}")
     return packed.getvalue()
 
 
 _KEPT: Final = ("runs/r/journal.jsonl", "runs/r/answers.jsonl")
-_KEY: Final = Ed25519PrivateKey.from_private_bytes(bytes(32))
 _CONTENTS: Final = json.dumps(
     {
-        "format": FORMAT, "submitter": "me", "key": _KEY.public_key().public_bytes_raw().hex(),
+        "format": FORMAT, "submitter": "me", "key": KEY.public_key().public_bytes_raw().hex(),
         "files": {name: {"sha256": sha256(b"{}").hexdigest(), "bytes": 2} for name in _KEPT},
     }
 ).encode()  # fmt: skip
@@ -206,7 +206,7 @@ _BATCH: Final = json.dumps(
      "requests": ["k"], "id": None, "sending": None, "not_ours": []}
 ).encode()  # fmt: skip
 _EDIT: Final = b'[{"component": "a", "setting": "b", "value": "3"}]'
-LOADERS: Final[Mapping[str, Loader]] = {
+LOADERS: Final[Mapping[str, Loader | SealedRun]] = {
     "json": Loader(read_json, b'{"a": [1, {"b": null}], "c": "x"}', (ValueError,)),
     "yaml": Loader(_text(read_yaml), b"a: &x [1, 2]\nb: {c: *x}\n", (YAMLError, ValueError)),
     "answer": Loader(
@@ -318,6 +318,8 @@ LOADERS: Final[Mapping[str, Loader]] = {
     ),
     "bundle": Loader(_bundle, _CONTENTS, (Refused,)),
     "bundle (archive)": Loader(_zip, _archive(), (Refused,)),
+    "bundle (run)": SealedRun(),
+    "hmda": Loader(_of_file(margins_of, "lar.csv"), (FIXTURES / "hmda" / "lar.csv").read_bytes()),
     "board": Loader(_of_file(lambda path: read_rules(path.parent), RULES), inputs.RULES),
 }  # fmt: skip
 """Every loader by its name."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.fuzz import LOADERS, Loader, TooLong, _too_long, fault_of
+from benchmarks.sealed import SealedRun
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +18,13 @@ def alarmed() -> Iterator[None]:
     signal.signal(signal.SIGPROF, before)
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if isinstance(loader, SealedRun) else ())
+        for name, loader in LOADERS.items()
+    ],
+)
 def test_a_loader_reads_its_valid_input(name: str) -> None:
     LOADERS[name].read(LOADERS[name].valid)
 
