@@ -86,6 +86,19 @@ def fit_decays(measured: Sequence[Measured]) -> tuple[DecayFit, ...]:
     return tuple(sorted(fits, key=lambda fit: (fit.aicc, fit.held_out_error, fit.law)))
 
 
+def weights(fits: Sequence[DecayFit]) -> tuple[float | None, ...]:
+    """Each law's share of the support that AICc gives them all: Akaike weights.
+
+    None for every law where one has no finite criterion: there are too few depths. Source: Burnham
+    and Anderson, Model Selection and Multimodel Inference (2002), section 2.9.
+    """
+    least = min(fit.aicc for fit in fits)
+    if any(math.isinf(fit.aicc) for fit in fits):
+        return (None,) * len(fits)
+    shares = [math.exp((least - fit.aicc) / 2) for fit in fits]
+    return tuple(share / math.fsum(shares) for share in shares)
+
+
 def fit_decay(name: str, measured: Sequence[Measured]) -> DecayFit:
     """One law fitted to recall by depth.
 

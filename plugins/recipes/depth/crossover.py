@@ -14,7 +14,7 @@ from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import crossing, has_edges, is_fair, slope, values
-from plugins.recipes.depth._decay import DecayFit, fit_decays
+from plugins.recipes.depth._decay import DecayFit, fit_decays, weights
 from plugins.recipes.depth._decay import Measured as Recalled
 from plugins.recipes.depth._knobs import Curve, Sweep, by_depth, curves_block, needs, placed
 from plugins.recipes.depth._panels import draw
@@ -161,9 +161,10 @@ class Decay(Sweep):
         said = ", ".join(f"{source.row(law)['AIC']} for {law}" for law in source.values)
         yield Text(
             "Binomial maximum likelihood on recall by depth. AICc counts depths, so that laws of "
-            "many parameters pay; held out: each depth predicted from the others; extrapolated: "
-            "the deepest third predicted from the rest. The paper fitted three depths, at which no "
-            f"such choice can be made (its {source.source} prints an AIC of {said})."
+            "many parameters pay; weight: a law's share of the support (Akaike weights); held out: "
+            "each depth predicted from the others; extrapolated: the deepest third predicted from "
+            "the rest. The paper fitted three depths, at which no such choice can be made (its "
+            f"{source.source} prints an AIC of {said})."
         )
         rows: list[list[Cell | str]] = []
         for job in jobs:
@@ -174,22 +175,23 @@ class Decay(Sweep):
                 Recalled(depth=float(p.x), recalled=p.mean * p.n, cases=p.n) for p in curve if p.n
             ]
             fits = fit_decays(points)
-            rows += [_fit_row(job.arm if place == 0 else "", fit, fits[0])
-                     for place, fit in enumerate(fits)]  # fmt: skip
+            rows += [
+                _fit_row("" if place else job.arm, fit, fit.aicc - fits[0].aicc, weight)
+                for place, (fit, weight) in enumerate(zip(fits, weights(fits), strict=True))
+            ]
         if not rows:
             raise UserError("no arm has recall at four depths")
         yield Table(
             anchor="decay",
             caption="Laws by arm, the best by AICc first",
-            columns=("", *("law", "parameters", "AICc above best"),
+            columns=("", *("law", "parameters", "AICc above best", "weight"),
                      *("error", "held out", "extrapolated")),
             rows=rows,
         )  # fmt: skip
 
 
-def _fit_row(label: str, fit: DecayFit, best: DecayFit) -> list[Cell | str]:
+def _fit_row(label: str, fit: DecayFit, above: float, weight: float | None) -> list[Cell | str]:
     parameters = ", ".join(f"{name} {value:.2f}" for name, value in fit.parameters.items())
     errors = (fit.error, fit.held_out_error, fit.extrapolated_error)
-    above = shown(Measured(value=fit.aicc - best.aicc), 1)
-    return [label, fit.law.replace("_", " "), parameters, above,
-            *(shown(Measured(value=error), 3) for error in errors)]  # fmt: skip
+    return [label, fit.law.replace("_", " "), parameters, shown(Measured(value=above), 1),
+            *(shown(Measured(value=value), 3) for value in (weight, *errors))]  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugins.recipes.depth._decay import LAWS, Measured, fit_decay, fit_decays
+from plugins.recipes.depth._decay import LAWS, Measured, fit_decay, fit_decays, weights
 
 CURVES = {
     "constant": {"s0": 0.8},
@@ -47,6 +47,18 @@ def test_three_depths_cannot_choose() -> None:
     two = ("geometric", "triangular", "power_law", "stretched_exponential")
     assert all(fits[name].aicc == math.inf for name in two)
     assert fits["triangular"].extrapolated_error is None
+
+
+def test_weights_are_shares_of_the_support() -> None:
+    fits = fit_decays(curve("geometric", range(1, 9), cases=40))
+    found = weights(fits)
+    assert math.fsum(share for share in found if share is not None) == pytest.approx(1)
+    assert found[0] == max(share for share in found if share is not None)
+    first, second = found[:2]
+    assert first is not None
+    assert second is not None
+    assert second / first == pytest.approx(math.exp((fits[0].aicc - fits[1].aicc) / 2))
+    assert weights(fit_decays(curve("geometric", range(1, 5)))) == (None,) * len(LAWS)
 
 
 @pytest.mark.slow
