@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -126,6 +128,29 @@ def test_a_review_gives_nothing_away_on_the_published_data(data_dir: Path) -> No
     for case in domain.cases(None, 0):
         sizes[domain.series(case)] = sizes.get(domain.series(case), 0) + 1
     assert list(sizes.values()) == [CUSTOMERS] * 19 + [2]
+
+
+@pytest.mark.slow
+def test_what_notes_and_names_can_give_of_the_published_tasks(data_dir: Path) -> None:
+    """What docs/results/sessions.md says of it."""
+    domain = published(data_dir)
+    numbered = re.compile(r"\w+_\d{4}")
+    policies = {n for e in domain.history(HISTORY) for n in numbered.findall(e.text)}
+    shares, verified = [], 0
+    for _, customers in groupby(domain.cases(None, 0), key=domain.series):
+        noted: set[str] = set()
+        for place, case in enumerate(customers):
+            wanted = parsed(case.gold.answer) or ()
+            changes = {one.name for one in wanted if one.changes} or {one.name for one in wanted}
+            assert changes - policies, case.id
+            verified += "log_verification" in changes
+            needs = {one.name for one in wanted if numbered.fullmatch(one.name)}
+            if place and needs:
+                shares.append(len(needs & noted) / len(needs))
+            noted |= needs
+            (left,) = domain.left_by(case)
+            assert needs <= set(numbered.findall(left.text))
+    assert (verified, len(shares), round(fmean(shares), 2)) == (81, 62, 0.77)
 
 
 # --------------------------------------------------------------------------------------- notes
