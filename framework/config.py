@@ -71,6 +71,7 @@ class TopLevel(Bounded):
     n_cases: Annotated[int | None, at_least(1)] = 100
     seed: Annotated[int, at_least(0)] = 7
     repeats: Annotated[int, at_least(1)] = 1
+    part: str | None = field(default=None, metadata={"later": True})
     extra_axes: tuple[str, ...] = ()
     prompt_set: str | None = field(default=None, metadata=_OPERATIONAL)
     resume: str | None = field(default=None, metadata=_OPERATIONAL)
@@ -95,6 +96,8 @@ class TopLevel(Bounded):
             given = getattr(self, key)
             if given is not None and given not in (known := names("convention")):
                 raise ValueError(f"{key}: no convention {given!r}{nearest(given, known)}")
+        if self.part is not None and self.part not in (known := names("part")):
+            raise ValueError(f"part: no part {self.part!r}{nearest(self.part, known)}")
         name = self.run_name
         if name is not None and (not name.strip(". ") or _NO_NAME.search(name)):
             raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")
@@ -185,6 +188,8 @@ class Plan:
             f.name: getattr(self.top, f.name)
             for f in fields(self.top)
             if not f.metadata.get("operational")
+            # What came later says nothing where it is not used, so that older runs keep theirs.
+            and not (f.metadata.get("later") and getattr(self.top, f.name) is None)
         }
         groups = {
             group: {"plugin": part.plugin.name, **identity_of(part.plugin, part.settings)}

@@ -48,6 +48,12 @@ class Grid(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         """Run the sweep, or resume it. Raises UserError for a mistake, with nothing written."""
+        begun = self._config.get("resume")
+        if begun is not None:
+            from plugins.tuning.sweep import is_unfinished, resume
+
+            if is_unfinished(path := Path(str(begun))):
+                raise SystemExit(resume(path, arguments, self._launch))
         from framework.cli.start import start_sweep
 
         raise SystemExit(start_sweep(self._config, arguments, self._launch))
@@ -85,6 +91,29 @@ class Grid(Sweeper):
                 with contextlib.redirect_stderr(io.StringIO()):
                     outcome = job.return_value  # raises what the job did, and would print more
                 work.ended(number, outcome)
+
+
+class Tune(Grid):
+    """Chooses the settings of every arm on cases of its own, then compares them on the others.
+
+    trials : for every arm. objective : the axis to make best; None for the domain's. space : by arm
+    and setting, what is searched (`plugins.tuning.sweep.Asked`).
+    """
+
+    def __init__(self, params: Any, trials: Any, objective: Any, space: Any) -> None:
+        super().__init__(params)
+        self._asked = {"trials": trials, "objective": objective, "space": space}
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Tune and compare. Raises UserError for a mistake, with nothing written."""
+        if self._config.get("resume") is not None:
+            super().sweep(arguments)
+        from plugins.tuning.sweep import Asked, start
+
+        space = self._asked["space"]
+        plain = OmegaConf.to_container(space, resolve=True) if space else {}
+        asked = Asked(**{**self._asked, "space": plain})
+        raise SystemExit(start(self._config, arguments, self._launch, asked))
 
 
 def _at_once(launcher: Any, jobs: int) -> int:

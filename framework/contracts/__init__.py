@@ -31,6 +31,7 @@ from framework.contracts.judge import Judge, Verdict
 from framework.contracts.measure import Axis, Scored
 from framework.contracts.model import Client, Model, Operation, Prompt, Reply, Req, Res
 from framework.contracts.operator import Operator
+from framework.contracts.part import Part
 from framework.contracts.reading import Budget, Reader
 from framework.contracts.rule import PLAIN, Profile, Rule, answer_by_rule
 from framework.contracts.run import (
@@ -71,6 +72,7 @@ __all__ = [
     "Operation",
     "Operator",
     "Outcome",
+    "Part",
     "Patch",
     "Pipeline",
     "Profile",

@@ -38,6 +38,16 @@ class Recipe(ABC):
         """
 
 
+class Section(ABC):
+    """A section that a plugin adds to the page of a sweep, from what the sweep's plan holds."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def blocks(self, plan: Mapping[str, Any]) -> Iterator[Any]:
+        """Its heading and blocks (`framework.reporting.blocks`); nothing where it has nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedCell:
     """One number. `text` is how it is shown; `printed` what the paper shows, "" where it doesn't.

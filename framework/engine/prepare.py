@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from framework import sandbox
-from framework.config import Plan
+from framework.config import Plan, TopLevel
 from framework.contracts import (
     REPORTED,
     Budget,
     Domain,
     Gate,
     Model,
+    Part,
     ProtocolContext,
     Provenance,
     RunProtocol,
@@ -74,8 +75,18 @@ def prepare(
         pipeline=build_pipeline(plan, domain, model),
         protocol=protocol or _open_protocol(plan, gate),
         gate=gate,
-        cases=Cases(domain.cases(plan.top.n_cases, plan.top.seed)),
+        cases=Cases(_cases(domain, plan.top, plan.parts["protocol"].plugin.cls.groups)),
     )
+
+
+def _cases(domain: Domain[Any], top: TopLevel, groups: Sequence[str]) -> Iterator[Case]:
+    cases = domain.cases(top.n_cases, top.seed)
+    if top.part is None:
+        return cases
+    if groups:
+        raise UserError(f"part={top.part}: the protocol divides the cases itself")
+    part: Part = find("part", top.part).cls()
+    return iter(part.of(list(cases), top.seed))
 
 
 def _open_protocol(plan: Plan, gate: Gate[Any]) -> RunProtocol[Any]:

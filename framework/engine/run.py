@@ -144,7 +144,7 @@ def execute(
             run.write_report(protocol.name, report)
         run.finish(summary)
         said = any(override.startswith("n_cases=") for override in plan.overrides)
-        asked = plan.top.n_cases if said else None
+        asked = plan.top.n_cases if said and plan.top.part is None else None
         return Outcome(directory=directory, summary=summary, asked=asked)
     finally:
         run.close()
@@ -243,7 +243,8 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
     expected = None
-    if plan.top.n_cases is not None and not prepared.protocol.in_turns:
+    whole = plan.top.part is None and not prepared.protocol.in_turns
+    if plan.top.n_cases is not None and whole:
         expected = plan.top.n_cases * pipeline.trials * plan.top.repeats
     too_many: TooManyErrors | None = None
     with (

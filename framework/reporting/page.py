@@ -14,6 +14,7 @@ from framework.analysis.evidence import (
     of_sweep,
     redacted,
 )
+from framework.registry import plugins
 from framework.reporting.blocks import Block, Heading, Note, Page, Text
 from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
 from framework.reporting.figures.style import FigureWriter
@@ -189,4 +190,6 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
     yield from robustness.counterfactual_pairs(evidence)
     yield from conditions.correlation(evidence)
     yield from coverage.coverage(evidence)
+    for section in plugins("section"):
+        yield from section.cls().blocks(evidence.plan)
     yield from provenance(evidence)

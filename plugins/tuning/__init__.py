@@ -1,0 +1,1 @@
+"""Settings of arms, searched on cases that the comparison never sees."""

@@ -1,0 +1,71 @@
+"""The section of a report that says how arms were tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from framework.contracts.recipe import Section
+from framework.registry import register
+from framework.reporting.blocks import NOTHING, Block, Cell, Heading, Note, Table, Text
+
+
+@register("section", "tuning")
+class TuningSection(Section):
+    """Trials, what was searched, and what was chosen, by arm."""
+
+    def blocks(self, plan: Mapping[str, Any]) -> Iterator[Block]:
+        tuning = plan.get("tuning")
+        if not tuning or not tuning["done"]:
+            return
+        arms = tuning["arms"]
+        searched = [arm for arm in arms if arm["space"]]
+        yield Heading("Tuning", "tuning")
+        yield Text(
+            f"Each arm below was given {tuning['trials']} trials, the first of them as it is, to "
+            f"find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
+            f"{tuning['objective']} on {searched[0]['n_cases']} cases that share no history and no "
+            "cluster with those of the comparison (of cases that are all asked of one history: no "
+            "cluster). The means here are of these cases: the best of many trials is too good to "
+            "be true of others. What tuning is worth is the difference between an arm and its "
+            "tuned form in the comparison."
+        )
+        yield Table(
+            anchor="tuning-table",
+            caption=f"By arm: the mean of {tuning['objective']} on the tuning cases.",
+            columns=["arm", "budget", "searched", "trials", "calls", "cost", "as it is", "best",
+                     "chosen"],
+            rows=[_row(arm) for arm in searched],
+        )  # fmt: skip
+        left = list(dict.fromkeys(arm["arm"] for arm in arms if not arm["space"]))
+        if left:
+            yield Note(
+                f"Not tuned, as no setting of theirs was searched: {', '.join(left)}. They had no "
+                "trials."
+            )
+
+
+def _row(arm: Mapping[str, Any]) -> list[Cell | str]:
+    first = arm["tried"][0]["value"]
+    best = next(t["value"] for t in arm["tried"] if t["settings"] == arm["chosen"])
+    space = ", ".join(f"{name} {_range(given)}" for name, given in arm["space"].items())
+    chosen = ", ".join(f"{name}={value}" for name, value in arm["chosen"].items())
+    n, distinct = len(arm["tried"]), arm["distinct"]
+    cost = arm["cost_usd"]
+    return [
+        arm["arm"],
+        arm["budget"],
+        space,
+        Cell(text=str(n), under="" if n == distinct else f"{distinct} distinct", value=n),
+        Cell(text=str(arm["calls"]), value=arm["calls"]),
+        NOTHING if cost is None else Cell(text=f"${cost:.2f}", value=cost),
+        Cell(text=f"{first:.3f}", value=first),
+        Cell(text=f"{best:.3f}", value=best),
+        chosen or "as it is",
+    ]
+
+
+def _range(given: Any) -> str:
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
+        return f"{given[0]:g} to {given[1]:g}"
+    return " or ".join(str(value) for value in given)

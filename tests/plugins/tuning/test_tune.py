@@ -1,0 +1,205 @@
+"""`+experiment=tune`: trials on one half, the comparison on the other, also after a kill."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework import cli
+from framework.engine.compose import compose_plan, composer
+from framework.engine.domains import open_domain
+from framework.reporting.page import write_report
+from framework.store.directory import load_state, read_run
+from plugins.tuning import sweep
+from plugins.tuning.parts import halves
+from plugins.tuning.section import TuningSection
+from tests.launching import HOTPOT, read_json, run
+
+TUNE = ("+experiment=tune", "arch=bm25,none,typed_graph", "baseline=null")
+LOAN = (*TUNE, "domain=loan", "protocol=retrieve", "n_cases=12", "report=false",
+        "hydra.sweeper.trials=3")  # fmt: skip
+
+
+def needs_optuna() -> None:
+    pytest.importorskip("optuna", reason="the extra `tune` is not installed")
+
+
+def plan_at(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(path / "sweep_plan.json")
+    return found
+
+
+def rows_of(path: Path) -> list[Any]:
+    """The measured rows of a comparison, by job."""
+    jobs = [path / job["name"] for job in plan_at(path)["jobs"]]
+    return [[(row.key, row.axes) for row in read_run(job).rows] for job in jobs]
+
+
+@pytest.mark.slow
+def test_a_tuned_sweep_whole_and_killed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    needs_optuna()
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, *LOAN, "hydra.sweep.dir=runs/whole")
+    assert done.status == 0, done.err
+    whole = done.directory
+    _check_halves(whole)
+    _check_what_is_told(whole, done.out)
+
+    class Killed(Exception):
+        """Stands for the end of the process: nothing after it is done."""
+
+    trials = []
+    own = sweep._run
+
+    def killed(*args: Any) -> bool:
+        trials.append(args)
+        if len(trials) == 3:
+            raise Killed
+        return own(*args)
+
+    monkeypatch.setattr(sweep, "_run", killed)
+    assert run(capsys, *LOAN, "hydra.sweep.dir=runs/cut").status == 1
+    cut = Path("runs/cut")
+    before = {path: path.read_bytes() for path in cut.glob("*/journal.jsonl")}
+    assert len(before) == 4, "two trials of two arms"
+    monkeypatch.setattr(sweep, "_run", own)
+    assert run(capsys, "resume=runs/cut").status == 0
+    assert {path: path.read_bytes() for path in before} == before, "nothing is run twice"
+    told, again = plan_at(whole), plan_at(cut)
+    assert again["tuning"] == told["tuning"]
+    assert again["jobs"] == told["jobs"]
+    assert rows_of(cut) == rows_of(whole)
+    assert run(capsys, "resume=runs/cut").status == 0, "an ordinary sweep by now"
+    assert cli.main(["verify", "runs/cut"]) == 0
+
+
+@pytest.mark.slow
+def test_an_arm_that_ends_as_another_one_is_measured_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    needs_optuna()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sweep, "_value", lambda run, _: float("prune_true" in run.name))
+    done = run(
+        capsys,
+        *("+experiment=tune", "arch=typed_graph,typed_graph_pruned", "baseline=null", *HOTPOT),
+        *("hydra.sweeper.trials=6", "hydra.sweeper.objective=mrr", "hydra.sweep.dir=runs/same"),
+        *(f"~hydra.sweeper.space.typed_graph.{name}" for name in ("seeds", "hops", "decay")),
+        "+hydra.sweeper.space.typed_graph.prune=[false,true]",
+    )
+    assert done.status == 0, done.err
+    found = plan_at(done.directory)
+    arm = found["tuning"]["arms"][0]
+    assert arm["chosen"] == {"prune": True}
+    assert arm["distinct"] == 2 < len(arm["tried"])
+    assert len(found["jobs"]) == 2, "the tuned arm is the pruned one"
+    assert cli.main(["verify", "runs/same"]) == 0
+
+
+def _check_halves(path: Path) -> None:
+    """Trials have the cases of the one half, and the comparison has those of the other."""
+    with composer():
+        domain = open_domain(compose_plan(["domain=loan"]))
+    tuning, comparison = (
+        {case.id for case in half} for half in halves(list(domain.cases(12, 7)), 7)
+    )
+    plan = plan_at(path)
+    compared = {job["name"] for job in plan["jobs"]}
+    tried = {t["directory"] for arm in plan["tuning"]["arms"] for t in arm.get("tried", ())}
+    assert {run.parent.name for run in path.glob("*/journal.jsonl")} == compared | tried
+    for name in compared | tried:
+        cases = {row.case_id for row in read_run(path / name).rows}
+        assert cases == (comparison if name in compared else tuning)
+    assert compared.isdisjoint(tried)
+
+
+def _check_what_is_told(path: Path, printed: str) -> None:
+    plan = plan_at(path)
+    tuning = plan["tuning"]
+    assert tuning["objective"] == "surface_ceiling", "the first that needs no answer"
+    arms = {arm["arm"]: arm for arm in tuning["arms"]}
+    assert arms.keys() == {"bm25", "none", "typed_graph"}
+    assert "tried" not in arms["none"]
+    for name in ("bm25", "typed_graph"):
+        arm = arms[name]
+        assert len(arm["tried"]) == 3, "as many for every arm"
+        assert arm["tried"][0]["settings"] == {}
+        for trial in arm["tried"]:
+            measured = read_json(path / trial["directory"] / "summary.json")["axes"]
+            assert trial["value"] == measured["surface_ceiling"]["mean"]
+        best = max(trial["value"] for trial in arm["tried"])
+        chosen = next(t["settings"] for t in arm["tried"] if t["value"] == best)
+        assert arm["chosen"] == chosen
+        assert ("tuned" in arm) is bool(chosen)
+    labels = [load_state(path / job["name"]).started["config"]["labels"]["arch"]
+              for job in plan["jobs"]]  # fmt: skip
+    assert labels == [*arms, *(arm["tuned"] for arm in arms.values() if "tuned" in arm)]
+    write_report(path)
+    page = (path / "report.md").read_text(encoding="utf-8")
+    for text in (printed, page):
+        assert "Each arm below was given 3 trials" in " ".join(text.split())
+        assert "no setting of theirs was searched: none" in " ".join(text.split())
+
+
+def test_an_untuned_sweep_and_one_that_has_not_ended_have_no_section() -> None:
+    assert not list(TuningSection().blocks({"jobs": []}))
+    assert not list(TuningSection().blocks({"tuning": {"done": False}}))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["hydra.sweeper.trials=1"], "hydra.sweeper.trials: 1 given, at least 2 expected"),
+        (["+hydra.sweeper.space.bm26.k1=[0,1]"], "no arm 'bm26'; did you mean 'bm25'?"),
+        pytest.param(
+            ["+hydra.sweeper.space.bm25.kl=[0,1]"],
+            "bm25.kl: no such setting; did you mean 'k1'?",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ["hydra.sweeper.objective=recal"],
+            "hydra.sweeper.objective: 'recal'; did you mean",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ["arch=none,full_context"],
+            "nothing to search of full_context, none",
+            marks=pytest.mark.slow,
+        ),
+        (["part=tuning"], "part: a tuned sweep divides the cases itself; leave it out"),
+        (["dry_run=true"], "dry_run: not of a tuned sweep"),
+        pytest.param(
+            ["n_cases=1"],
+            "part: the 1 cases all share one history or cluster",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_written(
+    given: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    needs_optuna()
+    monkeypatch.chdir(tmp_path)
+    assert told in run(capsys, *TUNE, *HOTPOT, *given).mistake
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_optuna_one_line_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    mistake = run(capsys, *TUNE, *HOTPOT).mistake
+    assert mistake.endswith("optuna is not installed; pip install 'decisionbench[tune]'")
+    assert not list(tmp_path.iterdir())
