@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from framework.contracts import Axis, Scored
-from framework.records import AxisScore
+from framework.records import Answer, AxisScore, Gold
 from framework.registry import NoSettings, register
 from framework.text.reading import read_json
 from plugins.domains.governance.invariant import values_of
+
+TRIED: Final = "retired_tried"
+
+
+def uses_retired(answer: Answer, gold: Gold) -> float:
+    """Whether an answer sets what a corrected precedent fixed: 1 or 0."""
+    values = values_of(answer.edit, read_json(gold.invariant)["component"])
+    return float(any(values.get(retired.key) == retired.value for retired in gold.retired))
 
 
 @register("axis", "correction")
@@ -20,12 +28,15 @@ class Correction(Axis[NoSettings]):
     honoured_at_once : so did the first answer, in a session; without one as above. It asks for all
         else that the plan asks for too. Higher is better.
     retired_used : the answer sets what the corrected precedent fixed. Lower is better.
+    retired_tried : any answer of the session does; without one as above. None where a session kept
+        no account of it. Lower is better.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         "correction_honoured": True,
         "honoured_at_once": True,
         "retired_used": False,
+        "retired_tried": False,
     }
     needs: ClassVar[tuple[str, ...]] = ("correction",)
 
@@ -34,14 +45,13 @@ class Correction(Axis[NoSettings]):
         if answer is None or not gold.retired or not gold.invariant:
             return self.undefined()
         honoured = float(scored.domain.success(answer, gold))
-        component = read_json(gold.invariant)["component"]
-        values = values_of(answer.edit, component)
-        used = any(values.get(retired.key) == retired.value for retired in gold.retired)
+        used = uses_retired(answer, gold)
         return AxisScore(
             values={
                 "correction_honoured": honoured,
                 "honoured_at_once": scored.session.get("resolved_first", honoured),
-                "retired_used": float(used),
+                "retired_used": used,
+                TRIED: scored.session.get(TRIED, None if scored.session else used),
             },
             evidence=tuple(f"{r.key}: no longer {r.value}" for r in gold.retired),
         )

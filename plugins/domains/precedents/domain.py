@@ -9,10 +9,11 @@ from typing import ClassVar, Final
 
 from framework.contracts import Provenance
 from framework.errors import UserError
-from framework.records import Case, Event
+from framework.records import Answer, Case, Event
 from framework.registry import register
 from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.plans import ChangePlans, digest_of
+from plugins.domains.precedents.axis import TRIED, uses_retired
 from plugins.domains.precedents.series import PrecedentsSettings, Series
 from plugins.domains.precedents.tasks import card_of, gold_of
 from plugins.domains.precedents.texts import written
@@ -113,6 +114,10 @@ class Precedents(ChangePlans[PrecedentsSettings]):
         """
         series, place = self._parse(case.id)
         return [written(series, record).event for record in series.left_by(place)]
+
+    def watched(self, case: Case, answer: Answer) -> Mapping[str, float]:
+        """Whether an answer to a case whose precedent was corrected sets what it fixed before."""
+        return {TRIED: uses_retired(answer, case.gold)} if case.gold.retired else {}
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """What the run's cases are like: how many of each stratum, and how far what governs."""

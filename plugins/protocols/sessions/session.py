@@ -23,6 +23,7 @@ from plugins.protocols.sessions.next_action import (
     NextActionRequest,
     told,
 )
+from plugins.protocols.sessions.watched import Watched
 
 ENDS: Final = ("resolved", "given_up", "out_of_turns", "out_of_tokens")
 """What a session can end with, beside an error; the first that holds counts."""
@@ -74,6 +75,7 @@ class Session:
     first: bool = False
     ended: str = ""
     environment_s: float = 0.0
+    watched: dict[str, float] = field(default_factory=dict)
     figures: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
@@ -148,7 +150,7 @@ class Session:
         return self.standing or Answer()
 
     def close(self, usage: Mapping[str, Usage]) -> Mapping[str, float | None] | None:
-        """See `Turn`: the figures of `session_outcome` where the session ended."""
+        """See `Turn`: those of `session_outcome`, and of `Watched`, where the session ended."""
         for phase in COUNTED:
             took = usage.get(phase, Usage())
             self.tokens[phase] = self.tokens.get(phase, 0) + took.tokens_in + took.tokens_out
@@ -165,6 +167,7 @@ class Session:
             return None
         answers = [turn.said for turn in self.turns if turn.action == ANSWER]
         self.figures = {
+            **self.watched,
             **{end: float(self.ended == end) for end in ENDS},
             "resolved_first": float(self.first),
             "turns": float(self.number + 1),
@@ -218,6 +221,9 @@ class Session:
         start = time.perf_counter()
         settled, reply = self.domain.reply(self.case, answer)
         self.environment_s += time.perf_counter() - start
+        if isinstance(self.domain, Watched):
+            for name, value in self.domain.watched(self.case, answer).items():
+                self.watched[name] = max(value, self.watched.get(name, 0.0))
         return Exchange(
             action=ANSWER,
             said=answer.edit or answer.text or answer.decision,

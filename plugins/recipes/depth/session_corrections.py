@@ -55,15 +55,16 @@ class CorrectionHonoured(Sweep):
         yield Text(
             "Cases that one precedent governs, before and after it was corrected, and the cases "
             "after it that other precedents govern. At once: the first answer settled the case. In "
-            "the end: the last answer sets what the correction fixes; retired: what it did before. "
+            "the end: the last answer sets what the correction fixes; retired: what it did before; "
+            "retired tried: any answer of the session does. "
             "Limits of 95% are over series; the difference is that of a series' two means."
         )
         yield Table(
             anchor="correction",
             caption="The same precedent before and after its correction",
             columns=("", "at once, before", "at once, after", "difference", "in the end, after",
-                     "retired, after", "others at once, after", "turns before", "turns after",
-                     "cases after", "series"),
+                     "retired, after", "retired tried, after", "others at once, after",
+                     "turns before", "turns after", "cases after", "series"),
             rows=[_honoured(job) for job in jobs],
         )  # fmt: skip
         depths = sorted(
@@ -126,6 +127,7 @@ def _honoured(job: Job) -> list[Cell | str]:
         shown(_over(differences(before, after), _seed(job), amount=True), sign="+"),
         shown(_mean(job, after, "correction_honoured")),
         shown(_mean(job, after, "retired_used")),
+        shown(_mean(job, after, "retired_tried")),
         shown(_mean(job, _rows(job, "after", "other"), "resolved_first")),
         shown(_mean(job, before, "turns"), 1),
         shown(_mean(job, after, "turns"), 1),

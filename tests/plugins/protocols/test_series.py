@@ -94,7 +94,7 @@ def test_the_controls_stand_at_the_ends(agent: str, capsys: pytest.CaptureFixtur
     honoured = float(agent == "oracle")
     for row in corrected:
         assert row.axes["correction_honoured"] == row.axes["honoured_at_once"] == honoured
-        assert row.axes["retired_used"] == 0.0
+        assert row.axes["retired_used"] == row.axes["retired_tried"] == 0.0
     assert all(r.axes["honoured_at_once"] is None for r in found if r not in corrected)
 
 

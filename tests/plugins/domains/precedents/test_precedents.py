@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from statistics import mean
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -22,6 +24,8 @@ from plugins.domains.precedents.axis import Correction
 from plugins.domains.precedents.domain import RECORD_TOKENS, Precedents
 from plugins.domains.precedents.series import PrecedentsSettings
 from plugins.protocols.sessions.linked import Linked
+from plugins.protocols.sessions.session import Limits, Session
+from plugins.protocols.sessions.watched import Watched
 
 SHAPES: tuple[dict[str, Any], ...] = (
     {"records": 20, "between": 1},
@@ -219,6 +223,7 @@ def test_who_has_the_chain_is_right_and_who_lacks_the_correction_keeps_the_old()
                 "correction_honoured": 0.0,
                 "honoured_at_once": 0.0,
                 "retired_used": 1.0,
+                "retired_tried": 1.0,
             }
             assert score(case, made, read(case, chain))["retired_used"] == 0.0
             assert score(case, made, read(case, chain))["honoured_at_once"] == 1.0
@@ -227,7 +232,9 @@ def test_who_has_the_chain_is_right_and_who_lacks_the_correction_keeps_the_old()
     assert seen == {"standing", "precedent", "corrected"}
 
 
-def score(case: Case, made: Precedents, answer: Answer) -> dict[str, float | None]:
+def score(
+    case: Case, made: Precedents, answer: Answer, session: Mapping[str, float | None] | None = None
+) -> dict[str, float | None]:
     axis = Correction(settings_of(find("axis", "correction"), {}))
     scored = Scored(
         case=case,
@@ -238,6 +245,7 @@ def score(case: Case, made: Precedents, answer: Answer) -> dict[str, float | Non
         judge=None,
         client=None,  # type: ignore[arg-type]
         embedder=None,
+        session=session or {},
     )
     return dict(axis.score(scored).values)
 
@@ -247,3 +255,36 @@ def test_a_record_is_as_long_as_said() -> None:
     texts = [event.text for event in made.history(cases(20)[-1].history_id)]
     assert mean(map(count_tokens, texts)) == pytest.approx(RECORD_TOKENS, rel=0.03)
     assert made.nominal_tokens == RECORD_TOKENS * (60 + 10 * 5)
+
+
+def test_the_retired_value_counts_in_any_answer_of_a_session() -> None:
+    made = domain(forms="development")
+    assert isinstance(made, Watched)
+    case = next(case for case in made.cases(40, 7) if case.stratum == "corrected")
+    (retired,) = case.gold.retired
+    component = json.loads(case.gold.invariant)["component"]
+    old = Answer(edit=json.dumps([edit_of(component, retired.key, retired.value)]))
+    right = Answer(edit=case.gold.answer)
+    session = Session(
+        case=case,
+        domain=made,
+        reader=cast(Any, SimpleNamespace(answer=lambda task, view, client: old)),
+        agent="model",
+        limits=Limits(turns=1, tokens=None, shown=None),
+        writes=False,
+    )
+    view = MemoryView(items=(), tokens=0, budget_tokens=None)
+    assert asyncio.run(session.answer(case.task, view, cast(Any, None))) == old
+    figures = session.close({})
+    assert figures is not None
+    assert figures["retired_tried"] == 1.0
+    assert score(case, made, right, figures)["retired_tried"] == 1.0
+    assert score(case, made, right, figures)["retired_used"] == 0.0
+    # Of a session of before there is no account.
+    assert score(case, made, right, {"turns": 2.0})["retired_tried"] is None
+    other = next(case for case in made.cases(40, 7) if case.stratum != "corrected")
+    assert made.watched(other, old) == {}
+
+
+def edit_of(component: str, setting: str, value: str) -> dict[str, str]:
+    return {"component": component, "setting": setting, "value": value}
