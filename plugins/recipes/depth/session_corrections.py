@@ -76,6 +76,13 @@ class CorrectionHonoured(Sweep):
             columns=("", *(f"{n} links, {half}" for n in depths for half in ("before", "after"))),
             rows=[_by_depth(job, depths) for job in jobs],
         )
+        strata = sorted({row.stratum for job in jobs for row in job.good})
+        yield Table(
+            anchor="correction-strata",
+            caption="Compliance at the end of a session, by what governs the case",
+            columns=("", *strata),
+            rows=[[job.arm, *(shown(_in_the_end(job, name)) for name in strata)] for job in jobs],
+        )
         yield Text(
             "Re-learning: turns and tokens of the cases that the correction bears on, from it up "
             "to and with the first case whose first answer honours it; a series without one counts "
@@ -94,6 +101,10 @@ class CorrectionHonoured(Sweep):
 def _rows(job: Job, half: str, thread: str) -> list[Row]:
     found = [row for row in job.good if row.axes.get("session_tokens") is not None]
     return [row for row in found if (row.tags["half"], row.tags["thread"]) == (half, thread)]
+
+
+def _in_the_end(job: Job, stratum: str) -> Measured:
+    return _mean(job, (row for row in job.good if row.stratum == stratum), "compliance")
 
 
 def _mean(job: Job, rows: Iterable[Row], axis: str) -> Measured:

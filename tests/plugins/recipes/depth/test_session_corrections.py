@@ -58,6 +58,7 @@ def test_the_pages_of_a_small_sweep(
         (none,) = [line for line in table.splitlines() if line.startswith("| none |")][:1]
         assert none.endswith("| 2 |")
     assert "0 links, before" in page
+    assert "|  | corrected | precedent | standing |" in page
     made = framework(capsys, "report", str(done.directory), "--recipe", "sessions/table14")
     assert made.status == 0, made.err
     page = (Path("runs/recipes") / "sessions-table14" / "report.md").read_text("utf-8")
