@@ -18,7 +18,7 @@ from plugins.tuning.parts import halves
 from plugins.tuning.section import TuningSection
 from tests.launching import HOTPOT, read_json, run
 
-TUNE = ("+experiment=tune", "arch=bm25,none,typed_graph", "baseline=null")
+TUNE = ("+experiment=tune", "arch=bm25,none,typed_graph")
 LOAN = (*TUNE, "domain=loan", "protocol=retrieve", "n_cases=12", "report=false",
         "hydra.sweeper.trials=3")  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_an_arm_that_ends_as_another_one_is_measured_once(
     monkeypatch.setattr(sweep, "_value", lambda run, _: float("prune_true" in run.name))
     done = run(
         capsys,
-        *("+experiment=tune", "arch=typed_graph,typed_graph_pruned", "baseline=null", *HOTPOT),
+        *("+experiment=tune", "arch=typed_graph,typed_graph_pruned", *HOTPOT),
         *("hydra.sweeper.trials=6", "hydra.sweeper.objective=mrr", "hydra.sweep.dir=runs/same"),
         *(f"~hydra.sweeper.space.typed_graph.{name}" for name in ("seeds", "hops", "decay")),
         "+hydra.sweeper.space.typed_graph.prune=[false,true]",
