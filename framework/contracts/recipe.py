@@ -47,6 +47,10 @@ class Section(ABC):
     def blocks(self, plan: Mapping[str, Any]) -> Iterator[Any]:
         """Its heading and blocks (`framework.reporting.blocks`); nothing where it has nothing."""
 
+    def problems(self, path: Path, plan: Mapping[str, Any]) -> Sequence[str]:
+        """What `verify` finds of this in the sweep's directory that its runs do not give."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedCell:

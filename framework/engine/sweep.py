@@ -27,7 +27,7 @@ from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
 from framework.engine.work import SweepWork
 from framework.errors import DataError, UserError
-from framework.registry import nearest
+from framework.registry import nearest, plugins
 from framework.store import JOURNAL
 from framework.store.atomic import replacing, write_json
 from framework.store.directory import (
@@ -209,10 +209,14 @@ def problems_of(path: Path) -> list[str]:
         return judged_runs(runs, [as_lock(entry) for entry in known["register"]])
 
     finished = [read_run(state.path, state) for state in finished_jobs(path)]
-    planned = {job["name"]: job.get("overrides") for job in stored_sweep(path)["jobs"]}
+    plan = stored_sweep(path)
+    planned = {job["name"]: job.get("overrides") for job in plan["jobs"]}
     for run in finished:
         if planned[run.path.name] != run.manifest["argv"]:
             return [f"{path / SWEEP_PLAN}: {run.path.name} was not run from these overrides"]
+    for section in plugins("section"):
+        if said := section.cls().problems(path, plan):
+            return [f"{path / SWEEP_PLAN}: {problem}" for problem in said]
     with tempfile.TemporaryDirectory() as scratch:
         expected = _compared(
             finished,

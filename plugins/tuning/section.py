@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from framework.contracts.recipe import Section
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Heading, Note, Table, Text
+from plugins.tuning.checks import problems_of
 
 
 @register("section", "tuning")
@@ -43,6 +45,13 @@ class TuningSection(Section):
                 f"Not tuned, as no setting of theirs was searched: {', '.join(left)}. They had no "
                 "trials."
             )
+
+    def problems(self, path: Path, plan: Mapping[str, Any]) -> Sequence[str]:
+        """Where the trials give something else than the plan tells of them."""
+        try:
+            return problems_of(path, plan)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            return [f"tuning: not what a tuned sweep writes ({type(error).__name__})"]
 
 
 def _row(arm: Mapping[str, Any]) -> list[Cell | str]:

@@ -38,6 +38,7 @@ from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_json
 from framework.store.directory import read_summary
 from framework.text.canonical import digest
+from plugins.tuning import checks
 from plugins.tuning.parts import COMPARISON, TUNING
 from plugins.tuning.section import TuningSection
 from plugins.tuning.study import Study
@@ -139,7 +140,7 @@ def _go_on(path: Path, before: Sequence[Job], operational: Sequence[str], launch
             print(f"sweep: {path}")
             return FAILED
         for i, job in zip(searched, jobs, strict=True):
-            studies[i].tell(asked[i], _value(path / job.name, tuning["objective"]))
+            studies[i].tell(asked[i], checks.value_of(path / job.name, tuning["objective"]))
             runs[i].append(job.name)
     tuned = _tuned(tuning["arms"], studies)
     plans = {i: compose_plan(given) for i, given in tuned.items()}
@@ -235,13 +236,6 @@ def _with(overrides: Sequence[str], settings: Mapping[str, Any]) -> list[str]:
     keys = {f"arch.{name}" for name in settings}
     kept = [o for o in overrides if key_of(o) not in keys]
     return [*kept, *(f"arch.{name}={json.dumps(value)}" for name, value in settings.items())]
-
-
-def _value(run: Path, objective: str) -> float:
-    mean = read_summary(run)["axes"].get(objective, {}).get("mean")
-    if mean is None:
-        raise UserError(f"hydra.sweeper.objective: {objective} is undefined in {run}")
-    return float(mean)
 
 
 def _objective(jobs: Sequence[Job], asked: str | None) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
 from framework.reporting.page import write_report
 from framework.store.directory import load_state, read_run
-from plugins.tuning import sweep
+from plugins.tuning import checks, sweep
 from plugins.tuning.parts import halves
 from plugins.tuning.section import TuningSection
 from tests.launching import HOTPOT, read_json, run
@@ -78,6 +79,7 @@ def test_a_tuned_sweep_whole_and_killed(
     assert rows_of(cut) == rows_of(whole)
     assert run(capsys, "resume=runs/cut").status == 0, "an ordinary sweep by now"
     assert cli.main(["verify", "runs/cut"]) == 0
+    _check_what_is_tampered_with(cut, capsys)
 
 
 @pytest.mark.slow
@@ -86,7 +88,7 @@ def test_an_arm_that_ends_as_another_one_is_measured_once(
 ) -> None:
     needs_optuna()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sweep, "_value", lambda run, _: float("prune_true" in run.name))
+    monkeypatch.setattr(checks, "value_of", lambda run, _: float("prune_true" in run.name))
     done = run(
         capsys,
         *("+experiment=tune", "arch=typed_graph,typed_graph_pruned", *HOTPOT),
@@ -101,6 +103,37 @@ def test_an_arm_that_ends_as_another_one_is_measured_once(
     assert arm["distinct"] == 2 < len(arm["tried"])
     assert len(found["jobs"]) == 2, "the tuned arm is the pruned one"
     assert cli.main(["verify", "runs/same"]) == 0
+
+
+def _check_what_is_tampered_with(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every change of what the plan says of the trials is found."""
+    plan = plan_at(path)
+    number, arm = next((i, a) for i, a in enumerate(plan["tuning"]["arms"]) if a["space"])
+    other = next(i for i, t in enumerate(arm["tried"]) if t["settings"] != arm["chosen"])
+    best = next(t for t in arm["tried"] if t["settings"] == arm["chosen"])
+
+    def told(**changed: object) -> str:
+        arms = list(plan["tuning"]["arms"])
+        arms[number] = {**arm, **changed}
+        tampered = {**plan, "tuning": {**plan["tuning"], "arms": arms}}
+        (path / "sweep_plan.json").write_text(json.dumps(tampered), encoding="utf-8")
+        capsys.readouterr()
+        assert cli.main(["verify", str(path)]) == 1
+        return next(line for line in capsys.readouterr().out.splitlines() if "plan.json" in line)
+
+    def with_trial(**changed: object) -> str:
+        tried = list(arm["tried"])
+        tried[other] = {**tried[other], **changed}
+        return told(tried=tried)
+
+    named = f"{path / 'sweep_plan.json'}: {arm['arm']}: "
+    settings = arm["tried"][other]["settings"]
+    assert with_trial(value=2.0).startswith(f"{named}trial {other + 1} gave another value")
+    assert with_trial(settings={"b": 0.123}).startswith(f"{named}trial {other + 1} was not run")
+    assert with_trial(directory=best["directory"]).startswith(f"{named}trial {other + 1} ")
+    assert told(chosen=settings).startswith(f"{named}what was chosen is not")
+    assert told(tried=arm["tried"][:2]).startswith(f"{named}2 trials of 3")
+    assert told(tried=None).endswith("not what a tuned sweep writes (TypeError)")
 
 
 def _check_halves(path: Path) -> None:
