@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,9 +123,10 @@ def crossover(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
 
 
 def decay(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
-    """The error of each law with the parameters that stand beside it."""
+    """The error of each law with the parameters beside it, and the weights of the criteria."""
     (table,) = pages.values()
     by_arm = {job.arm: job for job in jobs}
+    above, weights = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     arm = ""
     for row in table.rows:
         arm = row[0] or arm
@@ -133,8 +135,13 @@ def decay(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
         parameters = dict(text.split(" ") for text in row[2].split(", "))
         law = LAWS[row[1].replace(" ", "_")]
         said = law.recall(np.array(levels, float), **{k: float(v) for k, v in parameters.items()})
-        near(float(row[4]), float(np.sqrt(np.mean((said - recalls) ** 2))), 1)
-    assert len({row[0] for row in table.rows} - {""}) >= 1
+        near(float(row[5]), float(np.sqrt(np.mean((said - recalls) ** 2))), 1)
+        above[arm].append(float(row[3]))
+        weights[arm].append(float(row[4]))
+    assert above
+    for arm, found in above.items():
+        support = np.exp(-np.array(found) / 2)
+        assert np.allclose(weights[arm], support / support.sum(), atol=0.03)
 
 
 def phase(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
