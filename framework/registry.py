@@ -287,7 +287,7 @@ def instance_of(
     for given, value in values.items():
         key = renamed.get(given, given)
         if key not in hints:
-            raise UserError(f"{where.format(key)}: no such {what}{nearest(key, hints)}")
+            raise UserError(f"{where.format(key)}: no such {what}{nearest(str(key), hints)}")
         kwargs[key] = coerce(value, hints[key], where.format(given))
     for f in known:
         needed = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING

@@ -42,6 +42,7 @@ def test_settings_take_values_of_their_types() -> None:
     ("values", "message"),
     [
         ({"kk": 1}, "arch.kk (arch=bm25): no such setting; did you mean 'k'?"),
+        ({0: None}, "arch.0 (arch=bm25): no such setting; allowed:"),
         ({"k": "five"}, "arch.k (arch=bm25): 'five' given, a whole number expected"),
         ({"k": True}, "arch.k (arch=bm25): True given, a whole number expected"),
         ({"k": 1.5}, "arch.k (arch=bm25): 1.5 given, a whole number expected"),
