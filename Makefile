@@ -9,18 +9,21 @@ BIN := .venv/bin
 PY := $(BIN)/python
 PYTEST := $(BIN)/pytest
 STAMP := .venv/.installed
-# -qq keeps pip's progress and warnings quiet; its errors still show.
-PIP_INSTALL := $(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt
+# -qq keeps pip's progress and warnings quiet; its errors still show. Python compiles what it imports, when
+# it does: compiling all of it takes pip two fifths of its time.
+PIP_INSTALL := $(PY) -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
 
 # LOCKED=1 installs the very files that constraints.lock names by their hashes, and no others:
 # Python 3.11 on Linux x86_64.
 LOCKED ?=
-PIP_LOCKED := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes --no-deps --no-build-isolation
+PIP_LOCKED := $(PY) -m pip install -qq --no-compile --disable-pip-version-check --require-hashes --no-deps --no-build-isolation
 
 # What `make run` composes: any overrides of a run.
 RUN_ARGS ?= +experiment=quickstart
 # Further arguments for pytest, e.g. `make test ARGS="-k budget -x"`.
 ARGS ?=
+# Tests with a target of their own.
+ELSEWHERE := not browser and not postgresql and not local and not typescript and not interpreters and not ray and not inspect
 # Processes for `make test`; the other tiers run one test at a time, as they measure or kill.
 WORKERS ?= 2
 
@@ -62,12 +65,12 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 
 .PHONY: test
 test: setup ## run the tests, without the slow tier and ci-extras
-	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not browser and not postgresql and not local and not typescript and not interpreters" $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and $(ELSEWHERE)" $(ARGS)
 
 # By file, as what a file's tests share is measured once; in the order of tests/conftest.py.
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow and not browser and not postgresql and not local and not typescript and not interpreters" --timeout 1800 $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow and $(ELSEWHERE)" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format
@@ -76,23 +79,24 @@ lint: setup ## check style and format
 
 .PHONY: types
 types: setup ## check types
-	$(BIN)/mypy framework plugins hydra_plugins decisionbench_gate $(wildcard run.py)
+	$(BIN)/mypy framework plugins hydra_plugins decisionbench decisionbench_gate $(wildcard run.py)
 
 .PHONY: layers
 layers: setup ## check that imports follow the layers
 	$(BIN)/lint-imports
 
+PERFORMANCE := docs/results/performance.md
+
 .PHONY: bench
-bench: setup ## run every benchmark; their JSON lines go to runs/benchmarks.jsonl
-	@scripts=(benchmarks/[!_]*.py); \
-	[ -e "$${scripts[0]}" ] || { echo "make bench: no benchmarks/*.py" >&2; exit 1; }; \
-	output=$$(mktemp); gathered=$$(mktemp); trap 'rm -f "$$output" "$$gathered"' EXIT; \
-	for script in "$${scripts[@]}"; do \
-		echo "== $$script"; \
-		$(PY) "$$script" | tee "$$output"; \
-		tail -n 1 "$$output" >> "$$gathered"; \
-	done; \
-	cp "$$gathered" runs/benchmarks.jsonl
+bench: setup ## measure ratios to peers, their growth, where time goes; write docs/results/performance.md
+	@$(PY) -c "import bm25s, inspect_ai, networkx" 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,bench]'
+	$(PY) -m benchmarks.performance --into=$(PERFORMANCE)#ratios --into=$(PERFORMANCE)#phases \
+		--record=benchmarks/recorded/performance.json
+
+.PHONY: scale
+scale: setup ## run 1,000 and 10,000 cases (ARGS="CASES ..."), then one history of 10^6 items; write docs/results/performance.md
+	$(PY) -m benchmarks.scale --into=$(PERFORMANCE)#scale $(ARGS)
+	$(PY) -m benchmarks.histories --into=$(PERFORMANCE)#histories
 
 .PHONY: coverage
 coverage: setup ## simulate how often the printed intervals hold (ARGS="--into FILE")
@@ -114,11 +118,16 @@ chaos: setup ## try every fault; fails when an outcome changes (ARGS="--short | 
 fuzz: setup ## give every loader 10,000 spoilt inputs, about two hours (ARGS="--inputs N | NAME ...")
 	$(PY) -m benchmarks.fuzz $(ARGS)
 
+.PHONY: ray
+ray: setup ## install Ray and run shards on a cluster of two nodes, five minutes or more
+	@$(PY) -c "import ray" 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,ray]'
+	$(PYTEST) -m ray -rs $(ARGS)
+
 # Debian keeps the programs of PostgreSQL's server out of PATH.
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
 .PHONY: ci-extras
-ci-extras: setup ## install Chromium, PostgreSQL, TypeScript where absent, run their tests; other Pythons
+ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai where absent, run their tests; other Pythons
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
@@ -131,7 +140,8 @@ ci-extras: setup ## install Chromium, PostgreSQL, TypeScript where absent, run t
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters" -rs --timeout 600 $(ARGS)
+	@$(PY) -c "import inspect_ai" 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect]'
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm

@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Final
 
@@ -100,12 +100,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="loaders whose name it is")
     args = parser.parse_args(arguments)
     signal.signal(signal.SIGPROF, _too_long)
+    return tell(lambda name: fault_of(LOADERS[name], args.inputs), args.names)
+
+
+def tell(find: Callable[[str], str], names: Sequence[str]) -> int:
+    """Print what is found of each loader, or of those named; 1 where there is a fault."""
     faults = 0
-    for name, loader in LOADERS.items():
-        if args.names and name not in args.names:
+    for name in LOADERS:
+        if names and name not in names:
             continue
         began = time.monotonic()
-        found = fault_of(loader, args.inputs)
+        found = find(name)
         faults += bool(found)
         print(f"{name}: {found or 'no fault'} ({time.monotonic() - began:.0f} s)", flush=True)
     return 1 if faults else 0

@@ -28,7 +28,7 @@ from framework.reporting.markdown import between_markers, put_between_markers
 ROOT: Final = Path(__file__).resolve().parent.parent
 MANIFEST: Final = ROOT / "docs" / "results" / "manifest.yaml"
 RUNS: Final = Path("runs") / "results"
-SAMPLE_MINUTES: Final = 6
+SAMPLE_MINUTES: Final = 3
 """Of CPU that a sample may take, by what the manifest says of its entries."""
 _NUMBER: Final = re.compile(r"\d*\.\d+|\d+")
 

@@ -75,6 +75,7 @@ class TopLevel(Bounded):
     extra_axes: tuple[str, ...] = ()
     prompt_set: str | None = field(default=None, metadata=_OPERATIONAL)
     resume: str | None = field(default=None, metadata=_OPERATIONAL)
+    shards: Annotated[int | None, at_least(2)] = field(default=None, metadata=_OPERATIONAL)
     baseline: str | None = field(default=None, metadata=_OPERATIONAL)
     smallest_effect: Annotated[float | None, above(0, below=1)] = field(
         default=None, metadata=_OPERATIONAL
@@ -96,8 +97,9 @@ class TopLevel(Bounded):
             given = getattr(self, key)
             if given is not None and given not in (known := names("convention")):
                 raise ValueError(f"{key}: no convention {given!r}{nearest(given, known)}")
-        if self.part is not None and self.part not in (known := names("part")):
-            raise ValueError(f"part: no part {self.part!r}{nearest(self.part, known)}")
+        part = None if self.part is None else self.part.partition(":")[0]
+        if part is not None and part not in (known := names("part")):
+            raise ValueError(f"part: no part {part!r}{nearest(part, known)}")
         name = self.run_name
         if name is not None and (not name.strip(". ") or _NO_NAME.search(name)):
             raise ValueError(f"run_name: {name!r} given, a directory's name without / expected")

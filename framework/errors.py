@@ -58,7 +58,9 @@ _OF_A_PLACE: Final = frozenset(
 
 def of_a_place(error: BaseException) -> UserError | None:
     """What is wrong with the place that files are in, as a full disk; None for another error."""
-    if not isinstance(error, OSError) or error.errno not in _OF_A_PLACE:
+    if not isinstance(error, OSError) or not (
+        error.errno in _OF_A_PLACE or str(error.strerror).startswith("No usable temporary")
+    ):
         return None
     return UserError(f"{error.filename or 'a file'}: {error.strerror}")
 

@@ -22,10 +22,12 @@ import difflib
 import importlib
 import importlib.metadata
 import importlib.util
+import math
 import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
@@ -363,8 +365,13 @@ def coerce(value: Any, hint: Any, where: str, key: str = "") -> Any:
         if dataclasses.is_dataclass(args[1]):
             return {str(k): coerce(v, args[1], f"{where}.{k}", str(k)) for k, v in value.items()}
         return {str(k): coerce(v, args[1], f"{where}: {k}") for k, v in value.items()}
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        number = math.inf
+        with suppress(OverflowError):
+            number = float(value)
+        if math.isfinite(number):
+            return number
+        raise UserError(f"{where}: {number} given, {_spell(hint)} expected")
     if hint is Any or (isinstance(hint, type) and type(value) is hint):
         return value
     raise UserError(f"{where}: {value!r} given, {_spell(hint)} expected")

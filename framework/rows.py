@@ -10,6 +10,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from sys import intern
 from typing import Any, Final
 
 from framework.records import Row, Usage
@@ -68,8 +69,11 @@ def to_plain(row: Row) -> dict[str, Any]:
 
 
 def from_plain(plain: Mapping[str, Any]) -> Row:
-    """The row of its JSON data, of whatever version wrote it."""
-    plain = {NAMES.get(name, name): value for name, value in plain.items()}
+    """The row of its JSON data, of whatever version wrote it.
+
+    Texts that rows have in common are one object: of the rows of a large run they are the most.
+    """
+    plain = {NAMES.get(name, name): _shared(value) for name, value in plain.items()}
     if "success" not in plain:
         plain = {**plain, **_before_outcomes(plain)}
     usage = {
@@ -77,6 +81,14 @@ def from_plain(plain: Mapping[str, Any]) -> Row:
         for phase, u in plain["usage"].items()
     }
     return Row(**{**plain, "usage": usage, "reasons": tuple(plain.get("reasons", ()))})
+
+
+def _shared(value: Any) -> Any:
+    if isinstance(value, str):
+        return intern(value)
+    if isinstance(value, dict):
+        return {intern(name): _shared(inner) for name, inner in value.items()}
+    return value
 
 
 def _before_outcomes(plain: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import contextlib
 import copy
 import io
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -49,18 +50,30 @@ class Grid(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Run the sweep, or resume it. Raises UserError for a mistake, with nothing written."""
         begun = self._config.get("resume")
+        apart = self._launcher not in _HERE
         if begun is not None:
+            from plugins.sharding import run as shards
             from plugins.tuning.sweep import is_unfinished, resume
 
             if is_unfinished(path := Path(str(begun))):
                 raise SystemExit(resume(path, arguments, self._launch))
+            if shards.is_work(path):
+                raise SystemExit(shards.resume(path, arguments, self._launch, apart=apart))
+        elif self._config.get("shards") is not None and self._config.get("dry_run") is not True:
+            from plugins.sharding import run as shards
+
+            raise SystemExit(shards.start(self._config, arguments, self._launch, apart=apart))
         from framework.cli.start import start_sweep
 
         raise SystemExit(start_sweep(self._config, arguments, self._launch))
 
+    @property
+    def _launcher(self) -> str:
+        return str(self._config.hydra.runtime.choices["hydra/launcher"])
+
     def _launch(self, work: Any) -> None:
         """Have the jobs of a sweep run (`framework.engine.work.SweepWork`)."""
-        chosen = str(self._config.hydra.runtime.choices["hydra/launcher"])
+        chosen = self._launcher
         if work.alone and chosen in _HERE:
             from framework.engine.work import in_turn
 
@@ -69,6 +82,10 @@ class Grid(Sweeper):
             in_turn(work)
             return
         from hydra.core.plugins import Plugins
+        from hydra.errors import HydraException
+
+        from framework.engine.workers import JobFailed
+        from framework.errors import UserError
 
         config = copy.deepcopy(self._config)
         place = str(work.directory).replace("\\", "\\\\").replace("'", "\\'")
@@ -83,7 +100,18 @@ class Grid(Sweeper):
                 ready = list(range(len(work.jobs)))
             jobs = [[*work.jobs[number].plan.overrides] for number in ready]
             work.at_once = _at_once(config.hydra.launcher, len(jobs))
-            returned = launcher.launch(jobs, initial_job_idx=begun)
+            try:
+                returned = launcher.launch(jobs, initial_job_idx=begun)
+            except (UserError, HydraException):
+                raise
+            except Exception as error:  # the launcher's own: what a job raised is in its return
+                if isinstance(launcher, Processes):
+                    raise
+                first = next(iter(str(error).splitlines()), "")
+                raise JobFailed(
+                    f"hydra/launcher={chosen}: {type(error).__name__}: {first}; what is measured "
+                    f"is kept, go on with resume={work.directory}"
+                ) from None
             if isinstance(launcher, Processes):
                 return
             begun += len(ready)
@@ -108,6 +136,10 @@ class Tune(Grid):
         """Tune and compare. Raises UserError for a mistake, with nothing written."""
         if self._config.get("resume") is not None:
             super().sweep(arguments)
+        if self._config.get("shards") is not None:
+            from framework.errors import UserError
+
+            raise UserError("shards: not of a tuned sweep; leave it out")
         from plugins.tuning.sweep import Asked, start
 
         space = self._asked["space"]
@@ -127,7 +159,16 @@ def _at_once(launcher: Any, jobs: int) -> int:
     return min(int(most), jobs)
 
 
-class Processes(Launcher):
+class _Launcher(Launcher):
+    """Keeps the work of a sweep, whose jobs it runs."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        self._work: Any = task_function
+
+
+class Processes(_Launcher):
     """Runs the jobs of a sweep in forks of this process: as many at once as there are cores.
 
     workers : at most so many; None for all cores. One job or one core needs no other process: all
@@ -136,11 +177,6 @@ class Processes(Launcher):
 
     def __init__(self, workers: Any = None) -> None:
         self._workers = workers
-
-    def setup(
-        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
-    ) -> None:
-        self._work: Any = task_function
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -165,6 +201,58 @@ class Processes(Launcher):
         return [done for _ in job_overrides]
 
 
+class Ray(_Launcher):
+    """Runs the jobs of a sweep as tasks of a Ray cluster.
+
+    address : of the cluster; None for that of `RAY_ADDRESS`, or one of this machine alone. cpus :
+    that a job takes. retries : how often a job whose process or node was lost begins again, on
+    another one; it goes on where it stopped.
+    """
+
+    def __init__(self, address: Any = None, cpus: Any = 1, retries: Any = 3) -> None:
+        self._address, self._cpus, self._retries = address, cpus, retries
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Run them all. Raises UserError where Ray is not installed, and Ray's own errors."""
+        from framework.errors import UserError
+
+        try:
+            import ray
+        except ImportError:
+            raise UserError("hydra/launcher=ray: pip install 'decisionbench[ray]'") from None
+        started = not ray.is_initialized()
+        if started:
+            ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
+        try:
+            run = ray.remote(num_cpus=self._cpus, max_retries=self._retries)(_in_place)
+            tasks = [run.remote(str(Path.cwd()), self._work, [*given]) for given in job_overrides]
+            return [_returned(task) for task in tasks]
+        finally:
+            if started:
+                ray.shutdown()
+
+
+def _in_place(place: str, work: Any, overrides: list[str]) -> Any:
+    """Run one job of a sweep where its paths are relative to."""
+    os.chdir(place)
+    return work.run_given(overrides)
+
+
+def _returned(task: Any) -> JobReturn:
+    """What a task of Ray gave or raised, as a launcher hands it on."""
+    import ray
+
+    try:
+        found = JobReturn(status=JobStatus.COMPLETED)
+        found.return_value = ray.get(task)
+    except ray.exceptions.RayTaskError as error:
+        found = JobReturn(status=JobStatus.FAILED)
+        found.return_value = error.cause
+    return found
+
+
 class OwnDirectory(Callback):
     """Keeps Hydra from making a run's directory before anything is checked.
 
@@ -181,8 +269,10 @@ class OwnDirectory(Callback):
         config.hydra.run.dir = "."
 
 
-def _mode_of(resume: Any) -> str | None:
-    """MULTIRUN for a sweep that is resumed; otherwise it is for the command line to say."""
+def _mode_of(resume: Any, shards: Any) -> str | None:
+    """MULTIRUN for a sweep that is resumed or a run in shards; otherwise the command line says."""
+    if resume is None and shards is not None:
+        return "MULTIRUN"
     if resume is not None and (Path(str(resume)) / "sweep_plan.json").is_file():
         return "MULTIRUN"
     return None
@@ -203,3 +293,12 @@ _store(
     node={"_target_": "hydra_plugins.decisionbench_launch.Processes", "workers": None},
     provider="decisionbench",
 )
+_store(
+    group="hydra/launcher",
+    name="ray",
+    node={
+        "_target_": "hydra_plugins.decisionbench_launch.Ray",
+        "address": None, "cpus": 1, "retries": 3,
+    },
+    provider="decisionbench",
+)  # fmt: skip

@@ -17,3 +17,13 @@ def needs_local() -> None:
         pytest.fail(f"not installed: {', '.join(absent)} (make local installs them)")
     if absent:
         pytest.skip(f"not installed: {', '.join(absent)} (make local installs them)")
+
+
+def needs_inspect() -> None:
+    """Skip where the extra `inspect` is absent; fail where DECISIONBENCH_REQUIRE_EXTRAS is set."""
+    if find_spec("inspect_ai") is not None:
+        return
+    told = "not installed: inspect-ai (pip install 'decisionbench[inspect]'; make ci-extras does)"
+    if os.environ.get("DECISIONBENCH_REQUIRE_EXTRAS"):
+        pytest.fail(told)
+    pytest.skip(told)

@@ -15,11 +15,11 @@ def command(*argv: str) -> list[str]:
     return [sys.executable, str(ROOT / "run.py"), *argv]
 
 
-def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,)) -> float:
+def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,), timeout: float = 120) -> float:
     """Run to the end, undisturbed, and return the seconds it took."""
     start = time.monotonic()
     done = subprocess.run(
-        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+        command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=timeout
     )
     assert done.returncode in statuses, done.stderr
     return time.monotonic() - start

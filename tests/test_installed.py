@@ -11,7 +11,7 @@ import pytest
 from tests.installing import install, python
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("framework", "plugins", "hydra_plugins", "conf", "decisionbench_gate")
+PACKAGES = ("framework", "plugins", "hydra_plugins", "conf", "decisionbench", "decisionbench_gate")
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ MISTAKES = {
     "an open choice": (["n_cases=choice(1,"], ["'n_cases=choice(1,' is no override"]),
     "an interpolation of nothing": (["n_cases=${foo}"], ["n_cases: ", "'foo' not found"]),
     "a key that Hydra does not have": (["hydra.foo=1"], ["hydra.foo: no such key"]),
-    "another launcher": (["hydra/launcher=ray"], ["hydra/launcher: no option 'ray'", "basic"]),
+    "another launcher": (["hydra/launcher=dask"], ["hydra/launcher: no option 'dask'", "basic"]),
     "an unknown switch": (["--fast"], ["--fast: no such option"]),
     "another main configuration": (["--config-name=x"], ["--config-name: no configuration 'x'"]),
     "a folder of options that is none": (
@@ -116,6 +116,14 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
     message = run(capsys, *HOTPOT, *given).mistake
     assert [words for words in said if words not in message] == [], message
     assert everything_in(place) == before
+
+
+def test_what_was_begun_under_a_longer_name_is_named(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    (place / "r[1].shards").mkdir()
+    said = run(capsys, "resume='r[1]'").mistake
+    assert said == "resume=r[1]: no such directory; resume=r[1].shards is begun"
 
 
 @pytest.mark.parametrize("mistake", sorted(MISTAKES.keys() - SINGLE_ONLY))

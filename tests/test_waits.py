@@ -26,9 +26,19 @@ SETTINGS: Final = {
 }  # fmt: skip
 """Bounds that a setting gives, or that are counted down from one."""
 UNBOUNDED: Final = {
+    "decisionbench_gate/__main__.py": {
+        "subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, "
+        "check=False)": "the user's own command, which may install anything",
+        "subprocess.run(words, capture_output=True, text=True, check=False)": "git, without a host",
+    },
+    "decisionbench_gate/verdict.py": {
+        "subprocess.run([*command, f'hydra.run.dir={run.resolve()}'], cwd=cwd, env={**os.environ, "
+        "'PYTHONPATH': path}, capture_output=True, text=True, check=False)": "a run, as they are",
+    },
     "framework/engine/listener.py": {"told.result()": "the future is done"},
     "framework/engine/workers.py": {
         "worker.recv()": "it is ready, or closed",
+        "os.read(alive, 1)": "a thread for as long as who made the process lives",
         "boss.recv()": "a worker waits for work, and ends with who made it (`_end_with`)",
     },
     "framework/models/transport.py": {
@@ -43,8 +53,15 @@ UNBOUNDED: Final = {
     "framework/sandbox/_launcher.py": {
         "select.poll()": "it makes a poll object, and waits for nothing",
         "os.wait()": "for a child whose end is bounded by _supervise",
+        "os.waitpid(pid, 0)": "a supervisor, whose job has a bound",
+        "os.waitpid(init, 0)": "it was killed",
+        "os.read(descriptor, 65536)": "it is ready, or a file of /proc",
+        "os.read(go, 1)": "its supervisor writes, or has ended",
     },
-    "framework/sandbox/box.py": {"self._process.wait()": "it was killed"},
+    "framework/sandbox/box.py": {
+        "self._process.wait()": "it was killed",
+        "os.read(descriptor, 2 ** 20)": "it is ready",
+    },
     "framework/store/directory.py": {
         "fcntl.flock(held, fcntl.LOCK_EX)": "a directory made a moment ago, whose name none knows"
     },
@@ -54,14 +71,22 @@ UNBOUNDED: Final = {
         "self._stop.wait()": "the server of a test, until it is stopped",
         "threading.Event().wait()": "a server that hangs, which a test asks for",
     },
+    "hydra_plugins/decisionbench_launch.py": {
+        "ray.get(task)": "a job, which takes as long as its cases do"
+    },
     "plugins/archs/external/_keeper.py": {
-        "select.select(list(reading - full), list(writing), [])": "ends with the arm or the system"
+        "os.read(descriptor, _CHUNK)": "it is ready",
+        "select.select(list(reading - full), list(writing), [])": "ends with the arm or the system",
     },
     "plugins/archs/external/_proxy.py": {
         "future.result()": "a call of the model, whose deadline is the model's"
     },
     "plugins/archs/external/mcp.py": {"asyncio.Event().wait()": "a thread until it is cancelled"},
-    "plugins/archs/external/process.py": {"self._process.wait()": "it was killed"},
+    "plugins/archs/external/process.py": {
+        "self._process.wait()": "it was killed",
+        "os.read(out, 80)": "it is ready",
+        "os.read(out, 1 << 16)": "it is ready",
+    },
     "plugins/models/rule_based/patching/edits.py": {"source.result()": "no future: text"},
     "plugins/tracking/_deadline.py": {"future.result()": "the future is done"},
 }
@@ -85,7 +110,7 @@ def test_every_wait_has_a_bound_in_seconds_or_a_reason() -> None:
 
 
 def sources() -> Iterator[Path]:
-    for room in ("framework", "plugins", "hydra_plugins"):
+    for room in ("framework", "plugins", "hydra_plugins", "decisionbench_gate"):
         for path in sorted((ROOT / room).rglob("*.py")):
             if "/systems/" not in str(path) and "/data/" not in str(path):
                 yield path  # the others run in a process of their own, which is bounded
@@ -106,6 +131,11 @@ def waits(path: Path) -> Iterator[tuple[ast.Call, ast.expr | None]]:
         elif name in BY_NAME:
             if owner == "subprocess" or name in ("communicate", "urlopen") or "LOOPBACK" in owner:
                 yield node, bound
+        elif name == "waitpid":
+            if "WNOHANG" not in ast.unparse(node):
+                yield node, None
+        elif (owner, name) in (("os", "read"), ("ray", "get")):
+            yield node, None
         elif name in ("recv", "accept") and not node.args and owner != "os":
             yield node, bound
         elif name in POSITION and _waits(owner, name, node):

@@ -148,12 +148,13 @@ def _wild(units: Units, rng: Rng) -> tuple[float, float]:
 
 
 def _bounded(units: Units, rng: Rng) -> tuple[float, float]:
-    shapes = np.ones(len(units.sums) + 1)
-    largest = units.sizes.max()
-    low, high = (
-        chance_below(np.append(side * units.sums, -largest), shapes) for side in (1.0, -1.0)
-    )
-    return low, high
+    return chance_of_none(units), chance_of_none(Units(-units.sums, units.sizes))
+
+
+def chance_of_none(units: Units) -> float:
+    """The smallest one-sided alpha at which `bounded_limits` of differences has a limit above 0."""
+    with_worst = np.append(units.sums, -units.sizes.max())
+    return chance_below(with_worst, np.ones(len(with_worst)))
 
 
 CANDIDATES: Final[Mapping[str, Wrong]] = {

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.studies.bounds import chance_of_none
 from benchmarks.studies.coverage_samples import (
     Clustered,
     Pairs,
@@ -39,7 +40,7 @@ from benchmarks.studies.coverage_samples import (
 )
 from framework.reporting.markdown import print_or_put
 from framework.statistics.agreement import agreement_limits
-from framework.statistics.bounded import chance_below
+from framework.statistics.clusters import units_of
 from framework.statistics.intervals import mean_interval
 from framework.statistics.omnibus import cochran_q, friedman
 from framework.statistics.paired import Comparison, compare, paired_bounds
@@ -422,9 +423,8 @@ def _spent(skewed: bool) -> Hit:
 
 def _may_pass(differences: Values, labels: list[int], alpha: float) -> bool:
     """Whether the lower limit can be above 0: one look at what the bound looks for ten times."""
-    sums, sizes = np.bincount(labels, differences), np.bincount(labels)
-    least = np.append(sums, -float(sizes.max()))
-    return sums.sum() > 0 and chance_below(least, np.ones(len(least))) < 1.01 * alpha
+    units = units_of(differences, list(map(str, labels)))
+    return units.mean > 0 and chance_of_none(units) < 1.01 * alpha
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -159,7 +159,7 @@ def check_distinct(plans: Sequence[Plan]) -> None:
     for plan in plans:
         labels = tuple(plan.labels.values())
         top = plan.top
-        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set)
+        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set, top.part)
         known = seen.setdefault((*labels, *varied), plan)
         if known is not plan and known.digest != plan.digest:
             raise UserError(f"two jobs of the sweep would bear one name: {', '.join(labels)}")

@@ -22,6 +22,7 @@ from framework.records import Row
 from framework.registry import find, names
 from framework.rows import by_session
 from framework.statistics.comparison import CaseMeans, case_means
+from framework.store.answers import answer_lines
 from framework.store.directory import (
     ANSWERS,
     SWEEP,
@@ -30,6 +31,8 @@ from framework.store.directory import (
     read_run,
 )
 from framework.store.former import read_json
+
+_MOST_DRAWN: Final = 4
 
 
 def is_answered(run: Mapping[str, Any]) -> bool:
@@ -82,19 +85,17 @@ class Job:
         Empty where the directory has no such file: rows and summary may be kept without it.
         """
         found: dict[RowKey, float] = {}
-        file = self.path / ANSWERS
-        if not file.is_file():
+        if not (self.path / ANSWERS).is_file():
             return found
-        with file.open("rb") as lines:
-            for line in lines:
-                # Views and prompts make lines long: those that state none need not be parsed.
-                if b'"confidence":null' in line[:2000]:
-                    continue
-                record = read_json(line)
-                stated = (record.get("answer") or {}).get("confidence")
-                if stated is not None:
-                    case, arm, trial, repeat, turn = record["key"]
-                    found[case, arm, trial, repeat, turn] = float(stated)
+        for line in answer_lines(self.path):
+            # Views and prompts make lines long: those that state none need not be parsed.
+            if b'"confidence":null' in line[:2000]:
+                continue
+            record = read_json(line)
+            stated = (record.get("answer") or {}).get("confidence")
+            if stated is not None:
+                case, arm, trial, repeat, turn = record["key"]
+                found[case, arm, trial, repeat, turn] = float(stated)
         return found
 
 
@@ -192,6 +193,11 @@ class Evidence:
     def is_sweep(self) -> bool:
         """Whether this is a sweep."""
         return bool(self.plan)
+
+    @property
+    def drawn(self) -> list[Group]:
+        """The groups that get figures: a sweep over many seeds would have hundreds."""
+        return self.groups[:_MOST_DRAWN]
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -298,7 +304,7 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
 def redacted(evidence: Evidence) -> Evidence:
     """The evidence without words that may be of a case: errors by their kinds alone.
 
-    Whoever reads a loop's edits of redacted evidence takes `redacted_loop`.
+    Whoever reads more than summaries of redacted evidence leaves out such words itself.
     """
     jobs = []
     for job in evidence.jobs:
@@ -314,17 +320,6 @@ def redacted(evidence: Evidence) -> Evidence:
         }
         jobs.append(replace(job, summary={**job.summary, "errors": told}))
     return replace(evidence, jobs=jobs, redacted=True)
-
-
-def redacted_loop(results: Mapping[str, Any]) -> dict[str, Any]:
-    """A loop without its drafts' edits, names and reasons: an author sees failed cases."""
-    told = ("payload", "why")
-    drafts = [{k: v for k, v in one.items() if k not in told} for one in results["candidates"]]
-    hidden = {"reason": "left out"}
-    return {
-        **results,
-        "candidates": [{**one, **(hidden if "reason" in one else {})} for one in drafts],
-    }
 
 
 _KIND: Final = re.compile(r"[\w.]+")

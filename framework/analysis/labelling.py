@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from framework.analysis.sheets import check_known, read_labels, write_rows
 from framework.contracts.labelling import Labelling
-from framework.errors import DataError, UserError
+from framework.errors import UserError
 from framework.statistics.agreement import agreement, agreement_limits
-from framework.store.directory import ANSWERS, read_summary
+from framework.store.answers import answer_records
+from framework.store.directory import read_summary
 from framework.text.canonical import digest
-from framework.text.reading import read_json
 
 COLUMNS: Final = ("id", "question", "demand", "decision", "rationale", "notice", "label", "comment")
 _QUESTIONS: Final = {
@@ -53,7 +53,7 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
     """
     found: dict[str, Verdict] = {}
     for path in runs:
-        for record in _records(path / ANSWERS):
+        for record in _records(path):
             answer = record["answer"]
             for said in record.get("verdicts", ()):
                 place = [record["key"], said["question"], said["id"], said["demand"]]
@@ -78,7 +78,7 @@ def unsupported_of(run: Path) -> tuple[int, int]:
 
     In records of before such verdicts were kept there are none.
     """
-    said = [v for record in _records(run / ANSWERS) for v in record.get("verdicts", ())]
+    said = [v for record in _records(run) for v in record.get("verdicts", ())]
     return sum(not verdict.get("supported", True) for verdict in said), len(said)
 
 
@@ -87,7 +87,7 @@ def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
     answers: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for path in runs:
         budget = read_summary(path)["run"]["budget"]
-        for record in _records(path / ANSWERS):
+        for record in _records(path):
             (case, arm, trial, repeat, turn), answer = record["key"], record.get("answer")
             if answer is not None and trial == repeat == turn == 0:
                 seen = (answer["decision"], answer["rationale"], answer["notice"], answer["text"])
@@ -181,16 +181,5 @@ def _figures(question: str, pairs: Sequence[tuple[float, float, str]]) -> dict[s
     }
 
 
-def _records(file: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = file.open(encoding="utf-8")
-    except OSError:
-        raise UserError(f"{file.parent} has no {file.name}: not a run") from None
-    with lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                record = read_json(line)
-            except ValueError:
-                raise DataError(file, number, "not JSON") from None
-            if not record["error"]:
-                yield record
+def _records(run: Path) -> Iterator[dict[str, Any]]:
+    return (record for record in answer_records(run) if not record["error"])

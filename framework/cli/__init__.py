@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from framework.cli.place import check_place, literal
+from framework.engine.secrets import check_without_keys
 from framework.errors import UserError, of_a_place
 
 
@@ -33,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         check_place()
+        for key, _, value in (word.partition("=") for word in words):
+            check_without_keys({key: value})
         folder, words = _without_folder(words)
         if _runs(words):
             from framework.cli.run import main as run

@@ -13,14 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from framework.analysis.loops import read_loop
 from framework.cli.progress import Progress
 from framework.config import Plan
 from framework.engine.run import Outcome
 from framework.engine.sweep import SweepOutcome
-from framework.errors import TrackingError
-from framework.store.directory import ANSWERS, HTML, FinishedRun
-from framework.text.reading import read_json
+from framework.errors import TrackingError, UserError
+from framework.store.answers import answer_records
+from framework.store.directory import HTML, FinishedRun, read_report
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
 _DRAWING: Final = "matplotlib.backends.backend_svg"
@@ -32,13 +31,14 @@ _log = logging.getLogger(__name__)
 class Ending(Progress):
     """Shows progress, and uploads each run as it ends.
 
-    An improvement loop that is no part of a sweep ends with a report, as a sweep does.
+    A run that is no part of a sweep ends with a page, as a sweep does, where its protocol reports.
     """
 
     def run_ended(self, plan: Plan, directory: Path, sweep: Path | None) -> None:
         if sweep is not None and plan.top.report:
             get_ready_to_draw()
-        if sweep is None and plan.top.report and read_loop(directory) is not None:
+        protocol = plan.parts["protocol"].plugin.name
+        if sweep is None and plan.top.report and read_report(directory, protocol) is not None:
             write_page(directory)
         tracker = plan.parts["tracking"].create()
         try:
@@ -57,13 +57,12 @@ def show(outcome: Outcome | SweepOutcome) -> int:
 
 def show_run(outcome: Outcome) -> int:
     """Print a run, with `run: DIRECTORY` as the last line on stdout; return its exit status."""
-    from framework.reporting.page import print_loop, print_run
+    from framework.reporting.page import print_reported, print_run
 
     def print_all() -> None:
         if outcome.summary is not None:
             print_run(outcome.summary)
-            if (loop := read_loop(outcome.directory)) is not None:
-                print_loop(loop)
+            print_reported(outcome.directory)
             print_next(outcome.directory, outcome.directory)
         print(f"run: {outcome.directory}")
 
@@ -80,7 +79,7 @@ def show_sweep(outcome: SweepOutcome) -> int:
     """
     from framework.analysis.evidence import of_sweep
     from framework.analysis.verdict import leading_job
-    from framework.reporting.page import print_loops, print_sweep
+    from framework.reporting.page import print_reported, print_sweep
 
     path, plan = outcome.directory, outcome.plan
     if outcome.summary is not None:
@@ -94,8 +93,7 @@ def show_sweep(outcome: SweepOutcome) -> int:
     def print_all() -> None:
         if outcome.summary is not None:
             print_sweep(outcome.summary, paged=(path / HTML).is_file())
-            if outcome.loops is not None:
-                print_loops(outcome.loops)
+            print_reported(path)
             job = leading_job(of_sweep(outcome.summary).groups)
             first = next((run.path for run in outcome.finished), path)
             print_next(path, first if job is None else path / job.path)
@@ -113,8 +111,8 @@ def print_next(path: Path, run: Path) -> None:
     shown = [("list axis", "what each column means")]
     if path != run:
         shown.insert(0, (f"table {path}", "every axis, in Markdown"))
-    with suppress(OSError, ValueError), (run / ANSWERS).open("rb") as lines:
-        case = read_json(next(lines, b""))["key"][0]
+    with suppress(UserError, StopIteration):
+        case = next(answer_records(run))["key"][0]
         if not re.fullmatch(r"[\w.:@-]+", case):  # a shell would obey what another wrote
             case = "0"
         shown.insert(0, (f"show {run} case={case}", "what memory kept of a case, and its answer"))

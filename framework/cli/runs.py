@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framework.errors import UserError
-from framework.registry import nearest
+from framework.registry import nearest, plugins
 
 if TYPE_CHECKING:
     from framework.contracts import RowKey
@@ -66,6 +66,7 @@ def verify(args: argparse.Namespace) -> int:
     from framework.engine.sweep import all_directories, problems_of
     from framework.store import verify_run
     from framework.store.directory import SWEEP_PLAN
+    from framework.store.shards import problems_of as problems_of_shards
 
     path = Path(args.run)
     if (path / SWEEP_PLAN).is_file():
@@ -84,11 +85,12 @@ def verify(args: argparse.Namespace) -> int:
             sound = False
             continue
         verdict = verify_run(run, args.head)
-        for problem in verdict.problems:
+        problems = verdict.problems or tuple(problems_of_shards(run))
+        for problem in problems:
             print(f"{named}{problem}")
-        if verdict.ok:
+        if not problems:
             print(f"{named}ok: {verdict.journal.n_events} events, head {verdict.journal.head_hash}")
-        sound = sound and verdict.ok
+        sound = sound and not problems
     if sound and (path / SWEEP_PLAN).is_file():
         for problem in problems_of(path):
             print(problem)
@@ -141,9 +143,7 @@ def replay(args: argparse.Namespace) -> int:
 def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
     from framework.analysis.evidence import of_sweep
-    from framework.analysis.loops import read_loop
     from framework.reporting.markdown import blocks_markdown, print_or_put
-    from framework.reporting.sections.loop_tables import pooled_of
     from framework.reporting.sections.overview import main_tables
     from framework.store.directory import SWEEP
     from framework.store.former import read_json
@@ -151,11 +151,8 @@ def table(args: argparse.Namespace) -> int:
     path = Path(args.sweep) / SWEEP
     if not path.is_file():
         raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
-    loops = read_loop(path.parent)
-    if loops is not None:
-        tables = [pooled_of(found, arm) for arm, found in loops["arms"].items()]
-    else:
-        tables = list(main_tables(of_sweep(read_json(path.read_bytes())), args.budget))
+    own = [t for section in plugins("section") for t in section.cls().result_tables(path.parent)]
+    tables = own or list(main_tables(of_sweep(read_json(path.read_bytes())), args.budget))
     if not tables:
         raise UserError(f"no budget {args.budget!r} in the sweep")
     text = blocks_markdown(tables, brief=True)

@@ -15,7 +15,6 @@ from framework.records import Case, Event, Gold
 from framework.reporting.terminal import wrapped
 from framework.store import JournalEvent
 from framework.text.printable import printable
-from framework.text.reading import read_json
 
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
@@ -153,7 +152,8 @@ def _refuse_sweep(path: Path) -> None:
 
 def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     from framework.config import stored_plan
-    from framework.store.directory import ANSWERS, load_state, protocol_events
+    from framework.store.answers import answer_records
+    from framework.store.directory import load_state, protocol_events
 
     state = load_state(path)
     if case.isdigit() and all(row.case_id != case for row in state.rows):
@@ -164,8 +164,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
         raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
     keys = {row.key: row for row in rows}
     records: dict[RowKey, Mapping[str, Any]] = {}
-    for line in (path / ANSWERS).read_bytes().splitlines():
-        record = read_json(line)
+    for record in answer_records(path):
         if (key := tuple(record["key"])) in keys:
             records[key] = record  # of a case that was run again the last one counts
     for key, record in records.items():

@@ -158,7 +158,8 @@ def _corrected(error: BaseException, overrides: Sequence[str]) -> list[str] | No
     from omegaconf.errors import OmegaConfBaseException
     from yaml import YAMLError
 
-    from framework.engine.compose import check_overrides, explained, with_unknown_key_added
+    from framework.engine.compose import check_overrides
+    from framework.engine.mistakes import explained, with_unknown_key_added
 
     if isinstance(error, UserError):
         raise error from None

@@ -9,14 +9,12 @@ convention is a paper's own way to compare arms.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-AddFigure = Callable[[Any], Iterator[Any]]
-"""Saves a drawing (`framework.reporting.figures.style.Drawing`) and gives the block that shows it;
-nothing for None."""
+from framework.contracts.section import AddFigure as AddFigure
 
 
 class Recipe(ABC):
@@ -36,20 +34,6 @@ class Recipe(ABC):
 
         Raises UserError where the sources lack what is needed.
         """
-
-
-class Section(ABC):
-    """A section that a plugin adds to the page of a sweep, from what the sweep's plan holds."""
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def blocks(self, plan: Mapping[str, Any]) -> Iterator[Any]:
-        """Its heading and blocks (`framework.reporting.blocks`); nothing where it has nothing."""
-
-    def problems(self, path: Path, plan: Mapping[str, Any]) -> Sequence[str]:
-        """What `verify` finds of this in the sweep's directory that its runs do not give."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,7 +172,19 @@ class RunProtocol(Configured[S]):
         """Find what of the context can not work, before anything is written. Raises UserError."""
 
     def report(self) -> Mapping[str, Any] | None:
-        """After `drive`: what the run's directory holds as `NAME.json`; None for nothing."""
+        """After `drive`: what the run's directory holds as `NAME.json`; None for nothing.
+
+        A run that is no part of a sweep ends with a page then, as a sweep does.
+        """
+        return None
+
+    @classmethod
+    def of_sweep(cls, reports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        """Reports of a sweep's finished runs side by side: what its directory holds as `NAME.json`.
+
+        Each of `reports` has `arm` (how the run differs from the others), `directory` (its name)
+        and `results`, what `report` gave. None for nothing.
+        """
         return None
 
 

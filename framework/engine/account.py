@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -34,13 +34,35 @@ def account(
     what it has spent. What a run spent is logged at its end, what a sweep spent at the end of all
     (`tell_spent`).
     """
-    known = _of_sweep(sweep) if sweep else begun.started.get("account") if begun else None
-    spending = _opened(plan, sweep or directory, known)
+    known = _of_sweep(sweep) if sweep else None
+    own = begun.started.get("account") if begun else None
+    # Of a sweep without an account each job has its own, in a file that no other job opens.
+    top = own_files(directory) if sweep and not known else sweep or directory
+    spending = _opened(plan, top, known or own)
     try:
         with spent_on(spending):
             yield spending
     finally:
         _close(spending, "" if sweep else "run")
+
+
+def own_files(job: Path) -> Path:
+    """Where, in a sweep's directory, files lie that one job alone opens, whatever machine it is on.
+
+    They stand beside this path, which is itself nowhere.
+    """
+    return job.parent / ".own" / job.name / job.name
+
+
+def joint_account(plan: Plan, directory: Path, jobs: Sequence[State]) -> str:
+    """The name of a new account of a run that has all that jobs with own accounts have spent."""
+    joint = _opened(plan, directory, None)
+    for job in jobs:
+        own = _opened(plan, own_files(job.path), job.started.get("account"))
+        joint.take_over(own.total())
+        own.close()
+    joint.close()
+    return joint.scope
 
 
 def tell_spent(plan: Plan, sweep: Path) -> None:

@@ -7,13 +7,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from yaml import YAMLError
 
-from framework.config import ALL_GROUPS, Plan, labels, plan
+from framework.config import ALL_GROUPS, PREREG, Plan, labels, plan
+from framework.engine.mistakes import explained, one_line, with_unknown_key_added
 from framework.engine.secrets import check_without_keys, close_environment
 from framework.errors import UserError
 from framework.registry import nearest
@@ -27,8 +28,31 @@ SEARCHPATH: Final = "hydra.searchpath"
 
 added_folders: list[str] = []
 """Folders with options beside the shipped ones, as `--config-dir` adds them to other commands."""
-_options: dict[tuple[object, ...], Any] = {}
-"""By search path, group and option, the option's node as it composes with nothing overridden."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    """What was composed since Hydra was set up as it is.
+
+    options : by search path, group and option, its node as it composes with nothing overridden.
+    plans : by their overrides. A command may need one several times, and each takes .2 s.
+    """
+
+    hydra: object = None
+    options: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    plans: dict[tuple[str, ...], Plan] = field(default_factory=dict)
+
+
+_composed = _Composed()
+
+
+def _so_far() -> _Composed:
+    global _composed
+    from hydra.core.global_hydra import GlobalHydra
+
+    if _composed.hydra is not (hydra := GlobalHydra.instance().hydra):
+        _composed = _Composed(hydra)
+    return _composed
 
 
 @contextmanager
@@ -44,7 +68,6 @@ def composer(config_dir: Path = CONF) -> Iterator[None]:
         yield
         return
     close_environment()
-    _options.clear()
     with initialize_config_dir(str(config_dir), version_base=None):
         yield
 
@@ -98,7 +121,10 @@ def compose_raw(overrides: Sequence[str]) -> Any:
 
 def compose_plan(overrides: Sequence[str]) -> Plan:
     """The validated plan of one job's overrides. Call inside `composer`."""
-    return plan_of(compose_raw(overrides))
+    known, key = _so_far().plans, tuple(overrides)
+    if key not in known:
+        known[key] = plan_of(compose_raw(overrides))
+    return known[key]
 
 
 def plan_of(config: Any, hydra: Any = None) -> Plan:
@@ -122,7 +148,8 @@ def plan_of(config: Any, hydra: Any = None) -> Plan:
         raise UserError(explained(error)) from None
     assert isinstance(plain, dict)
     named = {str(k): v for k, v in plain.items()}
-    check_without_keys(named, [*overrides, *map(str, hydra.overrides.hydra)])
+    own = OmegaConf.masked_copy(hydra, ["job", "overrides", "run", "sweep"])
+    check_without_keys({**named, "hydra": OmegaConf.to_container(own)})
     found = found_by(hydra)
     changed = _changed(bare, named, choices, overrides, found)
     named["labels"] = labels(choices, changed, named)
@@ -191,18 +218,20 @@ def _changed(
     from omegaconf import OmegaConf
 
     own = {g: o for g in ALL_GROUPS if isinstance(o := choices.get(g), str) and g in named}
-    overlaid = any("/" not in group for group in choices if group not in ALL_GROUPS)
-    touched = any("." in key_of(o) or "{" in o for o in overrides)
-    if not (overlaid or touched):
+    overlaid = any("/" not in group for group in choices if group not in (*ALL_GROUPS, PREREG))
+    if not overlaid:
+        touched = {k.split(".")[0] for o in overrides if "." in (k := key_of(o)) or "{" in o}
+        own = {group: option for group, option in own.items() if group in touched}
+    if not own:
         return {}
-    where = tuple(found_by)
-    if any((where, group, option) not in _options for group, option in own.items()):
+    where, known = tuple(found_by), _so_far().options
+    if any((where, group, option) not in known for group, option in own.items()):
         base = compose_raw([*found_by, *(f"{g}={o}" for g, o in own.items())])
         for group, option in own.items():
-            _options[where, group, option] = OmegaConf.to_container(base[group])
+            known[where, group, option] = OmegaConf.to_container(base[group])
     return {
         group: _differences(
-            _options[where, group, option], OmegaConf.to_container(bare[group]), named[group]
+            known[where, group, option], OmegaConf.to_container(bare[group]), named[group]
         )
         for group, option in own.items()
     }
@@ -299,12 +328,12 @@ def _parse(override: str) -> Any:
 
     try:
         parsed = OverridesParser.create().parse_override(override)
-    except HydraException as error:
+    except RecursionError:
+        raise UserError(f"{key_of(override)}: nested too deeply") from None
+    except (HydraException, ValueError) as error:  # a ValueError for a number of 4,301 digits
         why = str(error).replace(f"Error parsing override '{override}'", "").strip()
-        shown = re.sub(r"\?.*", "?...", override)  # what asks a server may hold a key
-        raise UserError(
-            f"{shown!r} is no override: key=value expected ({_one_line(why)})"
-        ) from None
+        shown = re.sub(r"[?#].*", "?...", override)  # what asks a server may hold a key
+        raise UserError(f"{shown!r} is no override: key=value expected ({one_line(why)})") from None
     if not parsed.key_or_group:
         raise UserError(f"{override!r} is no override: it names no key")
     return parsed
@@ -324,72 +353,3 @@ def check_overrides(overrides: Sequence[str]) -> None:
         if known:
             given = parsed.get_value_element_as_str()
             raise UserError(f"{group}: no option {given!r}{nearest(given, known)}")
-
-
-def with_unknown_key_added(error: BaseException, overrides: Sequence[str]) -> list[str] | None:
-    """The overrides with the key that Hydra did not know added by force; None for other errors.
-
-    Validation of the plugin's own settings then says what is allowed, which Hydra can't.
-    """
-    found = re.match(r"Could not override '([^']+)'\.\s*To append to your config", str(error))
-    if found is None or found[1].startswith("hydra."):
-        return None
-    return [f"++{o}" if o.split("=", 1)[0] == found[1] else o for o in overrides]
-
-
-def explained(error: Exception) -> str:
-    """Hydra's message in one line: what was given, what is allowed."""
-    from hydra.errors import MissingConfigException
-
-    text = str(error)
-    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, option = error.missing_cfg_file.rpartition("/")
-        if group and error.options is not None:
-            made_of = f"a class under @register({group!r}, NAME) or a file {group}/NAME.yaml"
-            known = nearest(option, error.options)
-            return f"{group}: no option {option!r}{known}; an option is {made_of}"
-    for pattern, said in _KNOWN:
-        found = re.search(pattern, text)
-        if found is not None:
-            return found.expand(said)
-    key = getattr(error, "full_key", None)
-    return f"{key}: {_one_line(text)}" if key else _one_line(text)
-
-
-_KNOWN: Final = (
-    (
-        r"Could not override '([^']+)'\. No match in the defaults list\.\s*"
-        r"To append to your default list use (\S+)",
-        r"\1: nothing is chosen by default; to add it write \2",
-    ),
-    (r"Multiple values for ([^.\s]+)\.", r"\1: an option is chosen already; leave out the +"),
-    (r"An item is already at '([^']+)'", r"\1: there is a value already; leave out the +"),
-    (r"config group '([^']+)' does not\s+exist", r"\1: no such group"),
-    (r"Ambiguous value for argument '([^']+)'", r"\1: several values; add -m to sweep over them"),
-    (r"Sweep parameters '([^']+)' requires", r"\1: several values; add -m to sweep over them"),
-    (r"Could not override '(hydra\.[^']+)'", r"\1: no such key"),
-    (
-        r"Sweeping over Hydra's configuration is not supported : '([^']+)'",
-        r"\1: a key of Hydra's own takes one value",
-    ),
-    (r"Additional config directory '([^']+)' not found", r"--config-dir: \1 is not a directory"),
-    (r"Cannot find primary config '([^']+)'", r"--config-name: no configuration '\1'"),
-    (r"Could not delete '([^']+)'", r"~\1: there is nothing to delete"),
-    (r"Could not delete from config\. '([^']+)' does not", r"~\1: there is nothing to delete"),
-)
-"""Hydra's words and ours, for the mistakes that are made most."""
-
-
-def _one_line(text: str) -> str:
-    """The lines of a message in one, without pointers to Hydra's own help."""
-    text = text.removeprefix("UserError raised while resolving interpolation: ")
-    lines = (line.strip() for line in text.splitlines())
-    dropped = (
-        "Set the env variable",
-        "full_key",
-        "object_type",
-        "reference_type",
-        "See https",
-        "To append",
-    )
-    return "; ".join(line for line in lines if line and not line.startswith(dropped))[:600]

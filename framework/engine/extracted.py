@@ -8,8 +8,7 @@ from typing import Any
 
 from framework.pipeline.extraction import summed
 from framework.records import Row
-from framework.store.directory import ANSWERS
-from framework.text.reading import read_json
+from framework.store.answers import answer_records
 
 
 def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
@@ -19,10 +18,8 @@ def extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
     """
     memories = {row.key: (row.history_id, row.trial, row.repeat) for row in rows}
     found: dict[tuple[str, int, int], Any] = {}
-    with (directory / ANSWERS).open(encoding="utf-8") as lines:
-        for line in lines:
-            record = read_json(line)
-            memory = memories.get(tuple(record["key"]))
-            if memory is not None and record.get("extraction"):
-                found.setdefault(memory, record["extraction"])
+    for record in answer_records(directory):
+        memory = memories.get(tuple(record["key"]))
+        if memory is not None and record.get("extraction"):
+            found.setdefault(memory, record["extraction"])
     return summed(found.values())

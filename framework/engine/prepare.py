@@ -85,8 +85,9 @@ def _cases(domain: Domain[Any], top: TopLevel, groups: Sequence[str]) -> Iterato
         return cases
     if groups:
         raise UserError(f"part={top.part}: the protocol divides the cases itself")
-    part: Part = find("part", top.part).cls()
-    return iter(part.of(list(cases), top.seed))
+    name, _, given = top.part.partition(":")
+    part: Part = find("part", name).cls(given)
+    return iter(part.of(cases, top.seed))
 
 
 def _open_protocol(plan: Plan, gate: Gate[Any]) -> RunProtocol[Any]:

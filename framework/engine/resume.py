@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from glob import escape
 from pathlib import Path
 
 from framework.config import stored_plan
@@ -27,7 +28,9 @@ def resume(
     launch : runs the jobs of a sweep that are left; by default one after the other.
     """
     if not path.is_dir():
-        raise UserError(f"resume={path}: no such directory")
+        beside = sorted(p for p in path.parent.glob(f"{escape(path.name)}.*") if p.is_dir())
+        said = "".join(f"; resume={place} is begun" for place in beside[:1])
+        raise UserError(f"resume={path}: no such directory{said}")
     with composer(), one_domain():
         if (path / SWEEP_PLAN).is_file():
             jobs = load_jobs(path, overrides)

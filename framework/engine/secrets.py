@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from framework.errors import UserError
@@ -27,16 +27,16 @@ def _refuse(name: str, default: object = None) -> None:
     )
 
 
-def check_without_keys(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
-    """Raise UserError where a value or an override holds what the environment keeps as a key.
+def check_without_keys(config: Mapping[str, Any]) -> None:
+    """Raise UserError where a value, or a key, holds what the environment keeps as a key.
 
-    The message has none of them.
+    The message has none of them. `config` : plain data, as a composed configuration or words of a
+    command.
     """
     keys = keys_of_environment()
     if not keys:
         return
-    given = (("an override", override) for override in overrides)
-    for where, text in (*_texts(config, ""), *given):
+    for where, text in _texts(config, ""):
         for value, name in keys.items():
             if value in text:
                 raise UserError(
@@ -51,7 +51,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
         yield where, value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield where or "a key", str(key)
+            yield where or "a word", str(key)
             yield from _texts(inner, f"{where}.{key}" if where else str(key))
     elif isinstance(value, (list, tuple)):
         for i, inner in enumerate(value):

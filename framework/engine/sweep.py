@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from framework.analysis.compare_runs import check_distinct
-from framework.analysis.loops import LOOP, loops_summary, read_loop
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sheets import write_table
 from framework.analysis.sweep import sweep_summary
-from framework.config import Plan
+from framework.config import Plan, stored_plan
 from framework.engine.account import new_account, tell_spent
 from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import RUNS, Job, check_job, check_operational
@@ -27,19 +27,22 @@ from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
 from framework.engine.work import SweepWork
 from framework.errors import DataError, UserError
-from framework.registry import nearest, plugins
+from framework.registry import find, nearest, plugins
 from framework.store import JOURNAL
-from framework.store.atomic import replacing, write_json
+from framework.store.atomic import as_json, replacing, write_json
 from framework.store.directory import (
     COMPARISON,
+    FIGURES,
     SWEEP,
     FinishedRun,
     State,
     drafted,
     load_finished,
     load_state,
+    read_report,
     read_run,
     read_summary,
+    unsealed,
 )
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
 from framework.store.former import read_json, renamed_table
@@ -51,8 +54,8 @@ from framework.text.reading import read_json as bounded
 class SweepOutcome:
     """What came of a sweep: its directory, the first job's plan, and the runs made now.
 
-    finished : the runs that it has, as they were read. summary, loops : the content of sweep.json
-    and of the loops' file; None where there is none.
+    finished : the runs that it has, as they were read. summary : the content of sweep.json; None
+    where there is none.
     """
 
     directory: Path
@@ -60,11 +63,12 @@ class SweepOutcome:
     runs: tuple[Outcome, ...]
     finished: Sequence[FinishedRun]
     summary: Mapping[str, Any] | None
-    loops: Mapping[str, Any] | None
 
 
 _log = logging.getLogger(__name__)
 
+_OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, ".submitit"})
+"""Names in a sweep's directory beside its runs; a launcher on a cluster has a folder of its own."""
 Launch = Callable[[SweepWork], None]
 """Runs the jobs of a sweep that are left, and tells it of each that ended."""
 
@@ -147,36 +151,34 @@ def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> Sw
     states = finished_among([path / job.name for job in jobs], known)
     finished = [read_run(state.path, state) for state in states]
     summary = compare_jobs(finished, jobs)
-    loops = _loops(path, jobs)
     if summary is not None:
         write_sweep(path, summary)
-        if loops is not None:
-            write_json(path / LOOP, loops)
+        for name, report in _reports(path, {job.name: job.plan for job in jobs}).items():
+            write_json(path / f"{name}.json", report)
     return SweepOutcome(
         directory=path,
         plan=jobs[0].plan,
         runs=tuple(runs),
         finished=finished,
         summary=summary,
-        loops=loops,
     )
 
 
-def _loops(path: Path, jobs: Sequence[Job]) -> dict[str, Any] | None:
-    """The improvement loops among the finished jobs side by side; None where there is none."""
-    found = []
-    varied = [
-        group
-        for group in dict.fromkeys(g for job in jobs for g in job.plan.labels)
-        if len({job.plan.labels.get(group) for job in jobs}) > 1
-    ]
-    for job in jobs:
-        results = read_loop(path / job.name)
-        if results is not None:
-            labels = job.plan.labels
-            arm = " ".join(f"{g}={labels[g]}" for g in varied if g in labels)
-            found.append({"arm": arm, "directory": job.name, "results": results})
-    return loops_summary(found) if found else None
+def _reports(path: Path, plans: Mapping[str, Plan]) -> dict[str, Mapping[str, Any]]:
+    """By protocol what the finished jobs report side by side, where it says so (`of_sweep`).
+
+    plans : of every job, by its name.
+    """
+    groups = dict.fromkeys(group for plan in plans.values() for group in plan.labels)
+    varied = [g for g in groups if len({plan.labels.get(g) for plan in plans.values()}) > 1]
+    reports: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for name, plan in plans.items():
+        protocol = plan.parts["protocol"].plugin.name
+        if (results := read_report(path / name, protocol)) is not None:
+            arm = " ".join(f"{g}={plan.labels[g]}" for g in varied if g in plan.labels)
+            reports[protocol].append({"arm": arm, "directory": name, "results": results})
+    said = {name: find("protocol", name).cls.of_sweep(of) for name, of in reports.items()}
+    return {name: of_all for name, of_all in said.items() if of_all is not None}
 
 
 def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[str, Any] | None:
@@ -197,9 +199,17 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
 def problems_of(path: Path) -> list[str]:
     """Where a sweep's own files are not what its runs give or say; empty when sound."""
     try:
-        stored = read_json((path / SWEEP).read_text(encoding="utf-8"))
+        text = (path / SWEEP).read_text(encoding="utf-8")
+        stored = read_json(text)
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
+    if text != as_json(bounded(text)):
+        return [f"{path / SWEEP}: not the text that was written"]
+    reports = [f"{protocol.name}.json" for protocol in plugins("protocol")]
+    runs = [run.name for run in all_directories(path)]
+    named = {*_OF_A_SWEEP, *unsealed(), *reports, *runs}
+    if extra := sorted(entry.name for entry in path.iterdir() if entry.name not in named):
+        return [f"{path / extra[0]}: extra"]
 
     def prereg_results(runs: Sequence[FinishedRun]) -> dict[str, Any] | None:
         # By the register as it was: it has a chain of its own, and may have grown since.
@@ -217,6 +227,14 @@ def problems_of(path: Path) -> list[str]:
     for section in plugins("section"):
         if said := section.cls().problems(path, plan):
             return [f"{path / SWEEP_PLAN}: {problem}" for problem in said]
+    places = (path, *(run.path for run in finished))
+    if any((place / name).exists() for place in places for name in reports):
+        states = map(load_state, _jobs_of(path))
+        given = _reports(path, {state.path.name: stored_plan(state) for state in states})
+        for name in reports:
+            of_all = given.get(Path(name).stem)
+            if read_report(path, Path(name).stem) != (of_all and read_json(as_json(of_all))):
+                return [f"{path / name}: not what the runs give"]
     with tempfile.TemporaryDirectory() as scratch:
         expected = _compared(
             finished,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.config import Plan
-from framework.engine.compose import key_of, overrides_of, plan_of
+from framework.engine.compose import compose_plan, composer, key_of, overrides_of, plan_of
 from framework.engine.domains import one_domain
 from framework.engine.job import Job, check_job, run_job
 from framework.engine.listener import Aside, Listener, Step
@@ -58,10 +58,18 @@ class SweepWork:
         for number, job in enumerate(self.jobs):
             if given == _of_task(job.plan.overrides):
                 return self._run_unless_over(number)
+        return self._run_elsewhere(lambda: plan_of(config, hydra))
+
+    def run_given(self, overrides: Sequence[str]) -> Outcome:
+        """Run the job of these overrides in a process of another machine, say."""
+        with composer():
+            return self._run_elsewhere(lambda: compose_plan(overrides))
+
+    def _run_elsewhere(self, composed: Callable[[], Plan]) -> Outcome:
         share_among(self.at_once)
         with one_domain():
             # Its parts are built again: it was checked in another process.
-            job = check_job(plan_of(config, hydra))
+            job = check_job(composed())
             begun = begun_in(job.plan, self.directory / job.name)
             return self._run(replace(job, begun=begun), Listener())
 

@@ -105,7 +105,7 @@ class LLM(Served[S], Model[S]):
             except ValueError as error:
                 problem = str(error)
             said.append(answer.text)
-            body = _asked_again(body, answer.text, problem)
+            body = asked_again(body, answer.text, problem)
         raise UnreadableError(
             f"{operation.name}: unreadable after a repair: {problem}",
             text=_SAID_AGAIN.join(said),
@@ -176,7 +176,8 @@ def _as_sure(response: Res, confidence: float | None) -> Res:
     return cast(Res, sure)
 
 
-def _asked_again(body: dict[str, Any], text: str, problem: str) -> dict[str, Any]:
+def asked_again(body: dict[str, Any], text: str, problem: str) -> dict[str, Any]:
+    """The request that follows an answer whose reading ended in `problem`."""
     turns = [
         {"role": "assistant", "content": text.strip() or "(no answer)"},
         {"role": "user", "content": _REPAIR.format(problem=problem)},

@@ -94,6 +94,7 @@ def failure(error: Exception, sdk: Any, address: str, key: str) -> CallFailed:
     without `key` in any. Raises `error` itself when it is none of the SDK's.
     """
     if isinstance(own := error if error.__cause__ is None else error.__cause__, CallFailed):
+        own.problem = without_keys(own.problem, key)
         return own
     if isinstance(error, sdk.APITimeoutError):
         problem = f"no answer in time from {address}"
@@ -120,7 +121,7 @@ def _unfit(body: Any) -> Response | None:
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(inner, Mapping) or inner.get("type") != "exceed_context_size_error":
         return None
-    needs, context = (int(inner.get(name) or 0) for name in ("n_prompt_tokens", "n_ctx"))
+    needs, context = (max(0, tokens_of(inner, name)) for name in ("n_prompt_tokens", "n_ctx"))
     return Response(text="", stop="unfit", tokens_in=needs, tokens_out=0, context=context)
 
 

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from framework.errors import StopRun
+from framework.errors import StopRun, UserError
 from framework.models._sqlite import connect
 
 _SCHEMA: Final = """
@@ -63,7 +63,7 @@ class Spending:
     """The account of one run or sweep.
 
     scope : names the account. max_usd, max_tokens : caps on all that is spent, None for no cap.
-    Raises UserError where the file can't be used.
+    Raises UserError where the file can't be used, and StopRun where a call can't be booked in it.
     """
 
     def __init__(
@@ -86,6 +86,12 @@ class Spending:
         db = connect(self._path, _SCHEMA)
         db.execute("INSERT OR IGNORE INTO spent VALUES (?, 0, 0, 0, 0, 0, 0)", (self.scope,))
         return db
+
+    def _execute(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._db.execute(statement, values)
+        except sqlite3.DatabaseError as error:
+            raise StopRun(f"{self._path}: can't be used as a database: {error}") from None
 
     async def reserve(self, usd: float, tokens: int) -> Reservation:
         """Reserve a call's worst case, waiting for others under way where only that is missing.
@@ -123,12 +129,25 @@ class Spending:
             (reserved.tokens, reserved.usd),
         )
 
+    def take_over(self, spent: Spent) -> None:
+        """Count what was spent on another account as spent on this one."""
+        columns = Spent.__slots__
+        change = ", ".join(f"{name} = {name} + ?" for name in columns)
+        values = [getattr(spent, name) for name in columns]
+        self._db.execute(f"UPDATE spent SET {change} WHERE scope = ?", (*values, self.scope))
+
     def total(self) -> Spent:
-        """What was spent so far, by every process; calls of dead processes count as lost."""
+        """What was spent so far, by every process; calls of dead processes count as lost.
+
+        Raises UserError where the file can't be written any more.
+        """
         if not self._path.exists():
             return Spent()
-        self._write_off_dead()
-        return self._spent()
+        try:
+            self._write_off_dead()
+            return self._spent()
+        except StopRun as error:
+            raise UserError(str(error)) from None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -137,7 +156,7 @@ class Spending:
             del self._db
 
     def _spent(self) -> Spent:
-        found = self._db.execute(
+        found = self._execute(
             f"SELECT {', '.join(Spent.__slots__)} FROM spent WHERE scope = ?", (self.scope,)
         ).fetchone()
         return Spent(**dict(zip(Spent.__slots__, found, strict=True)))
@@ -145,24 +164,24 @@ class Spending:
     def _try(self, usd: float, tokens: int) -> Reservation | None:
         capped = self.max_usd is not None or self.max_tokens is not None
         if capped:
-            self._db.execute("BEGIN IMMEDIATE")
+            self._execute("BEGIN IMMEDIATE")
         try:
             if capped and not self._fits(usd, tokens):
                 return None
-            cursor = self._db.execute(
+            cursor = self._execute(
                 "INSERT INTO held (scope, pid, tokens, usd) VALUES (?, ?, ?, ?)",
                 (self.scope, os.getpid(), tokens, usd),
             )
         finally:
             if capped:
-                self._db.execute("COMMIT")
+                self._execute("COMMIT")
         assert cursor.lastrowid is not None
         self._own.add(cursor.lastrowid)
         return Reservation(id=cursor.lastrowid, tokens=tokens, usd=usd)
 
     def _fits(self, usd: float, tokens: int) -> bool:
         spent = self._spent()
-        held_usd, held_tokens = self._db.execute(
+        held_usd, held_tokens = self._execute(
             "SELECT coalesce(sum(usd), 0), coalesce(sum(tokens), 0) FROM held WHERE scope = ?",
             (self.scope,),
         ).fetchone()
@@ -187,21 +206,21 @@ class Spending:
         )
 
     def _close(self, reserved: Reservation, change: str, values: tuple[float, ...]) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("DELETE FROM held WHERE id = ?", (reserved.id,))
+        self._execute("BEGIN IMMEDIATE")
+        self._execute("DELETE FROM held WHERE id = ?", (reserved.id,))
         if change:
-            self._db.execute(f"UPDATE spent SET {change} WHERE scope = ?", (*values, self.scope))
-        self._db.execute("COMMIT")
+            self._execute(f"UPDATE spent SET {change} WHERE scope = ?", (*values, self.scope))
+        self._execute("COMMIT")
         self._own.discard(reserved.id)
         self._freed.set()
 
     def _under_way(self) -> bool:
-        found = self._db.execute("SELECT 1 FROM held WHERE scope = ? LIMIT 1", (self.scope,))
+        found = self._execute("SELECT 1 FROM held WHERE scope = ? LIMIT 1", (self.scope,))
         return found.fetchone() is not None
 
     def _write_off_dead(self) -> None:
         """Calls of processes that are gone, or of an earlier one of this number, were lost."""
-        held = self._db.execute(
+        held = self._execute(
             "SELECT id, pid, tokens, usd FROM held WHERE scope = ?", (self.scope,)
         ).fetchall()
         for id_, pid, tokens, usd in held:

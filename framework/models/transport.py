@@ -92,7 +92,7 @@ class ServedSettings(Bounded):
         if self.api_key_env is not None and not _VARIABLE.fullmatch(self.api_key_env):
             raise ValueError("api_key_env: the name of a variable expected, in capitals, not a key")
         url = urlsplit(self.base_url)
-        if url.username or url.password or url.query:
+        if url.username or url.password or url.query or url.fragment:
             raise ValueError("base_url: give a key in the environment, never in the address")
         if not re.fullmatch("https?", url.scheme) or not url.hostname:
             raise ValueError(f"base_url: {self.base_url!r} given, http(s)://host expected")
@@ -116,12 +116,15 @@ class CallFailed(Exception):
         wait_s: float | None = None,
         maybe_billed: bool = False,
     ) -> None:
-        super().__init__(f"{status}: {problem}")
+        super().__init__(status, problem)
         self.status = status
         self.problem = problem
         self.again = again
         self.wait_s = wait_s
         self.maybe_billed = maybe_billed
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.problem}"
 
 
 class Served(ABC, Generic[S]):

@@ -10,6 +10,7 @@ import asyncio
 import email.utils
 import importlib
 import math
+import re
 import time
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -52,9 +53,9 @@ async def _whole(response: Any, most_bytes: int, request: Any) -> Any:
     """The response, read to its end. Raises CallFailed for one that is not to be read."""
     status = response.status_code
     if status in _ELSEWHERE:
-        to = urlsplit(response.headers.get("location", ""))
-        where = f" to {to.scheme}://{to.hostname}" if to.hostname else ""
-        raise CallFailed(str(status), f"redirected{where}, which is not followed", again=False)
+        raise CallFailed(
+            str(status), f"redirected{_elsewhere(response)}, which is not followed", again=False
+        )
     coding = response.headers.get("content-encoding", _IDENTITY).strip().lower()
     if coding not in ("", _IDENTITY):
         problem = "an answer that is compressed, which was not asked for"
@@ -70,6 +71,16 @@ async def _whole(response: Any, most_bytes: int, request: Any) -> Any:
         status, headers=response.headers, content=bytes(read), request=request,
         extensions=response.extensions,
     )  # fmt: skip
+
+
+def _elsewhere(response: Any) -> str:
+    """Where a redirect leads, as its server wrote it."""
+    try:
+        to = urlsplit(response.headers.get("location", ""))
+    except ValueError:
+        return ""
+    host = re.sub(r":\d*$", "", to.netloc.rpartition("@")[2])
+    return f" to {to.scheme}://{host}" if host else ""
 
 
 def retry_after(headers: Any) -> float | None:

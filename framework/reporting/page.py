@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,32 +15,33 @@ from framework.analysis.evidence import (
     of_sweep,
     redacted,
 )
+from framework.contracts.section import Section
 from framework.registry import plugins
-from framework.reporting.blocks import Block, Heading, Note, Page, Text
-from framework.reporting.figures import budgets, forest, parts, planes, ranks, shares
+from framework.reporting.blocks import Block, Note, Page, Text
 from framework.reporting.figures.style import FigureWriter
+from framework.reporting.grouped import GroupedSection
 from framework.reporting.html import to_html
 from framework.reporting.markdown import blocks_markdown, to_markdown
-from framework.reporting.sections import (
-    behaviour,
-    calibration,
-    comparisons,
-    conditions,
-    corpus,
-    coverage,
-    judges,
-    loops,
-    overview,
-    robustness,
-)
+from framework.reporting.sections import conditions, overview
 from framework.reporting.sections.provenance import provenance
 from framework.reporting.sections.verdict import verdict
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_text
 from framework.store.directory import FIGURES, HTML, MARKDOWN, FinishedRun
 
-_MOST_DRAWN: Final = 4
-"""Settings that get figures: a sweep over many seeds would have hundreds."""
+_Part = tuple[int, Callable[[Evidence], Iterable[Block]]]
+"""A place (`framework.contracts.section`), and what stands there."""
+_OWN: Final[Sequence[_Part]] = (
+    (200, overview.results),
+    (800, conditions.budget_use),
+    (820, conditions.capabilities),
+    (840, conditions.gates),
+    (1000, provenance),
+)
+_OWN_AT_END: Final[Sequence[_Part]] = (
+    (200, lambda evidence: conditions.budget_flags(evidence) if evidence.is_sweep else ()),
+    (700, conditions.gates),
+)
 
 
 def write_report(path: Path, runs: Sequence[FinishedRun] = (), *, redact: bool = False) -> Path:
@@ -75,31 +77,27 @@ def sweep_markdown(sweep: Mapping[str, Any]) -> str:
     return blocks_markdown(ending(of_sweep(sweep)))
 
 
-def print_loop(results: Mapping[str, Any]) -> None:
-    """Print a loop, the content of its improve.json."""
-    print_blocks(loops.one_loop(results))
-
-
-def print_loops(summary: Mapping[str, Any]) -> None:
-    """Print the loops of a sweep, the content of its improve.json."""
-    print_blocks(loops.loops_of(summary))
+def print_reported(path: Path) -> None:
+    """Print what the protocol of a run's or sweep's directory reports."""
+    for section in _sections():
+        print_blocks(section.reported(path))
 
 
 def brief(evidence: Evidence) -> Iterator[Block]:
     """The verdict, one table a setting, and what may not be overlooked; the rest is in the page."""
     yield from verdict(evidence)
     yield from overview.notes(evidence)
-    for group in evidence.groups[:_MOST_DRAWN]:
+    for group in evidence.drawn:
         yield overview.short_table(group)
-    left = len(evidence.groups) - _MOST_DRAWN
+    left = len(evidence.groups) - len(evidence.drawn)
     flags = len(evidence.sweep.get("budget_flags", ()))
     yield Text(
         "In the page: every axis, what being right costs, "
         f"{len(evidence.sweep['comparisons'])} paired comparisons, budget use ({flags} flags)"
         f"{f', {left} more settings' if left > 0 else ''}."
     )
-    yield from conditions.predictions(evidence)
-    yield from conditions.gate_lines(evidence)
+    paged = [(s.place_at_end, s.at_end) for s in _sections() if s.paged]
+    yield from _in_order([*paged, (700, conditions.gate_lines)], evidence)
 
 
 def ending(evidence: Evidence) -> Iterator[Block]:
@@ -111,21 +109,12 @@ def ending(evidence: Evidence) -> Iterator[Block]:
         yield from overview.telling_cases(evidence)
     elif evidence.jobs[0].summary["axes"]:
         yield overview.axes_table(evidence.jobs[0], "axes-0")
+    sections = sorted(_sections(), key=lambda section: section.place_at_end)
     for group in evidence.groups:
-        yield from behaviour.declared_strata(group)
-        yield from behaviour.cost_effectiveness(group)
-    if evidence.is_sweep:
-        yield from conditions.budget_flags(evidence)
-    for section in (
-        *(comparisons.comparisons, robustness.published, robustness.agreement, corpus.corpus),
-        *(
-            corpus.extraction,
-            robustness.counterfactual_pairs,
-            conditions.predictions,
-            conditions.gates,
-        ),
-    ):
-        yield from section(evidence)
+        for section in sections:
+            if isinstance(section, GroupedSection):
+                yield from section.at_end_of(group)
+    yield from _in_order([*((s.place_at_end, s.at_end) for s in sections), *_OWN_AT_END], evidence)
 
 
 def page(evidence: Evidence, writer: FigureWriter) -> Page:
@@ -136,60 +125,24 @@ def page(evidence: Evidence, writer: FigureWriter) -> Page:
 
 
 def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
-    drawn = evidence.groups[:_MOST_DRAWN]
     yield from overview.beginning(evidence)
-    left = len(evidence.groups) - len(drawn)
+    left = len(evidence.groups) - len(evidence.drawn)
     if left:
         yield Note(
-            f"Figures are of the first {_MOST_DRAWN} settings; those of {left} more are left to "
-            "the tables, which hold them all."
+            f"Figures are of the first {len(evidence.drawn)} settings; those of {left} more are "
+            "left to the tables, which hold them all."
         )
-    yield from loops.loops(evidence, writer.add_figure)
-    yield from overview.results(evidence)
-    for block in comparisons.comparisons(evidence):
-        yield block
-        if isinstance(block, Heading):
-            for group in drawn:
-                yield from writer.add_figure(forest.forest(group))
-    yield from robustness.published(evidence)
-    yield from comparisons.scorecard(evidence)
-    yield from robustness.agreement(evidence)
-    for title, anchor, figures, tables in (
-        ("Retention and use", "retention",
-         (budgets.budget_curve, shares.decomposition, shares.failures),
-         behaviour.retention),
-        ("Commitment and abstention", "abstention", (planes.commitment, planes.risk_coverage),
-         behaviour.abstention),
-        ("Calibration", "calibration", (planes.reliability,), calibration.calibration),
-        ("Cost", "cost", (planes.pareto,), behaviour.cost),
-        ("Strata and depth", "strata", (parts.strata, parts.depth), behaviour.by_case),
-        ("Ranks", "ranks", (ranks.ranks,), comparisons.ranks_of),
-    ):  # fmt: skip
-        inner: list[Block] = []
-        for group in evidence.groups:
-            if group in drawn:
-                for draw in figures:
-                    inner += writer.add_figure(draw(group))
-            inner += tables(group)
-        if inner:
-            yield Heading(title, anchor)
-            yield from inner
-        elif anchor == "calibration" and calibration.is_answered(evidence):
-            yield from calibration.unstated()
-    found = judges.pairs(evidence)
-    if found:
-        yield from judges.blocks(found)
-        for drawing in judges.drawings(found):
-            yield from writer.add_figure(drawing)
-    yield from corpus.corpus(evidence)
-    yield from corpus.extraction(evidence)
-    yield from conditions.budget_use(evidence)
-    yield from conditions.capabilities(evidence)
-    yield from conditions.gates(evidence)
-    yield from conditions.predictions(evidence)
-    yield from robustness.counterfactual_pairs(evidence)
-    yield from conditions.correlation(evidence)
-    yield from coverage.coverage(evidence)
-    for section in plugins("section"):
-        yield from section.cls().blocks(evidence.plan)
-    yield from provenance(evidence)
+
+    def drawn(section: Section) -> Callable[[Evidence], Iterable[Block]]:
+        return lambda evidence: section.blocks(evidence, writer.add_figure)
+
+    yield from _in_order([*((s.place, drawn(s)) for s in _sections()), *_OWN], evidence)
+
+
+def _sections() -> list[Section]:
+    return [plugin.cls() for plugin in plugins("section")]
+
+
+def _in_order(parts: Iterable[_Part], evidence: Evidence) -> Iterator[Block]:
+    for _, blocks in sorted(parts, key=itemgetter(0)):
+        yield from blocks(evidence)

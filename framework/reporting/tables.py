@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from framework.analysis.evidence import Group, Job
 from framework.reporting.blocks import Block, Cell, Details, Table
+from framework.reporting.cells import entry_cell
 
 Show = Callable[[Any], Cell | str]
 Column = str | tuple[str, Show] | Show
@@ -43,6 +44,14 @@ def arms_table(
             columns=[*made.columns, *rest.columns],
             rows=[[*a, *b] for a, b in zip(made.rows, rest.rows, strict=True)],
         )
+
+
+def means_table(group: Group, name: str, caption: str, axes: Iterable[str]) -> Iterator[Table]:
+    """A table of a group with the means of these axes."""
+    found = ((job, job.summary["axes"]) for job in group.by_budget)
+    return arms_table(
+        group, name, f"{caption}: means with 95% intervals", each(axes, entry_cell), found
+    )
 
 
 def each(names: Iterable[str], show: Show) -> dict[str, Column]:

@@ -122,7 +122,7 @@ _LONGEST_CODE: Final = 60
 _CONDITION: Final = re.compile(r"\b(?:if|unless|where)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def _statements(text: str) -> tuple[_Statement, ...]:
     """Sentences and lines of `text`; a code that leads a sentence (`UP-2.`) stays with it."""
     found: list[_Statement] = []

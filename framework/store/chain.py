@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from framework.errors import DataError, UserError
 from framework.store.event import FINISHED, GENESIS, JournalEvent, LineError, decode
+from framework.store.segments import joined, n_closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +42,16 @@ class Chain:
     attributes are true of the events handed out so far; `torn` is set at the end.
 
     Attributes:
-        n_events: number of events.
+        n_events: number of events, those before the file's first among them.
         head: hash of the last event, `GENESIS` before the first.
-        end: offset in bytes of the end of the last event.
+        end: offset in bytes, within the file, of the end of the last event.
         last: the last event, None before the first.
         torn: bytes of the torn last line.
     """
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self.n_events = 0
-        self.head = GENESIS
+    def __init__(self, file: BinaryIO, name: str, n_events: int = 0, head: str = GENESIS) -> None:
+        self.n_events = n_events
+        self.head = head
         self.end = 0
         self.last: JournalEvent | None = None
         self.torn = b""
@@ -141,14 +142,15 @@ def verify_to_last(path: Path, head: str | None) -> tuple[Verdict, JournalEvent 
 
 
 def open_for_reading(path: Path) -> BinaryIO:
-    """Open a journal. Raises UserError where there is none or it cannot be read.
+    """Open a journal from its first event on, which may stand in a closed segment.
 
-    Or where a device or pipe has the name of a file, of which nobody could read the end.
+    Raises UserError where there is none or it cannot be read, or where a device or pipe has the
+    name of a file, of which nobody could read the end.
     """
     try:
         for entry in path.parent.glob("*.*"):
             if not (entry.is_file() or entry.is_dir()) and entry.exists():
                 raise UserError(f"{entry}: neither a file nor a directory")
-        return path.open("rb")
+        return joined(path, n_closed(path))
     except OSError as error:
         raise UserError(f"cannot read the journal {path}: {error.strerror}") from error

@@ -15,8 +15,9 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import islice
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ import yaml
 
 from framework.errors import DataError, UserError
 from framework.records import FIRST_VERSION, Row
+from framework.registry import plugins
 from framework.rows import depth_named, from_plain, to_plain
 from framework.store import (
     JOURNAL,
@@ -41,7 +43,16 @@ from framework.store.former import read_json, renamed
 from framework.store.parquet import write_parquet
 from framework.store.seal import ANSWERS as ANSWERS
 from framework.store.seal import ENDS, RECORD, WRITTEN, digest_of, edited
-from framework.text.canonical import canonical_json, digest_bytes
+from framework.store.segments import (
+    CONTINUED,
+    SEGMENT_BYTES,
+    SEGMENTS,
+    close_segment,
+    n_closed,
+    names,
+    remove_others,
+)
+from framework.text.canonical import canonical_json, digest_bytes, files_below
 from framework.text.keys import without_keys
 from framework.text.reading import read_json as bounded
 
@@ -56,13 +67,17 @@ HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
 FIGURES: Final = "figures"
 JOB_LOG: Final = "job.log"
-_DRAWN: Final = """budgets-0 commitment-0 decomposition-0 depth-0 failures-0 forest-0 loop-0-flips
-loop-0-funnel loop-0-trajectory pareto-0 ranks-0 reliability-0 risk-coverage-0 strata-0"""
-UNSEALED: Final = (
-    *(JOB_LOG, "tracking.json", HTML, MARKDOWN),
-    *(f"{FIGURES}/{name}.{kind}" for name in _DRAWN.split() for kind in ("png", "svg")),
-)
-"""Names that may come or change after the seal: copies and pictures of what is sealed."""
+
+
+@cache
+def unsealed() -> frozenset[str]:
+    """Names that may come or change after the seal: copies and pictures of what is sealed.
+
+    Each is named, those of figures by the sections of the report that draw them.
+    """
+    drawn = [name for section in plugins("section") for name in section.cls.figures]
+    figures = {f"{FIGURES}/{name}.{kind}" for name in drawn for kind in ("png", "svg")}
+    return frozenset(figures) | {JOB_LOG, "tracking.json", HTML, MARKDOWN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +135,7 @@ class RunDirectory:
         self._answers.truncate(state.answers_end)
         self._answers.seek(state.answers_end)
         self._rows: list[Row] = list(state.rows)
+        self._closed = n_closed(path / JOURNAL)
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -142,17 +158,30 @@ class RunDirectory:
         directory exists already or can't be written.
         """
         with drafted(path) as draft:
-            (draft / CONFIG).write_text(_yaml(started["config"]), encoding="utf-8")
-            (draft / MANIFEST).write_text(as_json(manifest), encoding="utf-8")
-            (draft / ANSWERS).touch()
-            written = {name: digest_of(name, draft / name) for name in (CONFIG, MANIFEST)}
-            with Journal.create(draft / JOURNAL, clock=clock) as journal:
-                journal.append("run.started", {**started, WRITTEN: written})
-                for event in inherited:
-                    journal.append(event.type, dict(event.payload))
+            cls.begun_in(draft, started, manifest, inherited, clock).close()
         return cls(
             path, Journal.open(path / JOURNAL, clock=clock), State(path=path, started=started)
         )
+
+    @classmethod
+    def begun_in(
+        cls,
+        draft: Path,
+        started: Mapping[str, Any],
+        manifest: Mapping[str, Any],
+        inherited: Iterable[JournalEvent] = (),
+        clock: Clock = utc_now,
+    ) -> RunDirectory:
+        """The same in a draft that is there; what it holds already is of the run from its begin."""
+        (draft / CONFIG).write_text(_yaml(started["config"]), encoding="utf-8")
+        (draft / MANIFEST).write_text(as_json(manifest), encoding="utf-8")
+        written = {name: digest_of(name, file) for name, file in files_below(draft)}
+        (draft / ANSWERS).touch()
+        journal = Journal.create(draft / JOURNAL, clock=clock)
+        journal.append("run.started", {**started, WRITTEN: written})
+        for event in inherited:
+            journal.append(event.type, dict(event.payload))
+        return cls(draft, journal, State(path=draft, started=started))
 
     @classmethod
     def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
@@ -165,13 +194,14 @@ class RunDirectory:
         is not what the journal says that was written.
         """
         journal = Journal.open(path / JOURNAL)
-        if problem := next(edited(path), None):  # only now, as nobody else can write it any more
+        state = load_state(path)  # only now, as nobody else can write it any more
+        if problem := next(chain(edited(path), _strangers(path, state.started)), None):
             journal.close()
             raise UserError(f"{path}: {problem}")
-        state = load_state(path)
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
         rows = tuple(row for row in state.rows if row.key not in retried)
+        remove_others((path / JOURNAL, path / ANSWERS), n_closed(path / JOURNAL))
         journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
         return cls(path, journal, replace(state, rows=rows))
 
@@ -196,6 +226,21 @@ class RunDirectory:
             "case.finished", {"row": to_plain(row), ENDS: end, RECORD: digest_bytes(line)}
         )
         self._rows.append(row)
+        if max(end, self._journal.size) >= SEGMENT_BYTES:
+            self._close_segment()
+
+    def _close_segment(self) -> None:
+        """Put what stands in journal and answers into a segment, and begin both anew."""
+        number = self._closed + 1
+        try:
+            files = close_segment(self.path / ANSWERS, number)
+        except OSError as error:
+            raise UserError(f"cannot write {self.path}: {error.strerror}") from error
+        self._journal.close_segment(number, files)
+        # A process killed before the next line: no event counts what still stands in the answers.
+        self._answers.truncate(0)
+        self._answers.seek(0)
+        self._closed = number
 
     def _put(self, line: bytes) -> None:
         left = memoryview(line)
@@ -226,7 +271,7 @@ class RunDirectory:
         try:
             write_parquet(self._rows, self.path / ROWS)
             write_json(self.path / SUMMARY, summary)
-            event = seal(self._journal, {"rows": len(self._rows)}, exclude=UNSEALED)
+            event = seal(self._journal, {"rows": len(self._rows)}, exclude=unsealed())
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror or error}") from error
         self._journal.close()
@@ -236,6 +281,31 @@ class RunDirectory:
         """Let go of the files; the run can be resumed."""
         self._answers.close()
         self._journal.close()
+
+
+def _strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
+    """What an unfinished run has that no run of its protocol writes: it would be sealed as true."""
+    own = f"{started['config']['protocol']['plugin']}.json"
+    known = (
+        CONFIG,
+        MANIFEST,
+        ANSWERS,
+        JOURNAL,
+        f"{JOURNAL}.torn-*",
+        ROWS,
+        SUMMARY,
+        own,
+        ".*.draft",
+        *names((path / JOURNAL, path / ANSWERS), n_closed(path / JOURNAL) + 1),
+        f"{SEGMENTS}/.*.draft",
+    )
+    for name, file in files_below(path):
+        if name in unsealed() or name in started.get(WRITTEN, ()):
+            continue
+        if file.is_symlink():
+            yield f"{name}: a link"
+        elif not any(fnmatchcase(name, pattern) for pattern in known):
+            yield f"{name}: extra"
 
 
 def protocol_events(path: Path, first: int | None = None) -> Iterator[JournalEvent]:
@@ -328,6 +398,8 @@ def load_state(path: Path) -> State:
         if event.type == "case.finished":
             rows.append(from_plain(event.payload["row"]))
             answers_end = event.payload[ENDS]
+        elif event.type == CONTINUED:
+            answers_end = 0
         elif event.type == "run.stopped":
             retry = bool(event.payload.get("retry"))
         elif event.type == "run.resumed":

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from framework.errors import UserError
+from framework.store.atomic import replacing
 from framework.store.chain import Chain
 from framework.store.event import FINISHED, GENESIS, RECOVERED, JournalEvent, encode
+from framework.store.segments import CONTINUED, close_segment, follows
 from framework.text.canonical import canonical_bytes
 
 Clock = Callable[[], datetime]
@@ -99,8 +101,12 @@ class Journal:
         with ExitStack() as on_error:
             on_error.callback(file.close)
             _hold(file, path)
+            if os.fstat(file.fileno()).st_ino != path.stat().st_ino:  # begun anew by its writer
+                raise UserError(f"another process is writing the journal {path}")
             with open(file.fileno(), "rb", closefd=False) as content:
-                chain = Chain(content, str(path))
+                _, n_events, head = follows(content.readline()) or (0, 0, GENESIS)
+                content.seek(0)
+                chain = Chain(content, str(path), n_events, head)
                 for _ in chain:
                     pass
             if chain.finished:
@@ -116,6 +122,11 @@ class Journal:
     def n_events(self) -> int:
         """Number of events written."""
         return self._state.n_events
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, closed segments left out."""
+        return self._state.end
 
     @property
     def head_hash(self) -> str:
@@ -152,6 +163,35 @@ class Journal:
             content = canonical_bytes({**payload, "n_events": self._state.n_events + 1})
             return self._write(FINISHED, content, actor)
 
+    def close_segment(self, number: int, files: dict[str, str]) -> None:
+        """Put all that stands in the file into its segment of this number, and begin it anew.
+
+        files : other files that are closed with it, with their digests. A process killed in here
+        leaves the journal as it was or begun anew, in one step. Raises as `append`.
+        """
+        with self._lock:
+            self._check_open()
+            self._cut_unfinished()
+            try:
+                files = {**files, **close_segment(self.path, number)}
+                content = canonical_bytes({"segment": number, "files": files})
+                _, line, state = self._next(CONTINUED, content, "journal", 0)
+                with ExitStack() as on_error:
+                    with replacing(self.path) as draft:
+                        file = FileIO(draft, "x+")
+                        on_error.callback(file.close)
+                        _hold(file, draft)
+                        file.write(line)
+                        os.fsync(file.fileno())
+                    on_error.pop_all()
+                _sync_directory(self.path.parent)
+            except OSError as error:
+                told = f"cannot write the journal {self.path}: {error.strerror}"
+                raise UserError(told) from error
+            former, self._file = self._file, file
+            self._state = state
+            former.close()
+
     def close(self) -> None:
         """Release the file and its lock; again does nothing."""
         with self._lock:
@@ -165,13 +205,29 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _write(self, type: str, payload: bytes, actor: str) -> JournalEvent:
-        state = self._state
+    def _check_open(self) -> None:
         if self._file.closed:
             raise ValueError(f"the journal {self.path} is closed")
-        if state.finished:
+        if self._state.finished:
             raise ValueError(f"the run of {self.path} is finished")
+
+    def _write(self, type: str, payload: bytes, actor: str) -> JournalEvent:
+        self._check_open()
         self._cut_unfinished()
+        end = self._state.end
+        event, line, state = self._next(type, payload, actor, end)
+        # From here to the last line, a signal handler may raise between any two steps.
+        self._clean = False
+        self._put(line, end)
+        self._state = state
+        self._clean = True
+        return event
+
+    def _next(
+        self, type: str, payload: bytes, actor: str, at: int
+    ) -> tuple[JournalEvent, bytes, _State]:
+        """The next event, its line, and where the journal ends with it written at this offset."""
+        state = self._state
         time = self._time()
         line, hash_ = encode(
             seq=state.n_events,
@@ -190,13 +246,7 @@ class Journal:
             prev_hash=state.head,
             hash=hash_,
         )
-        # From here to the last line, a signal handler may raise between any two steps.
-        self._clean = False
-        self._put(line, state.end)
-        end = state.end + len(line)
-        self._state = _State(state.n_events + 1, hash_, end, type == FINISHED)
-        self._clean = True
-        return event
+        return event, line, _State(state.n_events + 1, hash_, at + len(line), type == FINISHED)
 
     def _put(self, line: bytes, offset: int) -> None:
         try:

@@ -18,6 +18,7 @@ from framework.store.atomic import as_json, write_json
 from framework.store.chain import Verdict, read, verify_to_last
 from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
+from framework.store.segments import CONTINUED, joined, n_closed
 from framework.text.canonical import digest, digest_bytes, digest_entry, files_below
 from framework.text.reading import read_json
 
@@ -174,9 +175,14 @@ def edited(run_dir: Path) -> Iterator[str]:
             for name, written in (event.payload.get(WRITTEN) or {}).items():
                 if not _matches(name, run_dir / name, written):
                     yield f"{name}: changed since the run began"
+            if event.type == CONTINUED:
+                end = 0
+                for name, written in (event.payload.get("files") or {}).items():
+                    if not _matches(name, run_dir / name, written):
+                        yield f"{name}: not the segment that was closed"
             if event.type != "case.finished":
                 continue
-            answers = answers or (run_dir / ANSWERS).open("rb")
+            answers = answers or joined(run_dir / ANSWERS, n_closed(run_dir / JOURNAL))
             record = answers.read(event.payload[ENDS] - end)
             end, line = event.payload[ENDS], line + 1
             if event.payload.get(RECORD, found := digest_bytes(record)) != found:

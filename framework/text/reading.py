@@ -13,6 +13,9 @@ from framework.text.canonical import MAX_DEPTH
 
 MOST_NODES: Final = 500_000
 """Values of a YAML file, each as often as its aliases repeat it."""
+MOST_DIGITS: Final = 4300
+"""Of a number in YAML, those of base 60 (`1:30`) too: more Python does not write again."""
+_NUMBERS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -54,7 +57,7 @@ def read_yaml(text: str) -> Any:
 
     Raises yaml.YAMLError where it is none or a mapping has a key twice; TooMuch, which is one,
     where it is nested deeper than `MAX_DEPTH` or inside itself, or holds more than `MOST_NODES`
-    values.
+    values or a number of more than `MOST_DIGITS`.
     """
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):  # the library's composer would overrun its stack
@@ -62,7 +65,10 @@ def read_yaml(text: str) -> Any:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise TooMuch("nested too deeply")
-    return yaml.load(text, Loader=_Loader)
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # `!!int x`, 2024-99-99
+        raise yaml.YAMLError(str(error)) from None
 
 
 def _size(node: Any, sizes: dict[int, int]) -> int:
@@ -84,6 +90,8 @@ def _size(node: Any, sizes: dict[int, int]) -> int:
                 names.add((key.tag, key.value))
     elif isinstance(node, yaml.SequenceNode):
         size += sum(_size(value, sizes) for value in node.value)
+    elif node.tag in _NUMBERS and len(node.value) > MOST_DIGITS:
+        raise TooMuch(f"a number of more than {MOST_DIGITS:,} digits")
     if size > MOST_NODES:
         raise TooMuch(f"aliases (*) make more than {MOST_NODES:,} values of it")
     sizes[id(node)] = size

@@ -17,7 +17,8 @@ class Oracle(Arch[NoSettings]):
     Any one span carries its item, so the order is: the shortest span of every critical item, the
     shortest span of every other item, shorter ones first, then their further spans. A span within
     one already given from the same event is left out. Where the gold names evidence events that no
-    span comes from (question answering), those events follow whole. Only events that arrived count.
+    span comes from (question answering), those events follow whole. Only what arrived, word for
+    word, counts.
     """
 
     sees_gold = True
@@ -50,7 +51,7 @@ class Oracle(Arch[NoSettings]):
         carried = [
             (item.critical, sorted(arrived, key=lambda span: count_tokens(span.text)))
             for item in gold.items
-            if (arrived := [span for span in item.spans if span.source_id in self._texts])
+            if (arrived := [s for s in item.spans if s.text in self._texts.get(s.source_id, "")])
         ]
         carried.sort(key=lambda one: (not one[0], count_tokens(one[1][0].text)))
         first = [spans[0] for _, spans in carried]

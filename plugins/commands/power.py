@@ -37,7 +37,7 @@ def power(args: argparse.Namespace) -> int:
     from framework.cli.runs import finished_runs
     from framework.registry import nearest
     from framework.statistics.comparison import case_means
-    from framework.statistics.power import power_from_pilot
+    from plugins.commands.pilot import power_from_pilot
 
     runs = finished_runs([Path(p) for p in args.runs])
     if len(runs) < 2:

@@ -19,8 +19,8 @@ from framework.errors import UserError
 from framework.records import Case, Gold, Row
 from framework.registry import register
 from framework.store import JOURNAL, read
-from framework.store.directory import ANSWERS, State, load_finished, read_summary
-from framework.text.reading import read_json
+from framework.store.answers import answer_records
+from framework.store.directory import State, load_finished, read_summary
 
 _LAST: Final = "control_and_score"
 _PHASES: Final = ("ingest", "recall", "answer", _LAST)
@@ -91,8 +91,7 @@ def _answered(
             key = tuple(kept[name] for name in ("case_id", "arm", "trial", "repeat"))
             ended[(*key, kept.get("turn", 0))] = round(_seconds(event.time) * 1000) * 1_000_000
     records: dict[RowKey, Mapping[str, Any]] = {}
-    for line in (state.path / ANSWERS).read_bytes().splitlines():
-        record = read_json(line)
+    for record in answer_records(state.path):
         records[tuple(record["key"])] = record  # of a case that was run again the last one counts
     for key in rows:
         yield key, records[key], ended[key]

@@ -13,9 +13,9 @@ from framework.contracts.labelling import Labelling
 from framework.errors import UserError
 from framework.records import ABSTAIN
 from framework.registry import register
-from framework.store.directory import ANSWERS, load_state
+from framework.store.answers import answer_records
+from framework.store.directory import load_state
 from framework.text.canonical import digest
-from framework.text.reading import read_json
 
 COLUMNS: Final = ("id", "question", "task", "view", "label", "comment")
 QUESTION: Final = (
@@ -42,13 +42,11 @@ class ViewLabels(Labelling):
         self._texts: dict[str, tuple[str, str]] = {}
         for path in runs:
             rows = {row.key: row for row in load_state(path).rows if not row.error}
-            with (path / ANSWERS).open(encoding="utf-8") as lines:
-                for line in lines:
-                    record = read_json(line)
-                    case, arm, trial, repeat, turn = record["key"]
-                    row = rows.get((case, arm, trial, repeat, turn))
-                    if row is not None and row.sufficient is not None and row.expected != ABSTAIN:
-                        self._add(path, record, bool(row.sufficient))
+            for record in answer_records(path):
+                case, arm, trial, repeat, turn = record["key"]
+                row = rows.get((case, arm, trial, repeat, turn))
+                if row is not None and row.sufficient is not None and row.expected != ABSTAIN:
+                    self._add(path, record, bool(row.sufficient))
         if not self._found:
             raise UserError(f"{', '.join(map(str, runs))}: no view of a case with a decision")
 

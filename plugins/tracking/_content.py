@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.evidence import of_run, of_sweep, printed_names
-from framework.analysis.loops import LOOP, read_loop
 from framework.config import plan
 from framework.errors import UserError
 from framework.records import FIRST_VERSION
@@ -26,7 +25,7 @@ from framework.reporting.markdown import blocks_markdown
 from framework.reporting.sections.conditions import budget_flags, gate_lines
 from framework.reporting.sections.overview import axes_table, main_tables, notes
 from framework.reporting.sections.verdict import verdict
-from framework.store import FINISHED, JOURNAL, MANIFEST
+from framework.store import FINISHED, JOURNAL, MANIFEST, JournalEvent
 from framework.store.directory import (
     ANSWERS,
     COMPARISON,
@@ -38,9 +37,12 @@ from framework.store.directory import (
     SUMMARY,
     SWEEP,
     SWEEP_PLAN,
+    first_event,
+    read_report,
     read_summary,
 )
 from framework.store.former import read_json
+from framework.store.segments import n_closed, names
 from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._glance import sweep_name
 from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word
@@ -59,7 +61,12 @@ CANDIDATE: Final = "candidate_key"
 """The tag by which a draft's run is found again: the loop's head hash and the draft's number."""
 
 
-_OF_A_RUN: Final = (CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS, HTML, MARKDOWN, LOOP)
+_LOOP: Final = "improve"
+"""The protocol whose drafts are runs of their own in MLflow."""
+_OF_A_RUN: Final = (
+    *(CONFIG, MANIFEST, SUMMARY, ROWS, JOURNAL, ANSWERS, HTML, MARKDOWN),
+    f"{_LOOP}.json",
+)
 _OF_A_SWEEP: Final = (SWEEP, COMPARISON, SWEEP_PLAN, HTML, MARKDOWN)
 
 
@@ -96,7 +103,9 @@ def run_upload(directory: Path) -> Upload:
     """What of a finished run is uploaded. Raises UserError when the run is not finished."""
     started, finished = _ends(directory)
     summary = read_summary(directory)
-    files, left_out = _files(directory, _OF_A_RUN)
+    held = tuple(directory / name for name in (JOURNAL, ANSWERS))
+    closed = names(held, n_closed(directory / JOURNAL))
+    files, left_out = _files(directory, (*_OF_A_RUN, *closed))
     run = summary["run"]
     tags = {
         "head_hash": finished["hash"],
@@ -104,21 +113,21 @@ def run_upload(directory: Path) -> Upload:
         "model_kind": run["model_kind"],
         "judge_kind": run["judge_kind"],
         "gate": _gate(summary["gate"]),
-        "domain_version": started["payload"]["data"].get("version", FIRST_VERSION),
+        "domain_version": started.payload["data"].get("version", FIRST_VERSION),
         "directory": directory.name,
         NOTE: _run_note(summary, left_out),
         **_listed(artifacts_left_out=left_out),
     }
     return Upload(
         name=f"{run['domain']} {_printed(summary)} {run['budget']}",
-        started=_milliseconds(started["time"]),
+        started=_milliseconds(started.time),
         finished=_milliseconds(finished["time"]),
-        params=_run_params(started["payload"], summary),
+        params=_run_params(started.payload, summary),
         metrics=run_metrics(summary),
         tags=tags,
         files=files,
         pictures=_pictures(directory),
-        data=_data(run["domain"], started["payload"]["data"]),
+        data=_data(run["domain"], started.payload["data"]),
     )
 
 
@@ -146,14 +155,14 @@ def sweep_upload(directory: Path) -> Upload:
         tags["prereg_flags"] = str(len(judged["flags"]))
     return Upload(
         name=sweep_name(sweep),
-        started=min(_milliseconds(first["time"]) for first, _ in ends),
+        started=min(_milliseconds(first.time) for first, _ in ends),
         finished=max(_milliseconds(last["time"]) for _, last in ends),
         params=_common_params(jobs),
         metrics=sweep_metrics(sweep),
         tags=tags,
         files=files,
         pictures=_pictures(directory),
-        data=_shared_data(jobs, ends[0][0]["payload"]["data"]),
+        data=_shared_data(jobs, ends[0][0].payload["data"]),
         whole=not sweep["unfinished"],
     )
 
@@ -163,12 +172,12 @@ def _listed(**lines: Sequence[str]) -> dict[str, str]:
     return {tag: "; ".join(found) for tag, found in lines.items() if found}
 
 
-def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _ends(directory: Path) -> tuple[JournalEvent, dict[str, Any]]:
     """The first and the last event of a finished run's journal, whatever its length."""
     path = directory / JOURNAL
+    first = first_event(directory)
     try:
         with path.open("rb") as file:
-            first = file.readline()
             size = block = file.seek(0, 2)
             tail = b""
             for block in (2**16, 2**22, size):
@@ -177,13 +186,11 @@ def _ends(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
                 if b"\n" in tail[:-1] or block >= size:
                     break
         last = read_json(tail.rstrip(b"\n").rpartition(b"\n")[2])
-    except FileNotFoundError:
-        raise UserError(f"{directory} is not a run directory: it has no {JOURNAL}") from None
     except ValueError:
         last = {}
     if last.get("type") != FINISHED:
         raise UserError(f"{directory} is not finished; resume it with resume={directory}")
-    return read_json(first), last
+    return first, last
 
 
 def _data(domain: str, data: Mapping[str, Any]) -> Data:
@@ -335,7 +342,7 @@ def _concluded(sweep: Mapping[str, Any]) -> str:
 
 def draft_uploads(directory: Path, parent: Upload) -> list[Upload]:
     """One upload a draft, empty for a run that is no loop. Times are those of the whole loop."""
-    results = read_loop(directory)
+    results = read_report(directory, _LOOP)
     return [] if results is None else [_draft(entry, parent) for entry in results["candidates"]]
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from framework.errors import UserError
 from framework.store.directory import load_finished, read_summary
 from plugins.tuning.parts import TUNING
+
+_SAME: Final = ("domain", "budget", "embedder", "extractor", "reader", "model", "protocol", "seed",
+                "n_cases", "repeats")  # fmt: skip
+"""What a trial shares with the job of its arm."""
 
 
 def value_of(run: Path, objective: str) -> float:
@@ -24,12 +28,13 @@ def problems_of(path: Path, plan: Mapping[str, Any]) -> list[str]:
     tuning = plan.get("tuning")
     if not tuning or not tuning["done"]:
         return []
-    jobs = [_arch(path / job["name"]) for job in plan["jobs"]]
+    jobs = [_config(path / job["name"]) for job in plan["jobs"]]
+    # The arms as they are come first, in their order.
     return [
         f"{arm['arm']}: {said}"
-        for arm in tuning["arms"]
+        for arm, own in zip(tuning["arms"], jobs, strict=False)
         if arm["space"]
-        for said in _of_arm(path, tuning, arm, jobs)
+        for said in _of_arm(path, tuning, arm, own, jobs)
     ]
 
 
@@ -37,29 +42,36 @@ def _of_arm(
     path: Path,
     tuning: Mapping[str, Any],
     arm: Mapping[str, Any],
+    own: Mapping[str, Any],
     jobs: Sequence[Mapping[str, Any]],
 ) -> Iterator[str]:
+    """Own : the configuration of the arm's job as it is. jobs : those of the comparison."""
     tried = arm["tried"]
     if len(tried) != tuning["trials"]:
         yield f"{len(tried)} trials of {tuning['trials']}"
     for number, trial in enumerate(tried, 1):
         run = path / Path(trial["directory"]).name
-        used = _arch(run)
-        part = load_finished(run).started["config"].get("part")
-        if part != TUNING or not trial["settings"].items() <= used.items():
-            yield f"trial {number} was not run with these settings"
+        given = _config(run)
+        settings = {**own["arch"], **trial["settings"]}
+        if given["arch"] != settings or given["part"] != TUNING or not _of_one_draw(given, own):
+            yield f"trial {number} was not run with these settings on the tuning cases"
         if value_of(run, tuning["objective"]) != trial["value"]:
             yield f"trial {number} gave another value"
     best = (max if tuning["higher_is_better"] else min)(trial["value"] for trial in tried)
     first = next(trial for trial in tried if trial["value"] == best)
     if first["settings"] != arm["chosen"]:
         yield "what was chosen is not the first of the best trials"
-    wanted = {"plugin": _arch(path / tried[0]["directory"])["plugin"], **arm["chosen"]}
-    if not any(wanted.items() <= job.items() for job in jobs):
+    wanted = {**own["arch"], **arm["chosen"]}
+    if not any(job["arch"] == wanted and _of_one_draw(job, own) for job in jobs):
         yield "no job of the comparison has the settings that were chosen"
 
 
-def _arch(run: Path) -> Mapping[str, Any]:
-    """Option and settings of a run's memory."""
-    found: Mapping[str, Any] = load_finished(run).started["config"]["arch"]
+def _of_one_draw(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two runs had the same cases to draw from, and differ at most in their memory."""
+    return all(one[key] == other[key] for key in _SAME)
+
+
+def _config(run: Path) -> Mapping[str, Any]:
+    """The configuration that a finished run was made from."""
+    found: Mapping[str, Any] = load_finished(run).started["config"]
     return found

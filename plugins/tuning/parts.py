@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from framework.contracts import Part
@@ -20,16 +20,16 @@ COMPARISON: Final = "comparison"
 class Tuning(Part):
     """Cases on which settings are chosen: half of what there is."""
 
-    def of(self, cases: Sequence[Case], seed: int) -> Sequence[Case]:
-        return halves(cases, seed)[0]
+    def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
+        return halves([*cases], seed)[0]
 
 
 @register("part", "comparison")
 class Comparison(Part):
     """Cases on which arms are compared: the half on which no setting was chosen."""
 
-    def of(self, cases: Sequence[Case], seed: int) -> Sequence[Case]:
-        return halves(cases, seed)[1]
+    def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
+        return halves([*cases], seed)[1]
 
 
 def halves(cases: Sequence[Case], seed: int) -> tuple[list[Case], list[Case]]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.contracts.recipe import Section
+from framework.analysis.evidence import Evidence
+from framework.contracts.section import AddFigure, Section
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Heading, Note, Table, Text
 from plugins.tuning.checks import problems_of
@@ -16,35 +17,8 @@ from plugins.tuning.checks import problems_of
 class TuningSection(Section):
     """Trials, what was searched, and what was chosen, by arm."""
 
-    def blocks(self, plan: Mapping[str, Any]) -> Iterator[Block]:
-        tuning = plan.get("tuning")
-        if not tuning or not tuning["done"]:
-            return
-        arms = tuning["arms"]
-        searched = [arm for arm in arms if arm["space"]]
-        yield Heading("Tuning", "tuning")
-        yield Text(
-            f"Each arm below was given {tuning['trials']} trials, the first of them as it is, to "
-            f"find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
-            f"{tuning['objective']} on {searched[0]['n_cases']} cases that share no history and no "
-            "cluster with those of the comparison (of cases that are all asked of one history: no "
-            "cluster). The means here are of these cases: the best of many trials is too good to "
-            "be true of others. What tuning is worth is the difference between an arm and its "
-            "tuned form in the comparison."
-        )
-        yield Table(
-            anchor="tuning-table",
-            caption=f"By arm: the mean of {tuning['objective']} on the tuning cases.",
-            columns=["arm", "budget", "searched", "trials", "calls", "cost", "as it is", "best",
-                     "chosen"],
-            rows=[_row(arm) for arm in searched],
-        )  # fmt: skip
-        left = list(dict.fromkeys(arm["arm"] for arm in arms if not arm["space"]))
-        if left:
-            yield Note(
-                f"Not tuned, as no setting of theirs was searched: {', '.join(left)}. They had no "
-                "trials."
-            )
+    def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
+        yield from tuning_blocks(evidence.plan)
 
     def problems(self, path: Path, plan: Mapping[str, Any]) -> Sequence[str]:
         """Where the trials give something else than the plan tells of them."""
@@ -52,6 +26,38 @@ class TuningSection(Section):
             return problems_of(path, plan)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             return [f"tuning: not what a tuned sweep writes ({type(error).__name__})"]
+
+
+def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
+    """The section, from the plan of a sweep; nothing for one that tuned nothing."""
+    tuning = plan.get("tuning")
+    if not tuning or not tuning["done"]:
+        return
+    arms = tuning["arms"]
+    searched = [arm for arm in arms if arm["space"]]
+    yield Heading("Tuning", "tuning")
+    yield Text(
+        f"Each arm below was given {tuning['trials']} trials, the first of them as it is, to "
+        f"find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
+        f"{tuning['objective']} on {searched[0]['n_cases']} cases that share no history and no "
+        "cluster with those of the comparison (of cases that are all asked of one history: no "
+        "cluster). The means here are of these cases: the best of many trials is too good to "
+        "be true of others. What tuning is worth is the difference between an arm and its "
+        "tuned form in the comparison."
+    )
+    yield Table(
+        anchor="tuning-table",
+        caption=f"By arm: the mean of {tuning['objective']} on the tuning cases.",
+        columns=["arm", "budget", "searched", "trials", "calls", "cost", "as it is", "best",
+                 "chosen"],
+        rows=[_row(arm) for arm in searched],
+    )  # fmt: skip
+    left = list(dict.fromkeys(arm["arm"] for arm in arms if not arm["space"]))
+    if left:
+        yield Note(
+            f"Not tuned, as no setting of theirs was searched: {', '.join(left)}. They had no "
+            "trials."
+        )
 
 
 def _row(arm: Mapping[str, Any]) -> list[Cell | str]:

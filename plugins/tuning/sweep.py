@@ -40,7 +40,7 @@ from framework.store.directory import read_summary
 from framework.text.canonical import digest
 from plugins.tuning import checks
 from plugins.tuning.parts import COMPARISON, TUNING
-from plugins.tuning.section import TuningSection
+from plugins.tuning.section import tuning_blocks
 from plugins.tuning.study import Study
 
 _log = logging.getLogger("framework.sweep")
@@ -131,10 +131,9 @@ def _go_on(path: Path, before: Sequence[Job], operational: Sequence[str], launch
     runs: dict[int, list[str]] = {i: [] for i in searched}
     for number in range(tuning["trials"]):
         asked = {i: studies[i].ask() for i in searched}
-        jobs = [
-            *plan_jobs([_trial(tuning["arms"][i]["overrides"], asked[i], operational)
-                        for i in searched])
-        ]  # fmt: skip
+        jobs = plan_jobs(
+            [_trial(tuning["arms"][i]["overrides"], asked[i], operational) for i in searched]
+        )
         _log.info("tuning: trial %d of %d", number + 1, tuning["trials"])
         if not _run(path, jobs, launch):
             print(f"sweep: {path}")
@@ -156,7 +155,7 @@ def _go_on(path: Path, before: Sequence[Job], operational: Sequence[str], launch
     after = {**stored, "tuning": _ended(path, tuning, before, plans, studies, runs)}
     write_json(path / SWEEP_PLAN, after)
     outcome = run_sweep(path, jobs, Ending(), launch)
-    to_reader(lambda: print_blocks([*TuningSection().blocks(after)], folded=False))
+    to_reader(lambda: print_blocks([*tuning_blocks(after)], folded=False))
     return show(outcome)
 
 

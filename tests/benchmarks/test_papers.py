@@ -73,8 +73,9 @@ def test_what_an_entry_names_is_there(paper: str, entry: Entry) -> None:
     if entry.page:
         assert (ROOT / entry.page).is_file()
     if entry.report:
-        sections = (ROOT / "framework" / "reporting").rglob("*.py")
-        assert any(f'"{entry.report}"' in path.read_text() for path in sections)
+        sections = (ROOT / "framework" / "reporting", ROOT / "plugins" / "sections")
+        files = (path for folder in sections for path in folder.rglob("*.py"))
+        assert any(f'"{entry.report}"' in path.read_text() for path in files)
 
 
 @pytest.mark.parametrize(("paper", "entry"), ENTRIES, ids=lambda value: str(

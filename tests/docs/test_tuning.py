@@ -17,7 +17,6 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "tuning.md"
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
-    pytest.importorskip("optuna", reason="the extra `tune` is not installed")
     typed = commands(PAGE)
     assert len(typed) == 6
     for line in typed:

@@ -230,3 +230,14 @@ def test_the_names_of_before_are_read() -> None:
     plain = to_plain(row("c1", trial=2, repeat=3))
     old = {{"trial": "variant", "repeat": "sample"}.get(n, n): v for n, v in plain.items()}
     assert from_plain(old) == from_plain(plain) == row("c1", trial=2, repeat=3)
+
+
+def test_texts_that_rows_have_in_common_are_one_object() -> None:
+    text = json.dumps(
+        to_plain(Row(case_id="c" * 30, arm="a", history_id="c" * 30, tags={"t": "v w"}))
+    )
+    one, other = (from_plain(json.loads(text)) for _ in range(2))
+    assert one == other
+    assert one.case_id is one.history_id is other.case_id
+    assert one.tags["t"] is other.tags["t"]
+    assert next(iter(one.tags)) is next(iter(other.tags))

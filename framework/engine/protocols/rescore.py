@@ -12,10 +12,12 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
+from weakref import finalize
 
 from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol, Scored
 from framework.contracts import Pipeline as Driven
@@ -26,6 +28,7 @@ from framework.pipeline.path import Pipeline
 from framework.pipeline.score import score_axes
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
+from framework.store.answers import whole_answers
 from framework.store.directory import ANSWERS, State, load_state
 from framework.text.reading import read_json
 
@@ -97,9 +100,11 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         state = origin.state or load_state(path)
         if (state.finished or {}).get("hash") != origin.head:
             raise UserError(f"{path} is not the run that {directory} was rescored from")
-        self._file = path / ANSWERS
+        opened = ExitStack()
+        self._answers = opened.enter_context(whole_answers(path))
+        finalize(self, opened.close)
         self._rows = {row.key: row for row in state.rows}
-        self._places = _places(self._file)
+        self._places = _places(self._answers, path / ANSWERS)
 
     def in_journal(self, **journal: Any) -> Self:
         """Itself: its journal holds rows alone."""
@@ -176,28 +181,27 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         }
 
     def _record(self, key: RowKey) -> dict[str, Any]:
-        with self._file.open("rb") as file:
-            file.seek(self._places[key])
-            record: dict[str, Any] = read_json(file.readline())
+        self._answers.seek(self._places[key])
+        record: dict[str, Any] = read_json(self._answers.readline())
         del record["key"], record["error"]
         return record
 
 
-def _places(file: Path) -> dict[RowKey, int]:
+def _places(lines: BinaryIO, file: Path) -> dict[RowKey, int]:
     """Where the record of each row begins. Raises DataError for a line that is no record."""
     places: dict[RowKey, int] = {}
     at = 0
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                record = read_json(line)
-                case, arm, trial, repeat, turn = record["key"]
-            except (ValueError, KeyError, TypeError):
-                raise DataError(file, number, "not a record of an answer") from None
-            if not record["error"] and not {"clean", "verdicts"} <= record.keys():
-                raise DataError(file, number, "written before verdicts were kept")
-            places[case, arm, trial, repeat, turn] = at
-            at += len(line)
+    lines.seek(0)
+    for number, line in enumerate(lines, 1):
+        try:
+            record = read_json(line)
+            case, arm, trial, repeat, turn = record["key"]
+        except (ValueError, KeyError, TypeError):
+            raise DataError(file, number, "not a record of an answer") from None
+        if not record["error"] and not {"clean", "verdicts"} <= record.keys():
+            raise DataError(file, number, "written before verdicts were kept")
+        places[case, arm, trial, repeat, turn] = at
+        at += len(line)
     return places
 
 

@@ -1,4 +1,4 @@
-"""Under what conditions: equal budgets, what arms declare of themselves, gates, predictions."""
+"""Under what conditions: equal budgets, what arms declare of themselves, gates."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final
 from framework.analysis.axes import corrected
 from framework.analysis.evidence import Evidence, Group
 from framework.contracts.calibration import ErrorRates
-from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Table, Text
-from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
+from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Text
+from framework.reporting.cells import UNDEFINED, count, number_cell, yes_no
 from framework.reporting.tables import arms_table, each, table
 
 _DECLARED: Final[Mapping[str, str]] = {
@@ -115,83 +115,6 @@ def gate_verdict(summary: Mapping[str, Any]) -> str:
             f"{shows:.2f} of a difference"
         )
     return said
-
-
-def predictions(evidence: Evidence) -> Iterator[Block]:
-    """The verdicts on a pre-registration that the sweep names, as sweep.json has them."""
-    if found := evidence.sweep.get("prereg"):
-        yield from judgement(found)
-
-
-def judgement(found: Mapping[str, Any]) -> Iterator[Block]:
-    """The verdicts on a pre-registration, from their plain data."""
-    plan = found.get("plan")
-    named = f"Pre-registration {plan['name']}: {plan['title']}" if plan else "Pre-registration"
-    yield Heading(named, "predictions")
-    verdicts = found.get("verdicts", [])
-    if verdicts:
-        yield table(
-            "predictions-table",
-            "Differences in the predicted direction, with the bounds that verdicts use.",
-            {
-                "hypothesis": ("hypothesis", lambda hypothesis: hypothesis["name"]),
-                "verdict": "outcome",
-                "difference": lambda v: bounded(v["estimate"], v["low"], v["high"], sign="+"),
-                "level": ("level", lambda level: number_cell(level, 4)),
-                "p": ("p", p_cell),
-                "n": ("n", count),
-                "by the estimates alone": _by_point,
-            },
-            verdicts,
-        )
-        yield Listing([_hypothesis_line(verdict) for verdict in verdicts])
-    flags = found.get("flags", [])
-    if flags:
-        yield Note("What lessens this pre-registration:")
-        yield Listing([f"FLAG {flag}" for flag in flags])
-    else:
-        yield Text("No flags: locked before every run, and unchanged since.")
-
-
-def _by_point(verdict: Mapping[str, Any]) -> Cell:
-    published = verdict["hypothesis"].get("published")
-    under = f"published as {published}" if published else ""
-    return Cell(text=verdict.get("by_point", ""), under=under)
-
-
-def _hypothesis_line(verdict: Mapping[str, Any]) -> str:
-    """What was predicted, in full, and why the verdict is what it is."""
-    h = verdict["hypothesis"]
-    asked = f"{'not worse' if h['test'] == 'noninferiority' else h['direction']} by {h['margin']:g}"
-    here, there = _setting(h["setting"]), _setting(h["against_setting"])
-    return (
-        f"{h['name']} ({h['role']}): {h['claim']} {h['arm']}{here} against "
-        f"{', '.join(h['against'])}{there}: {h['axis']} at {h['budget']} {asked}. "
-        f"{verdict['outcome']}: {verdict['reason']}"
-    )
-
-
-def _setting(setting: Mapping[str, Any]) -> str:
-    """A setting after an arm's name; nothing where it is the base."""
-    return f" ({', '.join(f'{k}={v}' for k, v in setting.items())})" if setting else ""
-
-
-def correlation(evidence: Evidence) -> Iterator[Block]:
-    """How the headline axes go together over the cases of every run."""
-    found = evidence.sweep.get("correlation")
-    if not found or len(found["axes"]) < 2:
-        return
-    axes = found["axes"]
-    yield Heading("Correlation of axes", "correlation")
-    yield Table(
-        anchor="correlation-table",
-        caption="Spearman's rho over cases and runs. Axes that go together are no separate proofs.",
-        columns=["", *axes],
-        rows=[
-            [axis, *(number_cell(value, 2) for value in line)]
-            for axis, line in zip(axes, found["rho"], strict=True)
-        ],
-    )
 
 
 def _room(group: Group) -> Iterator[Block]:

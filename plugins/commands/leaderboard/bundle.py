@@ -17,9 +17,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from framework.errors import UserError
+from framework.errors import DataError, UserError
 from framework.store import JOURNAL
 from framework.store.directory import ANSWERS
+from framework.store.segments import joined, n_closed, names
 from framework.text.canonical import canonical_json
 from framework.text.reading import read_json
 
@@ -31,10 +32,13 @@ SUFFIX: Final = ".bundle"
 CONTENTS: Final = "bundle.json"
 SIGNATURE: Final = "bundle.sig"
 KEPT: Final = (JOURNAL, ANSWERS)
-"""What of each run is in a bundle."""
+"""What of each run is in a bundle, and the closed segments of both."""
 MAX_BYTES: Final = 2_000_000_000
 MAX_FILES: Final = 2_000
-_MEMBER: Final = re.compile(r"runs/(?!\.)[\w.-]{1,200}/(?:" + "|".join(map(re.escape, KEPT)) + ")")
+_MEMBER: Final = re.compile(
+    r"runs/(?!\.)[\w.-]{1,200}/(?:journal\.jsonl|answers\.jsonl"
+    r"|segments/(?:journal|answers)-[0-9]{6}\.jsonl\.gz)"
+)
 _NAME: Final = re.compile(r"[\w .-]{1,60}")
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CHUNK: Final = 1 << 20
@@ -94,7 +98,7 @@ def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: 
 
     The same runs and the same key give the same bytes.
     """
-    files = {f"runs/{run.name}/{name}": run / name for run in runs for name in KEPT}
+    files = {f"runs/{run.name}/{name}": run / name for run in runs for name in kept_of(run)}
     listed = {
         name: {"sha256": _digest(path), "bytes": path.stat().st_size}
         for name, path in files.items()
@@ -113,6 +117,28 @@ def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: 
         raise UserError(f"{target}: exists already; choose another file") from None
 
 
+def kept_of(run: Path) -> list[str]:
+    """The names of all files of a run that are in a bundle."""
+    paths = tuple(run / name for name in KEPT)
+    return [*KEPT, *names(paths, n_closed(run / JOURNAL))]
+
+
+def _unpacked(run: Path, left: int) -> int:
+    """What is left of so many bytes when all segments of a run are unpacked. Raises Refused."""
+    closed = n_closed(run / JOURNAL)
+    for name in KEPT if closed else ():
+        try:
+            with joined(run / name, closed) as content:
+                while chunk := content.read(_CHUNK):
+                    left -= len(chunk)
+                    if left < 0:
+                        raise Refused(f"more than {MAX_BYTES:,} bytes unpacked")
+        except DataError as error:
+            segment = Path(error.file).relative_to(run)
+            raise Refused(f"{run.name}: {segment}: {error.problem}") from None
+    return left
+
+
 def unpack(path: Path, into: Path) -> Bundle:
     """Check a bundle's form, signature and digests, and write its runs into an empty folder.
 
@@ -129,10 +155,17 @@ def unpack(path: Path, into: Path) -> Bundle:
         raise Refused(f"not a whole bundle: {error}") from None
     except ValueError as error:
         raise Refused(f"not a bundle: {error}") from None
-    runs = sorted({(into / name).parent for name in contents["files"]})
+    runs = sorted({into / "runs" / name.split("/")[1] for name in contents["files"]})
+    left = MAX_BYTES
     for run in runs:
         if missing := [name for name in KEPT if not (run / name).is_file()]:
             raise Refused(f"{run.name}: without {', '.join(missing)}")
+        if n_closed(run / JOURNAL) > MAX_FILES:
+            raise Refused(f"{run.name}: its journal names too many segments")
+        held = {name for name in contents["files"] if name.startswith(f"runs/{run.name}/")}
+        if held != {f"runs/{run.name}/{name}" for name in kept_of(run)}:
+            raise Refused(f"{run.name}: other segments than its journal names")
+        left = _unpacked(run, left)
     return Bundle(submitter=contents["submitter"], key=contents["key"], runs=tuple(runs))
 
 

@@ -24,11 +24,12 @@ from framework.records import Case, Item, MemoryView, Row, Usage
 from framework.registry import NoSettings, canonical, find, identity_of, names, settings_of
 from framework.retention import retained
 from framework.store import JOURNAL, verify
-from framework.store.directory import ANSWERS, State, data_differ, load_state
+from framework.store.answers import answer_records
+from framework.store.directory import State, data_differ, load_state
 from framework.text.canonical import canonical_bytes, digest, digest_file
 from framework.text.reading import read_json
 from framework.text.tokens import count_tokens
-from plugins.commands.leaderboard.bundle import Bundle, Refused, unpack
+from plugins.commands.leaderboard.bundle import Bundle, Refused, kept_of, unpack
 from plugins.commands.leaderboard.rules import BoardRules, Drawn
 
 _SCORED: Final = ("axes", "success", "sufficient", "all_retained", "determined", "expected")
@@ -121,9 +122,10 @@ def _state(run: Path) -> State:
     if not verdict.ok:
         raise Refused(f"{JOURNAL}: {verdict.problem}")
     state = load_state(run)
-    sealed = (state.finished or {}).get("files", {}).get(ANSWERS)
-    if sealed != digest_file(run / ANSWERS):
-        raise Refused(f"{ANSWERS} is not the file that the journal was closed with")
+    sealed = (state.finished or {}).get("files", {})
+    for name in kept_of(run):
+        if name != JOURNAL and sealed.get(name) != digest_file(run / name):
+            raise Refused(f"{name} is not the file that the journal was closed with")
     return state
 
 
@@ -193,7 +195,7 @@ def _rows(state: State, rules: BoardRules, own: Drawn, arm: str) -> Sequence[Row
             f"its rows are not those of {len(own.cases)} cases and k={rules.k}: "
             f"{len(wanted - rows.keys())} are missing, {len(rows.keys() - wanted)} are others"
         )
-    records = _records(state.path / ANSWERS)
+    records = _records(state.path)
     if records.keys() != rows.keys():
         raise Refused("its answers are not those of its rows")
     cases = {case.id: case for case in own.cases}
@@ -207,15 +209,13 @@ def _rows(state: State, rules: BoardRules, own: Drawn, arm: str) -> Sequence[Row
     return tuple(rows.values())
 
 
-def _records(path: Path) -> dict[Any, Mapping[str, Any]]:
+def _records(run: Path) -> dict[Any, Mapping[str, Any]]:
     found: dict[Any, Mapping[str, Any]] = {}
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            record = read_json(line)
-            key = tuple(record["key"])
-            if key in found:
-                raise Refused("an answer is in it twice")
-            found[key] = record
+    for record in answer_records(run):
+        key = tuple(record["key"])
+        if key in found:
+            raise Refused("an answer is in it twice")
+        found[key] = record
     return found
 
 

@@ -69,7 +69,7 @@ def _documents(path: Path, about: Described, faults: Faults) -> Iterator[Documen
                 for key in ("id", "text"):
                     if not field_of(record, key):
                         raise BadRecordError(f"{key}: missing or empty")
-                text = record["text"]
+                text = next(v for k, v in record.items() if k.strip().casefold() == "text")
                 if not isinstance(text, str):
                     raise BadRecordError(f"text: text expected, {kind_of(text)} found")
                 node = node_of(f"line {number}", record, text, text=text.strip())

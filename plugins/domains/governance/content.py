@@ -153,9 +153,10 @@ def _other(used: Sequence[Value], rng: Random) -> Value:
     """A value that no value used before admits or is admitted by."""
     while True:
         value = draw(rng)
-        if not any(_overlap(value, other) for other in used):
+        if not any(overlap(value, other) for other in used):
             return value
 
 
-def _overlap(a: Value, b: Value) -> bool:
+def overlap(a: Value, b: Value) -> bool:
+    """Whether some step is admitted by both."""
     return a.low <= b.high and b.low <= a.high

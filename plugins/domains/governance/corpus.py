@@ -7,25 +7,26 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from framework.records import Case, Event
+from framework.records import Case, Event, Gold
 from plugins.domains.governance.content import Contents
-from plugins.domains.governance.edges import noisy
 from plugins.domains.governance.layout import Chain, Layout
 from plugins.domains.governance.leaks import leaks
 from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.measured import Drift, drift
+from plugins.domains.governance.recorder import Recorder, lost
 from plugins.domains.governance.render import Writer
 from plugins.domains.governance.settings import GovernanceSettings
 from plugins.domains.governance.tasks import card_of, gold_of, ticket_of
 
 
 class Corpus:
-    """One corpus: its layout, contents and writer."""
+    """One corpus: its layout, contents, the writer of what was decided and of what was captured."""
 
     def __init__(self, settings: GovernanceSettings, seed: int, block: int) -> None:
         self.layout = Layout(settings, lexicon(), seed, block)
         self.contents = Contents(self.layout)
         self.writer = Writer(self.layout, self.contents)
+        self.recorder = Recorder(self.layout, self.contents)
 
     def gold_chain(self, task: int) -> Chain:
         """The chain that governs the task."""
@@ -34,7 +35,7 @@ class Corpus:
     def events(self) -> list[Event]:
         """All events in order of arrival, which is that of their dates."""
         records = range(self.layout.settings.items)
-        events = [event for record in records for event in self.writer.events(record)]
+        events = [event for record in records for event in self.recorder.events(record)]
         events.sort(key=lambda event: (event.time, event.id))
         return events
 
@@ -45,9 +46,8 @@ class Corpus:
             (record, "older") for record in range(chain.head - chain.versions + 2, chain.head + 1)
         ]
         return all(
-            links[what] in noisy(self.layout, record, list(links.values()))
+            self.writer.links(record)[what] in self.recorder.edges(record)
             for record, what in stated
-            for links in (self.writer.links(record),)
         )
 
     def edges(self, chain: Chain) -> str:
@@ -73,7 +73,21 @@ class Corpus:
             "leaks": "yes" if leaks(case) else "no",
             "edges": self.edges(chain),
         }
+        if self.layout.settings.is_noisy:
+            tags["captured"] = self.captured(chain, case.gold)
         return replace(case, tags=tags)
+
+    def captured(self, chain: Chain, gold: Gold) -> str:
+        """What of the chain was captured as decided: `all`, `no path`, or else `no decision`.
+
+        Where the decision itself is not, whether the path is does not matter.
+        """
+        records = range(chain.start, chain.head + 1)
+        gone = lost(gold, [e for record in records for e in self.recorder.events(record)])
+        if not gone:
+            return "all"
+        required = {item.id for item in gold.required}
+        return "no path" if required.isdisjoint(gone) else "no decision"
 
     def texts(self, task: int) -> list[str]:
         """The records of a task's chain, entry first, the decision in its first version."""

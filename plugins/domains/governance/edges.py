@@ -36,7 +36,7 @@ def noisy(layout: Layout, record: int, links: Sequence[Link]) -> list[Link]:
         if not spoilt:
             kept.append(link)
         elif kind == "rewired":
-            kept.append(replace(link, target=_any_but(layout, (record, link.target), rng)))
+            kept.append(replace(link, target=any_but(layout, (record, link.target), rng)))
         elif kind == "mistyped":
             kept.append(replace(link, relation=_other_type(link.relation, rng)))
         elif kind == "stale":
@@ -44,7 +44,8 @@ def noisy(layout: Layout, record: int, links: Sequence[Link]) -> list[Link]:
     return kept
 
 
-def _any_but(layout: Layout, barred: Sequence[int], rng: Random) -> int:
+def any_but(layout: Layout, barred: Sequence[int], rng: Random) -> int:
+    """Any record but the barred ones."""
     for _ in range(_TRIES):
         target = rng.randrange(layout.settings.items)
         if target not in barred:
@@ -65,4 +66,4 @@ def _older(layout: Layout, record: int, target: int, rng: Random) -> int:
         met = other < chain.start + chain.length and other not in (record, target)
         if met and layout.day(other) < day:
             return other
-    return _any_but(layout, (record, target), rng)
+    return any_but(layout, (record, target), rng)

@@ -110,9 +110,12 @@ class Layout:
         chain = self.chain_of(record)
         return record - 1 if record > chain.start + chain.depth else None
 
-    def event_id(self, record: int, part: int = 0) -> str:
-        """The id of a record's event: a digest, which tells neither seed, role nor record."""
-        return f"ev-{self._digest('event', record, part).hex()}"
+    def event_id(self, record: int, part: int = 0, *again: str) -> str:
+        """The id of a record's event: a digest, which tells neither seed, role nor record.
+
+        again : what tells a second event of the same part from the first.
+        """
+        return f"ev-{self._digest('event', record, part, *again).hex()}"
 
     def name(self, record: int) -> str:
         return self.words.name(self._names[record])

@@ -11,6 +11,7 @@ from framework.records import EMPTY, Event
 from plugins.domains.governance.content import Contents
 from plugins.domains.governance.edges import noisy, part_of
 from plugins.domains.governance.layout import PARTS, Chain, Layout
+from plugins.domains.governance.lexicon import Setting, Value
 
 RELATIONS: Final = ("implements", "derived_from", "constrains")
 """Relations along the path. `constrains` is stated by the upper record, the others by the lower."""
@@ -65,6 +66,17 @@ class Writer:
                 links[f"near:{i}"] = Link(relation=ASSOCIATION, target=target)
         return links
 
+    def fixed(self, record: int) -> tuple[Setting, Value]:
+        """What the record fixes, and at what."""
+        chain = self._layout.chain_of(record)
+        return self._contents.of(chain).fixed[record - chain.start]
+
+    def edges(self, record: int) -> list[Link]:
+        """The links that are edges too, as those bear them."""
+        if self._layout.settings.capture != "linked":
+            return []
+        return noisy(self._layout, record, list(self.links(record).values()))
+
     def relation(self, lower: int) -> str:
         """The relation between a record and the next one up."""
         return RELATIONS[int(len(RELATIONS) * self._layout.share("relation", lower))]
@@ -102,13 +114,7 @@ class Writer:
         """The record's events. Edges are on its first, and lead to the first of another record."""
         layout, settings = self._layout, self._layout.settings
         written = self.write(record)
-        edges: tuple[tuple[str, str], ...] = ()
-        if settings.capture == "linked":
-            links = list(self.links(record).values())
-            edges = tuple(
-                (link.relation, layout.event_id(link.target))
-                for link in noisy(layout, record, links)
-            )
+        edges = tuple((link.relation, layout.event_id(link.target)) for link in self.edges(record))
         first = layout.event_id(record)
         linked = settings.capture == "linked"
         return [
@@ -146,7 +152,7 @@ class Writer:
             near = what.startswith("near") and layout.share("called", record, what) < 0.5
             called = layout.called(link.target, what in ("down", "older") or near)
             said[what] = say(link.relation, source=name, target=called)
-        setting, value = content.fixed[place]
+        setting, value = self.fixed(record)
         texts = [*_marks(layout.settings.scatter - 1, rng), value.text]
         first = texts[0] if len(texts) == 1 else f"mark {texts[0]}"
         said["constraint"] = say("constraint", name=name, label=layout.label(setting), value=first)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal
+from dataclasses import asdict, dataclass, field, fields
+from typing import Annotated, Any, Final, Literal
 
 from framework.bounds import Bounded, at_least
 
 MOST_ITEMS: Final = 100_000
 DEEPEST: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureNoise(Bounded):
+    """What goes wrong where decisions are recorded, by share of all records, in [0, 1].
+
+    The gold stays what was decided. A record that is lost, wrong or doubled at one share is so at
+    every greater one, whatever the other two shares are.
+
+    missing : records that were never captured, with the edges that lead to them.
+    wrong : records one statement of which is another's of the same corpus, as likely as any other
+        that it makes: the value that it fixes, or a record that it is linked to, in text and edge.
+    duplicated : records that were captured twice, with one date, under two ids; edges of others
+        lead to the first.
+    """
+
+    missing: Annotated[float, at_least(0, most=1)] = 0.0
+    wrong: Annotated[float, at_least(0, most=1)] = 0.0
+    duplicated: Annotated[float, at_least(0, most=1)] = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +54,7 @@ class GovernanceSettings(Bounded):
     scatter : events that a record is split into (sigma), all needed to know what it fixes; 1 to 8.
     capture : `linked` records with edges; `discrete` records without; `raw`, every sentence of a
         record an event of its own (Depth 10.1).
+    capture_noise : shares of records that are missing, wrong or duplicated; null is none of any.
     naming : how a text calls another record, and the setting that it fixes: by `alias`, a
         description that shares no word with the name or label, so that only who understands it, or
         has the edges, is led on; or `explicit`, word for word, which an exact search follows.
@@ -61,6 +81,7 @@ class GovernanceSettings(Bounded):
     versions: Annotated[int, at_least(1, most=12)] = 1
     scatter: Annotated[int, at_least(1, most=8)] = 1
     capture: Literal["linked", "discrete", "raw"] = "linked"
+    capture_noise: CaptureNoise | None = None
     naming: Literal["alias", "explicit"] = "alias"
     query: Literal["plan", "ticket", "both"] = "plan"
     labels: Annotated[int, at_least(5, most=24)] = 6
@@ -77,6 +98,23 @@ class GovernanceSettings(Bounded):
                 f"items: {self.items} given, at least {needed} expected for "
                 f"{self.tasks_per_history} tasks a history with {self.distractors} distractors each"
             )
+
+    def identity(self) -> dict[str, Any]:
+        """The settings; the noise of capture only where there is some, as there was none before."""
+        names = {f.metadata.get("identity", f.name): f.name for f in fields(self)}
+        found = {told: getattr(self, name) for told, name in names.items()}
+        del found["capture_noise"]
+        return {**found, "capture_noise": asdict(self.noise)} if self.is_noisy else found
+
+    @property
+    def noise(self) -> CaptureNoise:
+        """`capture_noise`, where it is null all of it 0."""
+        return self.capture_noise or CaptureNoise()
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether any share of records is not captured as decided."""
+        return self.noise != CaptureNoise()
 
     def depth_of(self, case: int) -> int:
         """The depth of the case with this index."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from framework.contracts import Domain, Gate, Pipeline, ProtocolContext, RowKey, RunProtocol
@@ -53,3 +53,9 @@ class Improve(RunProtocol[ImproveSettings]):
     def report(self) -> Mapping[str, Any] | None:
         state = None if self._loop is None else self._loop.state
         return None if state is None else state.results.plain()
+
+    @classmethod
+    def of_sweep(cls, reports: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        from plugins.protocols.improve.seeds import loops_summary
+
+        return loops_summary(reports)

@@ -9,8 +9,7 @@ from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
-from framework.store.directory import ANSWERS
-from framework.text.reading import read_json
+from framework.store.answers import answer_records
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import STAR, difference, gain, values
@@ -229,8 +228,7 @@ class Maintenance(Sweep):
 
 def edges_of(job: Job) -> float | None:
     """Edges that the arm holds of a history, as it reports them; None for an arm without any."""
-    with (job.path / ANSWERS).open("rb") as lines:
-        first = read_json(lines.readline())
+    first = next(answer_records(job.path))
     found = first.get("arch_report", {}).get("edges")
     return None if found is None else float(found)
 

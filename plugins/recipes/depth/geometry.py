@@ -9,10 +9,8 @@ from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
 from framework.analysis.outcomes import part_values
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
-from framework.registry import register
+from framework.registry import find, register
 from framework.reporting.blocks import NOTHING, Block, Cell, Note, Table, Text
-from framework.reporting.figures import forest, planes, ranks, shares
-from framework.reporting.figures.style import Drawing
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
@@ -92,23 +90,27 @@ class Failures(Beside):
 
 
 class _Drawn(Sweeps):
-    """A figure that every report has, of a sweep over governed corpora, with its tables."""
+    """A figure that every report has, of a sweep over governed corpora, with its tables.
+
+    section : the section of the report that draws it, under the name `drawing`.
+    """
 
     needs = needs("paper_geometry")
-    drawing: ClassVar[staticmethod[[Group], Drawing | None]]
+    section: ClassVar[str]
+    drawing: ClassVar[str]
+    with_tables: ClassVar[bool] = False
 
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
+        section = find("section", self.section).cls()
         groups = [group for evidence in sources for group in evidence.groups]
-        added = [block for group in groups for block in add_figure(self.drawing(group))]
+        added = [
+            block for group in groups for block in add_figure(section.draw(self.drawing, group))
+        ]
         if not added:
             raise UserError(f"{self.title}: the sweep has not what it needs")
         yield from added
-        for group in groups:
-            yield from self.tables(group)
-
-    def tables(self, group: Group) -> Iterator[Block]:
-        """Tables that stand with the figure."""
-        yield from ()
+        for group in groups if self.with_tables else ():
+            yield from section.tables(group)
 
 
 @register("recipe", "depth/F023")
@@ -116,12 +118,7 @@ class CriticalDifference(_Drawn):
     """Critical difference."""
 
     source = "Depth, Figure 47"
-    drawing = staticmethod(ranks.ranks)
-
-    def tables(self, group: Group) -> Iterator[Block]:
-        from framework.reporting.sections import comparisons
-
-        yield from comparisons.ranks_of(group)
+    section, drawing, with_tables = "ranks", "ranks", True
 
 
 @register("recipe", "depth/F024")
@@ -129,7 +126,7 @@ class Forest(_Drawn):
     """Forest of paired differences."""
 
     source = "Depth, Figure 48"
-    drawing = staticmethod(forest.forest)
+    section, drawing = "comparisons", "forest"
 
 
 @register("recipe", "depth/F027")
@@ -137,7 +134,7 @@ class FailureSplit(_Drawn):
     """Failure split."""
 
     source = "Depth, Figure 59 and Table 34"
-    drawing = staticmethod(shares.failures)
+    section, drawing = "retention", "failures"
 
 
 @register("recipe", "depth/F020")
@@ -145,12 +142,7 @@ class AccuracyAndCost(_Drawn):
     """Accuracy and cost."""
 
     source = "Depth, Figure 29"
-    drawing = staticmethod(planes.pareto)
-
-    def tables(self, group: Group) -> Iterator[Block]:
-        from framework.reporting.sections import behaviour
-
-        yield from behaviour.cost(group)
+    section, drawing, with_tables = "cost", "pareto", True
 
 
 @register("recipe", "depth/table10")
@@ -164,10 +156,9 @@ class Scorecard(Sweeps):
     needs = needs("paper_geometry")
 
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
-        from framework.reporting.sections import comparisons
-
+        section = find("section", "scorecard").cls()
         for evidence in sources:
-            yield from comparisons.scorecard(evidence)
+            yield from section.blocks(evidence, add_figure)
         tally = printed("depth")["table_10"].values
         yield Note(
             "The paper prints for its typed store over 41 axes: "

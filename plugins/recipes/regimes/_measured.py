@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.loops import read_loop
 from framework.errors import UserError
 from framework.reporting.blocks import Block, Text
-from framework.reporting.figures import loops as figures
+from plugins.recipes.regimes import loop_figures as figures
 from plugins.recipes.regimes._recorded import Loop, read_loops
+from plugins.recipes.regimes.loop_tables import read_loop
 
 _RECORDED: Final = dict(
     zip(

@@ -9,7 +9,6 @@ from typing import Any, Final
 from framework.contracts.recipe import AddFigure, Recipe
 from framework.registry import register
 from framework.reporting.blocks import Block, Heading, Listing
-from framework.reporting.figures import loops as figures
 from framework.reporting.figures.style import (
     Drawing,
     canvas,
@@ -18,11 +17,12 @@ from framework.reporting.figures.style import (
     legend_height,
     marks,
 )
-from framework.reporting.sections.loop_tables import final_states, funnel_table, pooled_table
 from plugins.recipes._cells import table_block
+from plugins.recipes.regimes import loop_figures as figures
 from plugins.recipes.regimes._measured import measured, recorded, shown
 from plugins.recipes.regimes._recorded import Loop
 from plugins.recipes.regimes._tables import changes, corrected_tables, published_tables
+from plugins.recipes.regimes.loop_tables import final_states, funnel_table, pooled_table
 
 _NEEDS: Final = (
     "the directory of the recorded loops (regimes_seed*.json), "

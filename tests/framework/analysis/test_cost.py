@@ -20,7 +20,7 @@ from framework.analysis.evidence import of_sweep
 from framework.analysis.summary import SETTING
 from framework.records import Row, Usage
 from framework.reporting.blocks import Cell, Table
-from framework.reporting.sections.behaviour import cost_effectiveness as shown_measures
+from plugins.sections.cost import cost_effectiveness as shown_measures
 from tests.framework.analysis.test_summary import row, summary
 
 

@@ -14,8 +14,8 @@ from framework.analysis.summary import SETTING
 from framework.records import Usage
 from framework.reporting.blocks import Table
 from framework.reporting.cells import UNDEFINED
-from framework.reporting.sections.behaviour import declared_strata
 from framework.statistics.ratios import ratio_of_means
+from plugins.sections.strata import declared_strata
 from tests.framework.analysis.test_summary import row, summary
 
 

@@ -15,7 +15,7 @@ from framework.errors import UserError
 from framework.records import Row
 from framework.reporting.blocks import Cell, Table
 from framework.reporting.page import print_sweep
-from framework.reporting.sections.corpus import corpus, extraction
+from plugins.sections.corpus import Corpus, Extraction
 
 Values = Mapping[str, Sequence[float | None]]
 
@@ -270,10 +270,10 @@ def test_what_was_measured_of_the_corpus_and_extracted_is_kept_and_shown(
         for (summary, _), more in ((job("a", {"x": [1.0]}), extra), (job("b", {"x": [1.0]}), {}))
     ]
     evidence = Evidence(path=Path(), jobs=jobs, sweep=found, plan={"jobs": []})
-    _, table = corpus(evidence)
+    _, table = Corpus().at_end(evidence)
     assert isinstance(table, Table)
     assert table.rows == [["drift", Cell(text="0.31", value=0.31)]]
-    *_, edges = extraction(evidence)
+    *_, edges = Extraction().at_end(evidence)
     assert isinstance(edges, Table)
     (row,) = edges.rows
     assert row[:5] == ["a", "domain", "tight", "edges", "supersedes"]

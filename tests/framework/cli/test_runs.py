@@ -342,6 +342,17 @@ def test_a_sweep_is_verified_run_by_run(capsys: pytest.CaptureFixture[str], plac
     jobs = job_directories(Path("sweep"))
     assert done.status == 0
     assert [line.split(": ")[0] for line in done.out.splitlines()] == [str(job) for job in jobs]
+    for name in ("report.pdf", "figures2/a.svg", ".a"):
+        (Path("sweep") / name).parent.mkdir(exist_ok=True)
+        (Path("sweep") / name).write_text("x")
+        done = framework(capsys, "verify", "sweep")
+        assert (done.status, done.out.splitlines()[-1]) == (1, f"sweep/{name.split('/')[0]}: extra")
+        (Path("sweep") / name).unlink()
+    Path("sweep/figures2").rmdir()
+    edit(Path("sweep/sweep.json"), b'": ', b'":  ')
+    done = framework(capsys, "verify", "sweep")
+    assert done.out.splitlines()[-1] == "sweep/sweep.json: not the text that was written"
+    edit(Path("sweep/sweep.json"), b'":  ', b'": ')
     edit(jobs[1] / "summary.json", b'"seed": 7', b'"seed": 8')
     done = framework(capsys, "verify", "sweep")
     assert done.status == 1

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import hydra
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 
 from framework.config import GROUPS, PROTOCOL_GROUPS
 from framework.engine.compose import (
@@ -53,6 +55,38 @@ def test_the_defaults_compose() -> None:
     assert plan.option("domain") == "loan"
     assert plan.top.n_cases == 100
     assert plan.overrides == ()
+
+
+def test_a_plan_is_composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its labels need no second composition where no setting of an option was overridden."""
+    composed: list[list[str]] = []
+    plain = hydra.compose
+
+    def counted(name: str, overrides: list[str], **more: bool) -> object:
+        composed.append(overrides)
+        return plain(name, overrides=overrides, **more)
+
+    monkeypatch.setattr(hydra, "compose", counted)
+    given = ["arch=bm25", "domain=hotpotqa", "budget=loose", "seed=8", "prereg=loan"]
+    assert compose_plan(given) is compose_plan(tuple(given))
+    assert len(composed) == 1
+    for arm in ("none", "tfidf", "dense"):  # one more for the gate's own settings, whatever the arm
+        compose_plan([f"arch={arm}", "domain=hotpotqa", "gate.baseline=bm25"])
+    assert len(composed) == 1 + 3 + 1
+
+
+def test_nothing_composed_outlives_the_options_it_was_composed_of(tmp_path: Path) -> None:
+    (tmp_path / "arch").mkdir()
+    option = tmp_path / "arch" / "mine.yaml"
+    given = ["arch=mine", f"hydra.searchpath=[file://{tmp_path}]"]
+    GlobalHydra.instance().clear()
+    for k1 in (1.0, 2.0):
+        option.write_text(f"plugin: bm25\nk1: {k1}\n")
+        with composer():
+            assert compose_plan(given).parts["arch"].settings.k1 == k1
+            assert compose_plan([*given, "arch.k1=2.0"]).label("arch") == (
+                "mine" if k1 == 2 else "mine(k1=2.0)"
+            )
 
 
 @pytest.mark.parametrize(("group", "option"), shipped(GROUPS))
@@ -305,12 +339,15 @@ def test_the_key_of_an_override(override: str, key: str) -> None:
         ("=1", "'=1' is no override: it names no key"),
         ("", "'' is no override"),
         ("arch=[", "'arch=[' is no override"),
+        ("arch=bm25 arch.k1=1e999", "arch.k1 (arch=bm25): inf given, a number expected"),
+        (f"seed={'9' * 5000}", "'seed=999"),
+        (f"seed={'[' * 3000}{']' * 3000}", "seed: nested too deeply"),
         ("seed=${nope}", "seed: Interpolation key 'nope' not found"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_key(override: str, said: str) -> None:
     with pytest.raises(UserError) as error:
-        compose_plan([override])
+        compose_plan(override.split(" "))
     message = str(error.value)
     assert message.startswith(said), message
     assert "\n" not in message

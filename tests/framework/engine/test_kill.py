@@ -22,12 +22,15 @@ ENDS = (0, 3)
 SEED = 50
 SINGLE = (
     *("domain=loan", "arch=random_context", "arch.trials=3", "reader=verified"),
-    *("n_cases=12", "repeats=2", "tracking=none"),
+    *("n_cases=6", "repeats=2", "tracking=none"),
 )
 SWEEP = (
     *("-m", "domain=loan", "arch=typed_graph,none,bm25", "gate.baseline=bm25"),
-    *("n_cases=12", "tracking=none"),
+    *("n_cases=6", "tracking=none"),
 )
+KINDS = {"run": SINGLE, "sweep": (*SWEEP, "report=false"), "sweep with its page": SWEEP}
+IN_TURN = ("run", "sweep") * 3 + ("run", "sweep with its page")
+"""A page takes a third of a sweep's time."""
 
 
 def rows_of(directory: Path) -> str:
@@ -59,32 +62,34 @@ def where_it_was(directory: Path) -> str:
 def test_fifty_kills(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     whole, seconds, wanted = {}, {}, {}
-    for kind, argv in (("run", SINGLE), ("sweep", SWEEP)):
+    for kind, argv in KINDS.items():
         whole[kind] = tmp_path / f"whole-{kind}"
-        seconds[kind] = finish(tmp_path, *argv, f"hydra.{kind}.dir={whole[kind]}", statuses=ENDS)
+        place = f"hydra.{kind.partition(' ')[0]}.dir={whole[kind]}"
+        seconds[kind] = finish(tmp_path, *argv, place, statuses=ENDS)
         wanted[kind] = rows_of(whole[kind])
     hit: Counter[str] = Counter()
     attempt = 0
     while hit.total() < KILLS:
-        kind, argv = (("run", SINGLE), ("sweep", SWEEP))[attempt % 2]
+        kind = IN_TURN[attempt % len(IN_TURN)]
         directory = tmp_path / f"{kind}-{attempt}"
+        new = (*KINDS[kind], f"hydra.{kind.partition(' ')[0]}.dir={directory}")
         attempt += 1
         # Kill again and again, each time later in what is left; then let it end.
         for _ in range(rng.randint(1, 4)):
             begun = directory.exists()
-            given = (f"resume={directory}",) if begun else (*argv, f"hydra.{kind}.dir={directory}")
-            moment = rng.uniform(0.3, 1.05) * seconds[kind]
+            given = (f"resume={directory}",) if begun else new
+            moment = rng.uniform(0.3, 0.7 if begun else 1.05) * seconds[kind]  # less is left
             if not kill_after(moment, tmp_path, *given, statuses=ENDS):
                 break
             hit[f"{kind}: {where_it_was(directory)}"] += 1
         if not directory.exists():
-            finish(tmp_path, *argv, f"hydra.{kind}.dir={directory}", statuses=ENDS)
+            finish(tmp_path, *new, statuses=ENDS)
         finish(tmp_path, f"resume={directory}", statuses=ENDS)
         assert rows_of(directory) == wanted[kind]
         runs = [path.parent for path in directory.rglob(JOURNAL)]
         assert runs
         assert [p for run in runs for p in verify_run(run).problems] == []
-        if kind == "sweep":
+        if kind != "run":
             summaries = [read_json(d / "sweep.json") for d in (whole[kind], directory)]
             assert summaries[0]["comparisons"] == summaries[1]["comparisons"]
             assert summaries[0]["correlation"] == summaries[1]["correlation"]

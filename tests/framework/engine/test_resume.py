@@ -462,6 +462,28 @@ def test_what_was_edited_in_an_unfinished_run_is_not_sealed(
 
 
 @pytest.mark.parametrize(
+    ("name", "problem"),
+    [("improve.json", "extra"), ("a/b.txt", "extra"), (ANSWERS, "a link")],
+)
+def test_what_a_stranger_put_into_an_unfinished_run_is_not_sealed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str, problem: str
+) -> None:
+    start_and_die(capsys, monkeypatch, 2, *HOTPOT, "hydra.run.dir=cut")
+    file = Path("cut") / name
+    file.parent.mkdir(exist_ok=True)
+    if problem == "a link":
+        file.rename("away")
+        file.symlink_to(Path("away").absolute())
+    else:
+        file.write_text("{}")
+    assert run(capsys, "resume=cut").mistake == f"cut: {name}: {problem}"
+    file.unlink()
+    if problem == "a link":
+        Path("away").rename(file)
+    assert run(capsys, "resume=cut").status == 0
+
+
+@pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
         (b"{", b'{"seed": 8,', "changed"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from framework.cli import main
 from framework.engine.secrets import check_without_keys
 from framework.errors import UserError
 from tests.launching import HOTPOT, everything_in, framework, run
@@ -82,7 +83,7 @@ def test_an_option_of_the_users_reads_none_either(
     ("override", "where"),
     [
         (f"run_name=x{KEY}", "run_name"),
-        (f"hydra.run.dir=runs/{KEY}", "an override"),
+        (f"hydra.run.dir=runs/{KEY}", "hydra.run.dir"),
         (f"domain.path={KEY}/questions.json", "domain.path"),
     ],
     ids=["name", "directory", "path"],
@@ -98,17 +99,57 @@ def test_a_key_as_it_stands_is_refused(
     assert everything_in(tmp_path) == {}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-m", *HOTPOT, "arch=none,bm25", f"hydra.sweep.dir={KEY}"],
+        [*HOTPOT, f"run_name={KEY}", "--cfg", "job"],
+        [f"--config-dir={KEY}", *HOTPOT],
+        [f"resume={KEY}"],
+        [f"arch={KEY}"],
+        [f"+{KEY}"],
+        ["verify", KEY],
+    ],
+    ids=["sweep", "shown", "folder", "resumed", "option", "bare", "command"],
+)
+def test_a_key_among_a_commands_words_is_not_repeated(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]
+) -> None:
+    assert main(words) == 2
+    said = "".join(capsys.readouterr())
+    assert "it holds the value of the environment variable A_SERVICE_API_KEY" in said
+    assert KEY not in said
+    assert everything_in(tmp_path) == {}
+
+
+@pytest.mark.parametrize("directory", [("run",), ("sweep", "-m", "arch=none,bm25")])
+def test_a_file_of_options_names_no_directory_by_a_key(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, directory: tuple[str, ...]
+) -> None:
+    kind, *words = directory
+    (tmp_path / "mine" / "experiment").mkdir(parents=True)
+    text = f"# @package _global_\nhydra: {{{kind}: {{dir: of-{KEY}}}}}\n"
+    (tmp_path / "mine" / "experiment" / "e.yaml").write_text(text)
+    found = ["--config-dir=mine", *HOTPOT, "protocol=retrieve", "+experiment=e"]
+    assert main(["run", *words, *found]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: hydra.{kind}.")
+    assert "it holds the value of the environment variable A_SERVICE_API_KEY" in said
+    assert KEY not in said
+    assert [p.name for p in tmp_path.iterdir()] == ["mine"]
+
+
 def test_only_long_values_of_variables_named_like_keys_are_taken_for_keys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SHORT_TOKEN", "loan")
     monkeypatch.setenv("A_PLACE", "somewhere-on-this-machine")
-    check_without_keys({"a": ["loan", {"b": "somewhere-on-this-machine"}]}, ["domain=loan"])
+    check_without_keys({"a": ["loan", {"b": "somewhere-on-this-machine"}]})
     for name in ("DB_PASSWORD", "aws_secret", "GH_TOKEN", "CLOUD_CREDENTIALS"):
         with monkeypatch.context() as patch:
             patch.setenv(name, "of-thirteen-c")
             with pytest.raises(UserError, match=rf"a\[0\]\.b: .* variable {name};"):
-                check_without_keys({"a": [{"b": "x of-thirteen-c y"}]}, [])
+                check_without_keys({"a": [{"b": "x of-thirteen-c y"}]})
 
 
 @pytest.mark.parametrize(
@@ -117,8 +158,10 @@ def test_only_long_values_of_variables_named_like_keys_are_taken_for_keys(
         f"model.api_key_env={KEY}",
         f"model.base_url=http://127.0.0.1:9/v1?key={KEY}x",
         f"model.base_url=localhost:9/v1?key={KEY}x",
+        f"model.base_url=http://127.0.0.1:9/v1#key={KEY}x",
+        f"model.base_url='http://127.0.0.1:9/v1#key={KEY}x'",
     ],
-    ids=["name", "address", "no_scheme"],
+    ids=["name", "address", "no_scheme", "fragment", "quoted"],
 )
 def test_a_key_in_the_wrong_setting_is_not_printed(
     capsys: pytest.CaptureFixture[str],

@@ -64,7 +64,7 @@ def test_rows_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     found = []
     launchers = [f"hydra.launcher.workers={n}" for n in (1, 2, 8)]
     for number, launcher in enumerate(
-        [*launchers, "hydra/launcher=basic", "hydra/launcher=joblib"]
+        [*launchers, *(f"hydra/launcher={n}" for n in ("basic", "joblib", "submitit_local"))]
     ):
         process = command(tmp_path, *GRID, launcher, f"hydra.sweep.dir=s{number}")
         out, err = process.communicate(timeout=100)
@@ -115,6 +115,14 @@ def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals, statu
             assert verify_run(path.parent).journal.intact
 
 
+def of_its_own(script: str) -> subprocess.CompletedProcess[str]:
+    """The end of a script in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
 _STOPPED_AT_ITS_START = """
 import os, signal, threading, time
 from framework.engine.workers import Pool
@@ -125,10 +133,7 @@ with Pool(2, lambda number, tell: None, lambda number, told: None):
 
 
 def test_a_worker_that_is_stopped_at_its_start_leaves_no_traceback() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _STOPPED_AT_ITS_START],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = of_its_own(_STOPPED_AT_ITS_START)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -183,10 +188,7 @@ with Pool(1, lambda number, tell: print("of a plugin"), lambda number, told: Non
 
 
 def test_what_a_plugin_prints_in_a_worker_arrives_in_a_pipe() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _PRINTS],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = of_its_own(_PRINTS)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(done.stdout.splitlines()) == ["here", "of a plugin"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -139,3 +141,15 @@ def test_processes_can_make_and_fill_one_cache_at_once(tmp_path: Path) -> None:
     assert [process.wait(60) for process in processes] == [0] * 4
     cache = ResponseCache(path)
     assert all(cache.get(f"{n}-{i}") for n in range(4) for i in range(100))
+
+
+def test_an_account_that_can_no_longer_be_written_is_one_line(tmp_path: Path) -> None:
+    spending = Spending(tmp_path / "s.sqlite", "run", max_tokens=10)
+    held = asyncio.run(spending.reserve(0.0, 1))
+    with closing(sqlite3.connect(tmp_path / "s.sqlite")) as other:
+        other.execute("DROP TABLE held")
+    with pytest.raises(StopRun, match=r"s.sqlite: can't be used as a database: no such table"):
+        spending.commit(held, 0.0, 1)
+    with pytest.raises(UserError, match=r"s.sqlite: can't be used as a database: no such table"):
+        spending.total()
+    spending.close()

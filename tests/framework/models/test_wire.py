@@ -23,7 +23,7 @@ from benchmarks.chaos.hostile import (
     usage_of,
 )
 from framework.contracts import Prompt
-from framework.errors import ModelError, StopRun
+from framework.errors import DoesNotFit, ModelError, StopRun
 from framework.models import transport
 from framework.models.llm import LLM
 from framework.models.wire import retry_after
@@ -73,6 +73,24 @@ def test_an_answer_without_end_is_cut_off(provider: str) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_compressed_answer_is_not_unpacked(provider: str) -> None:
     with serving(packed) as url, pytest.raises(ModelError, match="compressed, which was not asked"):
+        asked(provider, url)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("to", ["http://{}.test/x", "http://{}@a.test/x", "http://[::1"])
+def test_a_redirect_tells_no_key(provider: str, to: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OF_A_SERVER", "A-Key-Of-Ours-123")
+    answer = redirects(to.format("A-Key-Of-Ours-123"))
+    with serving(answer) as url, pytest.raises(StopRun, match="redirected") as caught:
+        asked(provider, url, api_key_env="OF_A_SERVER")
+    assert "a-key-of-ours-123" not in str(caught.value).lower()
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_context_of_no_number_is_a_context_of_none(provider: str) -> None:
+    said = {"type": "exceed_context_size_error", "n_prompt_tokens": "many", "n_ctx": 1e999}
+    answer = sends(json.dumps({"error": said}).encode(), 400)
+    with serving(answer) as url, pytest.raises(DoesNotFit, match="does not fit"):
         asked(provider, url)
 
 

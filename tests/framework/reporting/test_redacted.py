@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.analysis.loops import read_loop
 from framework.config import load_plan
 from framework.reporting.page import write_report
+from framework.store.directory import read_report
 from plugins.axes.ranking import Ranking
 from tests.launching import HOTPOT, LOAN, framework, run
 from tests.plugins.protocols.improve.scripted import prompt, run_script, script_plan
@@ -79,7 +79,7 @@ def test_an_error_is_told_by_its_kind_alone(
 
 def test_a_loops_edits_are_left_out(tmp_path: Path) -> None:
     done = run_script(script_plan(RIGHT, [prompt("a"), prompt("same")]), tmp_path / "run")
-    loop = read_loop(done.path)
+    loop = read_report(done.path, "improve")
     assert loop is not None
     edits = {t for one in loop["candidates"] for t in one["payload"]["fragments"].values()}
     write_report(done.path)

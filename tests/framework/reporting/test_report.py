@@ -19,8 +19,8 @@ from framework.analysis.outcomes import PARTS, outcomes
 from framework.cli import main as framework
 from framework.records import ABSTAIN
 from framework.reporting import page as write
-from framework.reporting.sections.comparisons import outcome_of
-from framework.reporting.sections.conditions import predictions
+from plugins.prereg.section import Predictions
+from plugins.sections.comparisons import outcome_of
 from tests.launching import read_json, run
 
 ARMS = ("none", "bm25", "oracle")
@@ -319,7 +319,7 @@ def test_predictions_are_shown_with_their_flags() -> None:
     }
     found = {"verdicts": [verdict], "flags": ["locked twice"]}
     evidence = Evidence(path=Path(), jobs=[], sweep={"prereg": found}, plan={})
-    shown = repr(list(predictions(evidence)))
+    shown = repr(list(Predictions().at_end(evidence)))
     for word in (
         *("H1", "reversed", "[-0.300, -0.100]", "the opposite holds", "locked twice"),
         "a (domain.rho=0.3) against b: frp at tight higher by 0.1",

@@ -18,9 +18,9 @@ from framework.reporting.format import (
     warned,
 )
 from framework.reporting.page import print_run, write_report
-from framework.reporting.sections.comparisons import in_order
 from framework.reporting.sections.overview import axes_table
 from framework.reporting.terminal import print_blocks
+from plugins.sections.comparisons import in_order
 from tests.trivial import trivial_plan
 
 

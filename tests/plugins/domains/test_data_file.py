@@ -84,7 +84,7 @@ def test_a_number_of_thousands_of_digits_is_told(
 ) -> None:
     path = tmp_path / "big"
     path.write_text(text % ("1" * 5_000))
-    with pytest.raises(UserError, match=r"big.*4300 digits.*has 5000 digits$"):
+    with pytest.raises(UserError, match=r"big.*4,?300 digits"):
         read(path)
 
 

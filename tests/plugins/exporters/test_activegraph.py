@@ -14,8 +14,6 @@ import run as command
 from framework.store import JOURNAL, read
 from tests.launching import HOTPOT, framework
 
-pytest.importorskip("activegraph", reason="the extra activegraph is not installed")
-
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -9,9 +9,6 @@ import pytest
 from framework.config import Plan
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
-
-pytest.importorskip("optuna", reason="the extra `tune` is not installed")
-
 from plugins.tuning.study import Space, Study
 
 SPACE = {"seeds": [1, 20], "decay": [0.0, 3.0], "prune": [False, True]}

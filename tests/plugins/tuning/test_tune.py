@@ -16,16 +16,12 @@ from framework.reporting.page import write_report
 from framework.store.directory import load_state, read_run
 from plugins.tuning import checks, sweep
 from plugins.tuning.parts import halves
-from plugins.tuning.section import TuningSection
+from plugins.tuning.section import tuning_blocks
 from tests.launching import HOTPOT, read_json, run
 
 TUNE = ("+experiment=tune", "arch=bm25,none,typed_graph")
 LOAN = (*TUNE, "domain=loan", "protocol=retrieve", "n_cases=12", "report=false",
         "hydra.sweeper.trials=3")  # fmt: skip
-
-
-def needs_optuna() -> None:
-    pytest.importorskip("optuna", reason="the extra `tune` is not installed")
 
 
 def plan_at(path: Path) -> dict[str, Any]:
@@ -45,7 +41,6 @@ def test_a_tuned_sweep_whole_and_killed(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    needs_optuna()
     monkeypatch.chdir(tmp_path)
     done = run(capsys, *LOAN, "hydra.sweep.dir=runs/whole")
     assert done.status == 0, done.err
@@ -86,7 +81,6 @@ def test_a_tuned_sweep_whole_and_killed(
 def test_an_arm_that_ends_as_another_one_is_measured_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    needs_optuna()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(checks, "value_of", lambda run, _: float("prune_true" in run.name))
     done = run(
@@ -130,6 +124,9 @@ def _check_what_is_tampered_with(path: Path, capsys: pytest.CaptureFixture[str])
     settings = arm["tried"][other]["settings"]
     assert with_trial(value=2.0).startswith(f"{named}trial {other + 1} gave another value")
     assert with_trial(settings={"b": 0.123}).startswith(f"{named}trial {other + 1} was not run")
+    assert with_trial(directory=plan["jobs"][number]["name"]).startswith(
+        f"{named}trial {other + 1} was"
+    )
     assert with_trial(directory=best["directory"]).startswith(f"{named}trial {other + 1} ")
     assert told(chosen=settings).startswith(f"{named}what was chosen is not")
     assert told(tried=arm["tried"][:2]).startswith(f"{named}2 trials of 3")
@@ -182,8 +179,8 @@ def _check_what_is_told(path: Path, printed: str) -> None:
 
 
 def test_an_untuned_sweep_and_one_that_has_not_ended_have_no_section() -> None:
-    assert not list(TuningSection().blocks({"jobs": []}))
-    assert not list(TuningSection().blocks({"tuning": {"done": False}}))
+    assert not list(tuning_blocks({"jobs": []}))
+    assert not list(tuning_blocks({"tuning": {"done": False}}))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +219,6 @@ def test_mistakes_are_told_before_anything_is_written(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    needs_optuna()
     monkeypatch.chdir(tmp_path)
     assert told in run(capsys, *TUNE, *HOTPOT, *given).mistake
     assert not list(tmp_path.iterdir())

@@ -146,7 +146,6 @@ def test_a_request_deletes_by_the_id_that_the_server_gave(httpserver: HTTPServer
 def test_the_shipped_mapping_deletes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("mcp")
     monkeypatch.chdir(tmp_path)
     program = tmp_path / "mcp-server-memory"
     server = f"{sys.executable} -S -E {HERE / 'server.py'} --graph"

@@ -114,6 +114,36 @@ def test_what_a_forger_signs_again_without_a_change_holds(
     assert entry.arm == "bm25"
 
 
+def test_closed_segments_are_of_the_bundle(
+    rules: BoardRules, drawn: Mapping[int, Drawn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 20_000)
+    place = tmp_path / "sweep"
+    words = ["-m", "domain=loan", "budget=loose", "arch=bm25", "seed=101,102", "n_cases=3"]
+    words += ["tracking=none", "report=false", "hydra.launcher.workers=1"]
+    assert command.main([*words, f"hydra.sweep.dir={place}"]) == 0
+    runs = [state.path for state in finished_jobs(place)]
+    assert all(len(bundle.kept_of(run)) >= 4 for run in runs)
+    key = Ed25519PrivateKey.generate()
+    for name in ("whole", "cut", "without"):
+        (tmp_path / f"{name}.into").mkdir()
+    bundle.write(runs, "A lab", key, tmp_path / "whole.bundle")
+    (entry,) = checked(tmp_path / "whole.bundle", rules, drawn, tmp_path / "whole.into")
+    assert (entry.arm, len(entry.rows)) == ("bm25", 2)
+    segment = runs[0] / "segments" / "answers-000001.jsonl.gz"
+    content = segment.read_bytes()
+    segment.write_bytes(content[:-20])
+    bundle.write(runs, "A lab", key, tmp_path / "cut.bundle")
+    with pytest.raises(Refused, match=r"segments/answers-000001.jsonl.gz: damaged"):
+        checked(tmp_path / "cut.bundle", rules, drawn, tmp_path / "cut.into")
+    segment.write_bytes(content)
+    monkeypatch.setattr(bundle, "kept_of", lambda run: list(bundle.KEPT))
+    bundle.write(runs, "A lab", key, tmp_path / "without.bundle")
+    monkeypatch.undo()
+    with pytest.raises(Refused, match="other segments than its journal names"):
+        checked(tmp_path / "without.bundle", rules, drawn, tmp_path / "without.into")
+
+
 def test_a_name_is_its_keys(
     runs: Mapping[str, list[Path]], rules: BoardRules, tmp_path: Path
 ) -> None:

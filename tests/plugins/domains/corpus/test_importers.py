@@ -125,6 +125,17 @@ def test_the_command_tells_what_it_read_and_what_it_left_out(
     assert len(parse_corpus(target.read_bytes(), target).nodes) == 3
 
 
+def test_keys_of_a_record_are_read_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "documents.jsonl"
+    path.write_text(
+        '{"ID": "a", "Title": "Ink", "date": "2019-01-02", "Text": "On ink."}\n'
+        '{"id":"b", "title": "Paper", "Date": "2019-03-10", "text": "On paper.", "Requires":"a"}\n'
+    )
+    corpus = converted("jsonl", path)
+    assert [node.text for node in corpus.nodes.values()] == ["On ink.", "On paper."]
+    assert [(e.source, e.relation, e.target) for e in corpus.edges] == [("b", "requires", "a")]
+
+
 def test_the_first_ten_faults_are_told_at_once(tmp_path: Path) -> None:
     for number in range(14):
         (tmp_path / f"{number:04d}.md").write_text(f"---\ndate: no day {number}\n---\ntext\n")

@@ -50,6 +50,14 @@ SWEEPS = {
     "budget_surface": ("domain.distractors=0,2", "budget.tokens=500,1000", "arch=dense"),
     "organisation": ("arch=bm25,typed_graph",),
     "capture": ("domain.capture=linked,raw", "extractor=none,rules", "arch=typed_graph_pruned"),
+    "capture_noise": (
+        "domain.capture_noise={missing:0},{missing:0.5},{wrong:0.5}",
+        "arch=none,typed_graph",
+        "prereg=none",
+        "seed=7",
+        "n_cases=12",
+        "domain.tasks_per_history=1",
+    ),
     "agentic": ("reader=commit,agentic", "arch=bm25", "n_cases=8"),
     "cross_model": ("model=rule_based,rule_based_noisy", "arch=none,bm25,oracle"),
     "intervention": ("arch=none,typed_graph",),
@@ -342,6 +350,35 @@ def agentic(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
     )(jobs, pages, text)  # fmt: skip
 
 
+def doses(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """Means by dose, and slopes per tenth, which over two doses are a fifth of the difference."""
+    seen = 0
+    for axis in ("recall", "compliance"):
+        for kind in ("missing", "wrong"):
+            table = pages[f"{axis} by share {kind}"]
+            for arm in ("none", "typed_graph"):
+                found = {
+                    dose: mean(job, axis)
+                    for job in jobs
+                    for dose in [setting(job, f"domain.capture_noise.{kind}")]
+                    if job.arm == arm and no_other(job, kind)
+                }
+                assert sorted(found) == [0, 0.5]
+                for dose, value in found.items():
+                    near(table.number(arm, f"{dose:g}"), value)
+                near(table.number(arm, "per .1"), (found[0.5] - found[0]) / 5, 3)
+                seen += found[0.5] != found[0]
+                if arm == "none":
+                    assert found[0.5] == found[0]
+                    assert table.text(arm, "p") == "1.0000"
+    assert seen
+
+
+def no_other(job: Job, kind: str) -> bool:
+    others = {"missing", "wrong", "duplicated"} - {kind}
+    return not any(setting(job, f"domain.capture_noise.{other}") for other in others)
+
+
 def under_intervention(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     """Kappa and leak as observed and under intervention, and the difference of the means."""
     table = pages["kappa and leak as observed, and under intervention"]
@@ -362,6 +399,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/F042": ("corpus_size", by_knob("domain.items", "recall")),
     "depth/F089": ("supersession", by_knob("domain.versions", "supersession", "recall")),
     "depth/capture": ("capture", by_knob("domain.capture", "recall", "compliance")),
+    "depth/capture_noise": ("capture_noise", doses),
     "depth/F046": ("hops", by_knob("arch.hops", "recall")),
     "depth/decay": ("decay_ablation", by_knob("arch.decay", "recall")),
     "depth/edge_noise": ("edge_noise", by_knob("domain.edge_noise", "recall")),

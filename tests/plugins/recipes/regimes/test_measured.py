@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from framework.errors import UserError
-from framework.reporting.figures.loops import OUTCOMES
 from plugins.recipes.regimes._measured import measured, shown
+from plugins.recipes.regimes.loop_figures import OUTCOMES
 from tests.launching import framework
 
 NAMES = ["table1b", "table1c", "figure3", "figure4", "figure5"]

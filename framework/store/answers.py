@@ -1,0 +1,61 @@
+"""Reading the records of a run's cases: `answers.jsonl` and its closed segments."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from framework.errors import DataError, UserError
+from framework.store.seal import ANSWERS, JOURNAL
+from framework.store.segments import joined, n_closed
+from framework.text.reading import read_json
+
+_SPOOLED: Final = 1 << 26
+"""Bytes of unpacked answers that are held in memory."""
+
+
+def answer_lines(run: Path) -> Iterator[bytes]:
+    """The lines of all records, in the order they were written, one in memory at a time.
+
+    Raises OSError where there are none, DataError for a damaged segment.
+    """
+    with joined(run / ANSWERS, n_closed(run / JOURNAL)) as lines:
+        yield from lines
+
+
+def answer_records(run: Path) -> Iterator[Any]:
+    """All records, in the order they were written.
+
+    Raises UserError where there are none, DataError for a line that is no record.
+    """
+    try:
+        for number, line in enumerate(answer_lines(run), 1):
+            try:
+                record = read_json(line)
+            except ValueError:
+                raise DataError(run / ANSWERS, number, "not JSON") from None
+            yield record
+    except OSError:
+        raise UserError(f"{run} has no {ANSWERS}: not a run") from None
+
+
+@contextmanager
+def whole_answers(run: Path) -> Iterator[BinaryIO]:
+    """All records as one file that can be read at any place; the answers themselves if they are.
+
+    Where there are closed segments, they are unpacked into a file without a name. Raises as
+    `answer_lines`.
+    """
+    closed = n_closed(run / JOURNAL)
+    with joined(run / ANSWERS, closed) as content:
+        if closed == 0:
+            yield content
+            return
+        with tempfile.SpooledTemporaryFile(_SPOOLED) as unpacked:
+            shutil.copyfileobj(content, unpacked, 1 << 20)
+            unpacked.seek(0)
+            yield unpacked  # type: ignore[misc]

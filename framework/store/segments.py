@@ -1,0 +1,168 @@
+"""Closed segments: what stood in a growing file of a run, compressed, while the file begins anew.
+
+    segments/journal-000001.jsonl.gz    segments/answers-000001.jsonl.gz
+    segments/journal-000002.jsonl.gz    segments/answers-000002.jsonl.gz
+    journal.jsonl                       answers.jsonl
+
+An open journal that has segments begins with `journal.continued`, which holds the number of the
+last one and the digests of its files. The chain of hashes runs through all of them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from framework.errors import DataError
+from framework.store.atomic import replacing
+from framework.text.canonical import digest_entry
+
+CONTINUED: Final = "journal.continued"
+"""Type of the event that an open journal begins with after segments; see `closing`."""
+SEGMENTS: Final = "segments"
+"""The folder of a run's closed segments."""
+SEGMENT_BYTES: Final = 1 << 25
+"""A run closes a segment when its answers have grown to so many bytes, or its journal has."""
+_MOST_BYTES: Final = 1 << 29
+"""A segment that unpacks to more than so many bytes is none of ours."""
+_FIRST: Final = re.compile(
+    rb'\{"actor":"journal","hash":"[^"]*","payload":\{"files":\{[^{}]*\},"segment":(\d{1,6})\},'
+    rb'"prev_hash":"(sha256:[0-9a-f]{64})","seq":(\d{1,15}),'
+)
+_TYPE: Final = b'"type":"journal.continued"}'
+
+
+def segment(path: Path, number: int) -> Path:
+    """The closed segment of this number, from 1, of a growing file."""
+    return path.parent / SEGMENTS / f"{path.stem}-{number:06}{path.suffix}.gz"
+
+
+def close_segment(path: Path, number: int) -> dict[str, str]:
+    """Compress a file into its segment of this number, on the disk when this returns.
+
+    Gives the segment's name within the run directory with its digest. Raises OSError.
+    """
+    target = segment(path, number)
+    target.parent.mkdir(exist_ok=True)
+    with replacing(target) as draft, draft.open("wb") as file:
+        # Without name and time, the same content gives the same bytes.
+        with (
+            path.open("rb") as content,
+            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed,
+        ):
+            shutil.copyfileobj(content, packed, 1 << 20)
+        file.flush()
+        os.fsync(file.fileno())
+    return {f"{SEGMENTS}/{target.name}": digest_entry(target)}
+
+
+def follows(line: bytes) -> tuple[int, int, str] | None:
+    """What an open journal follows, by its first line: last segment, own number, hash before it.
+
+    None for a journal that begins with its run.
+    """
+    found = _FIRST.match(line)
+    if found is None or not line.rstrip(b"\n").endswith(_TYPE):
+        return None
+    return int(found[1]), int(found[3]), found[2].decode()
+
+
+def n_closed(journal: Path) -> int:
+    """How many closed segments a run has, by its open journal; 0 where there is no journal."""
+    try:
+        with journal.open("rb") as file:
+            found = follows(file.readline())
+    except FileNotFoundError:
+        return 0
+    return 0 if found is None else found[0]
+
+
+def names(files: tuple[Path, ...], number: int) -> Iterator[str]:
+    """The names, within the run directory, of the closed segments up to a number."""
+    for path in files:
+        for n in range(1, number + 1):
+            yield f"{SEGMENTS}/{segment(path, n).name}"
+
+
+def remove_others(files: tuple[Path, ...], number: int) -> None:
+    """Remove what a killed process left of a segment that its journal does not name yet.
+
+    And of the files that were to begin anew.
+    """
+    for path in files:
+        for left in path.parent.glob(f".{path.name}.*.draft"):
+            left.unlink()
+    folder = files[0].parent / SEGMENTS
+    if not folder.is_dir():
+        return
+    known = {Path(name).name for name in names(files, number)}
+    for left in folder.iterdir():
+        if left.name not in known:
+            left.unlink()
+    if not known:
+        folder.rmdir()
+
+
+def joined(path: Path, number: int) -> BinaryIO:
+    """A growing file from its first byte on: its closed segments and what is open, as one file.
+
+    Reading raises DataError for a segment that is missing or damaged, OSError for the open file.
+    """
+    if number == 0:
+        return path.open("rb")
+    return io.BufferedReader(_Joined([*(segment(path, n) for n in range(1, number + 1)), path]))
+
+
+class _Joined(io.RawIOBase):
+    """Files one after the other, read only. The last is as it is, those before are compressed."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._open = paths.pop().open("rb")  # now: a writer may close a segment at any time
+        self._paths = paths[::-1]
+        self._file: gzip.GzipFile | None = None
+        self._left = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]
+        while True:
+            if not self._paths:
+                return self._open.readinto(view)
+            if content := self._unpacked(self._paths[-1], len(view)):
+                view[: len(content)] = content
+                return len(content)
+            self._paths.pop()
+
+    def _unpacked(self, path: Path, most: int) -> bytes:
+        """The next bytes of a segment; empty at its end, where it is closed."""
+        try:
+            if self._file is None:
+                if path.exists() and not path.is_file():  # nobody could read the end of a pipe
+                    raise DataError(path, None, "not a file")
+                self._file, self._left = gzip.GzipFile(path, "rb"), _MOST_BYTES
+            content = self._file.read(most)
+        except (OSError, EOFError, zlib.error) as error:
+            problem = error.strerror if isinstance(error, OSError) else None
+            raise DataError(path, None, problem or f"damaged: {error}") from None
+        self._left -= len(content)
+        if self._left < 0:
+            raise DataError(path, None, f"unpacks to more than {_MOST_BYTES} bytes")
+        if not content:
+            self._file.close()
+            self._file = None
+        return content
+
+    def close(self) -> None:
+        self._open.close()
+        if self._file is not None:
+            self._file.close()
+        super().close()

@@ -1,0 +1,156 @@
+"""Shards of a run, each a finished run directory, merged into the run directory of the whole.
+
+The whole has a chain of its own with every row and record of its shards, and keeps the shards in
+`shards/`, under its seal. What it begins with names each shard and the last hash of its journal.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from framework.errors import UserError
+from framework.records import Row
+from framework.rows import from_plain
+from framework.store.answers import whole_answers
+from framework.store.chain import read
+from framework.store.directory import (
+    JOB_LOG,
+    RunDirectory,
+    data_differ,
+    drafted,
+    first_event,
+    load_finished,
+    protocol_events,
+)
+from framework.store.journal import Clock, utc_now
+from framework.store.seal import ENDS, JOURNAL, RECORD, verify_run
+from framework.store.segments import CONTINUED
+from framework.text.canonical import digest
+from framework.text.reading import read_json
+
+SHARDS: Final = "shards"
+"""In a merged run the directory of its shards; in its first event what they were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """A row of a journal, where its record stands in all answers, and the digest of both."""
+
+    row: Row
+    start: int
+    end: int
+    digest: str
+
+
+def merge(
+    path: Path,
+    started: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    shards: Sequence[Path],
+    place: Callable[[Row], Any],
+    clock: Clock = utc_now,
+) -> None:
+    """Make at `path`, in one step, a run that has all rows of its shards and only lacks its end.
+
+    started, manifest : as `RunDirectory.create` takes them. place : the key by which rows and
+    records are ordered. Raises UserError, with nothing written, for a shard that is unfinished or
+    damaged or was begun on other data, a row that two of them have, and a `path` that is there.
+    """
+    told = []
+    rows: dict[tuple[Any, ...], tuple[Any, Path, _Held]] = {}
+    for shard in shards:
+        state = load_finished(shard)
+        for problem in verify_run(shard).problems:
+            raise UserError(f"{shard}: {problem}")
+        assert state.finished is not None
+        if differ := data_differ(state.started.get("data"), started.get("data")):
+            raise UserError(f"{shard} was begun on other data than the whole: {differ}")
+        for key, held in _rows(shard, first=False).items():
+            if key in rows:
+                raise UserError(f"{shard} has a row of {rows[key][1]} too: case {held.row.case_id}")
+            rows[key] = place(held.row), shard, held
+        told.append({"name": shard.name, "identity": state.started["identity"],
+                     "head": state.finished["hash"], "rows": len(state.rows)})  # fmt: skip
+    with drafted(path) as draft:
+        for shard in shards:
+            copied = draft / SHARDS / shard.name
+            left = shutil.ignore_patterns(JOB_LOG)
+            shutil.copytree(shard, copied, copy_function=_link, ignore=left)
+        run = RunDirectory.begun_in(draft, {**started, SHARDS: told}, manifest, clock=clock)
+        for shard in shards:
+            for event in protocol_events(shard):
+                run.write_event(event.type, event.payload)
+        with ExitStack() as opened:
+            answers = {shard: opened.enter_context(whole_answers(shard)) for shard in shards}
+            for _, shard, held in sorted(rows.values(), key=lambda found: found[0]):
+                run.add(held.row, _record(answers[shard], held))
+        run.close()
+
+
+def problems_of(path: Path) -> Iterator[str]:
+    """Where a run is not what its shards give, or they are not what it says; a line each.
+
+    Nothing is said of a run that was not merged. Raises UserError where there is no run.
+    """
+    known = first_event(path).payload.get(SHARDS)
+    if known is None:
+        return
+    given: dict[tuple[Any, ...], str] = {}
+    sound = True
+    for shard in known:
+        name = f"{SHARDS}/{shard['name']}"
+        if not (path / name / JOURNAL).is_file():
+            yield f"{name}: missing"
+            sound = False
+            continue
+        for problem in verify_run(path / name, shard["head"]).problems:
+            yield f"{name}: {problem}"
+            sound = False
+        if sound:
+            given |= {k: held.digest for k, held in _rows(path / name, first=False).items()}
+    if not sound:
+        return
+    # The first of a case that was run again after the merge.
+    whole = {key: held.digest for key, held in _rows(path, first=True).items()}
+    for case in sorted({key[0] for key, said in given.items() if whole.get(key) != said}):
+        yield f"{JOURNAL}: case {case} is not as its shard has it"
+    for case in sorted({key[0] for key in whole.keys() - given.keys()}):
+        yield f"{JOURNAL}: case {case} is of no shard"
+
+
+def _rows(path: Path, *, first: bool) -> dict[tuple[Any, ...], _Held]:
+    """By key the rows of a run: of one that was run again the first, or the last."""
+    found: dict[tuple[Any, ...], _Held] = {}
+    start = before = 0
+    for event in read(path / JOURNAL):
+        if event.type == CONTINUED:
+            before = start
+        if event.type != "case.finished":
+            continue
+        end = before + event.payload[ENDS]
+        row = from_plain(event.payload["row"])
+        if not (first and row.key in found):
+            said = digest([event.payload["row"], event.payload[RECORD]])
+            found[row.key] = _Held(row=row, start=start, end=end, digest=said)
+        start = end
+    return found
+
+
+def _record(answers: BinaryIO, held: _Held) -> dict[str, Any]:
+    answers.seek(held.start)
+    record: dict[str, Any] = read_json(answers.read(held.end - held.start))
+    return record
+
+
+def _link(source: str, target: str) -> None:
+    """The same file under another name, or a copy where the file system has no such thing."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

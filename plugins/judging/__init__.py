@@ -1,0 +1,1 @@
+"""Judges beside each other: their commands, and their section of a report."""

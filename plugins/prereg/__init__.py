@@ -1,0 +1,1 @@
+"""Pre-registrations: their command, and their section of a report."""

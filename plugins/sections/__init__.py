@@ -1,0 +1,1 @@
+"""Sections of a report that speak of any run or sweep, whatever its plugins."""

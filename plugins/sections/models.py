@@ -1,0 +1,66 @@
+"""What holds whichever model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from framework.analysis.evidence import Evidence
+from framework.contracts.section import AddFigure, Section, no_figure
+from framework.registry import register
+from framework.reporting.blocks import Block, Heading, Text
+from framework.reporting.cells import count, number_cell
+from framework.reporting.tables import table
+
+
+@register("section", "models")
+class Models(Section):
+    """Which orders of arms survive every model of the sweep."""
+
+    place, place_at_end = 340, 320
+
+    def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
+        found = evidence.sweep.get("reader_agreement") or []
+        if not found:
+            return
+        yield Heading("Orders that survive all models", "models")
+        yield Text(
+            "An order of arms is worth stating only if its order survives every reader. Ordered: "
+            "pairs of arms to which every model gives different means; surviving: those that all "
+            "of "
+            "them order alike, the higher first."
+        )
+        yield table(
+            "models-table",
+            f"Models: {', '.join(found[0]['models'])}.",
+            {
+                "axis": "axis",
+                "budget": "budget",
+                "ordered": ("ordered_pairs", count),
+                "surviving": ("surviving", lambda pairs: count(len(pairs))),
+                "which": ("surviving", lambda pairs: ", ".join(f"{a} > {b}" for a, b in pairs)),
+            },
+            found,
+        )
+        if pairs := evidence.sweep.get("model_agreement"):
+            yield table(
+                "models-pairs",
+                "Means of the arms under one model beside those under another.",
+                {
+                    "axis": "axis",
+                    "budget": "budget",
+                    "models": lambda pair: f"{pair['model_a']}, {pair['model_b']}",
+                    "arms": ("n", count),
+                    "Pearson": ("pearson", number_cell),
+                    "Spearman": ("spearman", number_cell),
+                    "Kendall tau": ("kendall", number_cell),
+                    "mean |difference|": ("mean_difference", number_cell),
+                    "largest": ("largest_difference", number_cell),
+                    "of arm": "largest_arm",
+                    "same order": ("same_order", count),
+                    "pairs told apart": ("pairs", count),
+                },
+                pairs,
+            )
+
+    def at_end(self, evidence: Evidence) -> Iterator[Block]:
+        yield from self.blocks(evidence, no_figure)

@@ -1,0 +1,47 @@
+"""The comparisons again, as a paper compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from framework.analysis.evidence import Evidence
+from framework.contracts.section import AddFigure, Section, no_figure
+from framework.registry import register
+from framework.reporting.blocks import Block
+from framework.reporting.cells import bounded, count, number_cell, p_cell
+from framework.reporting.tables import long_table, table
+
+
+@register("section", "published")
+class Published(Section):
+    """The same pairs in a published convention, where one was asked for: to reproduce only."""
+
+    place, place_at_end = 310, 310
+
+    def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
+        found = evidence.sweep.get("published_convention")
+        if not found:
+            return
+        pairs = table(
+            "published-table",
+            f"The same pairs in the convention of {found['convention']}, to reproduce, not to "
+            "conclude: a case at each budget is a unit of its own, graded values succeed from .5 "
+            "up, p "
+            "is count / N of one shared generator, nothing adjusted",
+            {
+                "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",
+                "axis": "axis",
+                "mean of first": ("mean_a", number_cell),
+                "of second": ("mean_b", number_cell),
+                "difference": lambda row: bounded(row["delta"], row["low"], row["high"], sign="+"),
+                "p": ("permutation_p", p_cell),
+                "McNemar p": ("mcnemar_p", p_cell),
+                "h": ("cohens_h", number_cell),
+                "n": ("n", count),
+            },
+            found["comparisons"],
+        )
+        yield from long_table(pairs, name="published pairs")
+
+    def at_end(self, evidence: Evidence) -> Iterator[Block]:
+        yield from self.blocks(evidence, no_figure)

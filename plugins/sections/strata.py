@@ -1,0 +1,111 @@
+"""Where arms differ by case: axes by stratum, and by depth where cases have one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from framework.analysis.strata import (
+    depth_axis,
+    depth_entry,
+    depths_of_group,
+    natural,
+    strata_of,
+    stratum_axis,
+    stratum_entry,
+)
+from framework.registry import register
+from framework.reporting.blocks import Block, Cell
+from framework.reporting.cells import UNDEFINED, entry_cell
+from framework.reporting.grouped import GroupedSection
+from framework.reporting.tables import arms_table, each
+
+if TYPE_CHECKING:
+    from framework.analysis.evidence import Group, Job
+    from framework.reporting.figures.style import Drawing
+
+
+@register("section", "strata")
+class Strata(GroupedSection):
+    """What the domain shows by stratum; the headline; an axis by depth where cases have one."""
+
+    place, place_at_end = 440, 100
+    title, anchor = "Strata and depth", "strata"
+    draws = ("strata", "depth")
+
+    def draw(self, name: str, group: Group) -> Drawing | None:
+        from plugins.sections.figures import parts
+
+        return (parts.strata if name == "strata" else parts.depth)(group)
+
+    def tables(self, group: Group) -> Iterator[Block]:
+        names, shown = strata_of(group), stratum_axis(group)
+        axes: list[str] = []
+        if len(names) > 1 and shown is not None:
+            axes = list(dict.fromkeys([shown, *(a for a in ("p_ret",) if group.has(a))]))
+        yield from declared_strata(group, but=axes)
+        for axis in axes:
+            yield from arms_table(
+                group,
+                f"strata-table-{axis}",
+                f"{axis} by stratum",
+                each(names, _part),
+                (
+                    (
+                        job,
+                        {
+                            name: _of_kind(job, axis, stratum_entry(job, name, axis))
+                            for name in names
+                        },
+                    )
+                    for job in group.by_budget
+                ),
+            )
+        levels, axis_ = depths_of_group(group), depth_axis(group)
+        if len(levels) > 1 and axis_ is not None:
+            yield from arms_table(
+                group,
+                "depth-table",
+                f"{axis_} by depth in hops",
+                each(map(str, levels), _part),
+                (
+                    (
+                        job,
+                        {str(d): _of_kind(job, axis_, depth_entry(job, d, axis_)) for d in levels},
+                    )
+                    for job in group.by_budget
+                ),
+            )
+
+    def at_end_of(self, group: Group) -> Iterator[Block]:
+        yield from declared_strata(group)
+
+
+def declared_strata(group: Group, but: Sequence[str] = ()) -> Iterator[Block]:
+    """The axes that the domain shows by stratum, `but` some: arms in rows, strata in columns."""
+    found = [(job, job.summary.get("by_stratum") or {}) for job in group.by_budget]
+    axes = dict.fromkeys(axis for job in group.jobs for axis in job.summary.get("by_stratum") or ())
+    for axis in (axis for axis in axes if axis not in but):
+        entries = [(job, of.get(axis, {})) for job, of in found]
+        names = sorted({name for _, own in entries for name in own}, key=natural)
+        if len(names) > 1:
+            yield from arms_table(
+                group,
+                f"strata-declared-{axis}",
+                f"{axis} by stratum, {group.run['domain']}",
+                each(names, entry_cell),
+                entries,
+            )
+
+
+def _of_kind(job: Job, axis: str, entry: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """An axis over a part of a job's cases, of the kind that it is over them all."""
+    return entry and {**entry, "kind": job.summary["axes"][axis]["kind"]}
+
+
+def _part(entry: Mapping[str, Any] | None) -> Cell:
+    """An axis over a part of a job's cases, with their number."""
+    if entry is None:
+        return UNDEFINED
+    shown = entry_cell(entry)
+    return Cell(text=shown.text, under=f"{shown.under} n={entry['n']}".strip(), value=shown.value)

@@ -1,0 +1,78 @@
+"""A ratio to a peer that falls by more than a third is a loss of speed.
+
+The bound is safe on a busy machine: both sides are CPU time of this process and take turns, so that
+what slows one slows the other; a ratio is the median of the rounds, with one thread of BLAS; and a
+fall counts only where three measurements in a row show it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks._peers import COMPARISONS, Comparison
+from benchmarks.performance import RECORD, Measured, main, measure, ratios_table
+
+RECORDED: dict[str, float] = json.loads(RECORD.read_text(encoding="utf-8"))
+ALLOWED = 2 / 3
+QUICK = [one for one in COMPARISONS if one.name != "harness_inspect"]
+
+
+def fallen(comparison: Comparison, recorded: float, attempts: int = 3) -> list[float]:
+    """The ratios, where each of the attempts was below what is allowed; else nothing."""
+    found: list[float] = []
+    for _ in range(attempts):
+        found.append(measure(comparison, comparison.sizes[0]).ratio)
+        if found[-1] >= ALLOWED * recorded:
+            return []
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("comparison", QUICK, ids=lambda one: str(one.name))
+def test_no_ratio_has_fallen_by_more_than_a_third(comparison: Comparison) -> None:
+    if comparison.absent:
+        pytest.skip(f"{comparison.peer} is not installed: pip install 'decisionbench[bench]'")
+    recorded = RECORDED[comparison.name]
+    assert fallen(comparison, recorded) == [], f"recorded: {recorded}"
+
+
+def busy(times: int) -> int:
+    return sum(i * i for i in range(times)) and 1
+
+
+def test_a_side_that_takes_three_times_as_long_is_found() -> None:
+    def comparison(ours: int) -> Comparison:
+        def make(n: int, _: Path) -> tuple[object, object]:
+            return (lambda: busy(ours * n)), (lambda: busy(4 * n))
+
+        return Comparison("x", "x", "a plain loop", "loop", (50_000, 500_000), 5, make)  # type: ignore[arg-type]
+
+    recorded = measure(comparison(1), 50_000).ratio
+    assert 2 < recorded < 8
+    assert fallen(comparison(1), recorded) == []
+    assert len(fallen(comparison(3), recorded)) == 3
+
+
+def test_every_comparison_is_recorded_and_steps_by_ten() -> None:
+    assert RECORDED.keys() == {one.name for one in COMPARISONS}
+    assert all(ratio > 0 for ratio in RECORDED.values())
+    assert all(large == 10 * small for small, large in (one.sizes for one in COMPARISONS))
+
+
+def test_growth_is_ours_at_ten_times_the_size() -> None:
+    def of(n: int, ours: float) -> Measured:
+        return Measured("bm25", ours, 8.0, "peer 1", 8.0 / ours, 1.0, 2.0, "query", n)
+
+    lines = ratios_table([of(10, 2.0), of(100, 3.0)]).splitlines()
+    assert lines[2].endswith("| 10 | 2 a query | 8 | 4 | 1 to 2 | – |")
+    assert lines[3].endswith("| 100 | 3 a query | 8 | 2.67 | 1 to 2 | 1.50 |")
+
+
+def test_an_unknown_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["bm26"])
+    assert ended.value.code == 2
+    assert "no comparison bm26" in capsys.readouterr().err

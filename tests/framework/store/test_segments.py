@@ -1,0 +1,276 @@
+"""Runs that close segments: the rows and records of a run that does not, also after kills."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.errors import DataError, UserError
+from framework.rows import measured
+from framework.store import JOURNAL, Journal, read, verify_run
+from framework.store import journal as journals
+from framework.store import segments as segmented
+from framework.store.answers import answer_lines, answer_records, whole_answers
+from framework.store.directory import ANSWERS, RunDirectory, load_state
+from framework.store.segments import CONTINUED, SEGMENTS, n_closed
+from tests.launching import HOTPOT, LOAN, framework, run
+
+WHOLE, SHORT = "runs/whole", "runs/short"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments of two or three cases."""
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 8_000)
+
+
+@pytest.fixture
+def closed(capsys: pytest.CaptureFixture[str], short: None) -> Path:
+    """A finished run of six cases in several segments."""
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=short").status == 0
+    assert n_closed(Path(SHORT) / JOURNAL) >= 2
+    return Path(SHORT)
+
+
+def problems(path: Path) -> list[str]:
+    return list(verify_run(path).problems)
+
+
+def same(one: Path, other: Path) -> bool:
+    rows = [[measured([row]) for row in load_state(path).rows] for path in (one, other)]
+    lines = [list(answer_lines(path)) for path in (one, other)]
+    return rows[0] == rows[1] and lines[0] == lines[1]
+
+
+def test_segments_hold_what_one_file_would(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 8_000)
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=short").status == 0
+    whole, closed = Path(WHOLE), Path(SHORT)
+    assert (n_closed(whole / JOURNAL), (whole / SEGMENTS).exists()) == (0, False)
+    number = n_closed(closed / JOURNAL)
+    assert sorted(p.name for p in (closed / SEGMENTS).iterdir()) == sorted(
+        f"{name}-{n:06}.jsonl.gz" for name in ("answers", "journal") for n in range(1, number + 1)
+    )
+    assert same(whole, closed)
+    assert b"".join(answer_lines(closed)) == (whole / ANSWERS).read_bytes()
+    with whole_answers(closed) as content:
+        assert content.read() == (whole / ANSWERS).read_bytes()
+    assert problems(closed) == []
+    assert [e.type for e in read(closed / JOURNAL)].count(CONTINUED) == number
+    for name in ("summary.json", "rows.parquet"):
+        assert (closed / name).exists()
+    assert framework(capsys, "verify", SHORT).status == 0
+    shown = framework(capsys, "show", SHORT, "case=fx01")
+    assert shown.out == framework(capsys, "show", WHOLE, "case=fx01").out
+
+
+def test_the_same_content_gives_the_same_segment(tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (file := tmp_path / name / ANSWERS).write_bytes(b"{}\n" * 1000)
+        found.append(segmented.close_segment(file, 1))
+    assert found[0] == found[1]
+    assert gzip.decompress((tmp_path / "one/segments/answers-000001.jsonl.gz").read_bytes()) == (
+        b"{}\n" * 1000
+    )
+
+
+class Killed(BaseException):
+    """As the death of the process: nothing catches it."""
+
+
+def _dies(at: str) -> Callable[..., Any]:
+    """A function in the place of another, at which the process dies."""
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed(at)
+
+    return die
+
+
+@pytest.mark.parametrize("at", ["answers", "journal", "replacing", "begun anew"])
+def test_a_kill_while_a_segment_is_closed_loses_and_doubles_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 8_000)
+    with monkeypatch.context() as patch:
+        if at == "answers":  # the segment of the answers is there, that of the journal is not
+            patch.setattr(journals, "close_segment", _dies(at))
+        elif at == "journal":  # both are there, and the journal knows of neither
+            patch.setattr(journals, "replacing", _dies(at))
+        elif at == "replacing":  # a draft of the new journal is there
+            patch.setattr(journals, "replacing", _dying_draft)
+        else:  # the journal names the segments, and the answers still hold what is in one
+            patch.setattr(RunDirectory, "_close_segment", _dying_late)
+        with contextlib.suppress(Killed):
+            run(capsys, *HOTPOT, "arch=bm25", "run_name=short")
+    state = load_state(Path(SHORT))
+    assert state.finished is None
+    assert 0 < len(state.rows) < 6
+    assert problems(Path(SHORT)) == [
+        f"{JOURNAL}: unfinished after {1 + len(state.rows) + (at == 'begun anew')} events"
+    ]
+    assert run(capsys, f"resume={SHORT}").status == 0
+    assert same(Path(WHOLE), Path(SHORT))
+    assert problems(Path(SHORT)) == []
+    assert n_closed(Path(SHORT) / JOURNAL) >= 2
+    assert not [p for p in Path(SHORT).rglob("*") if p.name.startswith(".")]
+
+
+@contextlib.contextmanager
+def _dying_draft(path: Path) -> Any:
+    yield (draft := path.with_name(f".{path.name}.999999.draft"))
+    assert draft.is_file()
+    raise Killed("replacing")
+
+
+def _dying_late(self: RunDirectory) -> None:
+    files = segmented.close_segment(self.path / ANSWERS, self._closed + 1)
+    self._journal.close_segment(self._closed + 1, files)
+    raise Killed("begun anew")
+
+
+def _without_last_line(file: Path) -> None:
+    lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
+    file.write_bytes(gzip.compress(b"".join(lines[:-1])))
+
+
+def _edited(file: Path) -> None:
+    content = gzip.decompress(file.read_bytes())
+    file.write_bytes(gzip.compress(content.replace(b'"error":""', b'"error":"x"', 1)))
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def _exchanged(file: Path) -> None:
+    other = file.with_name(file.name.replace("000001", "000002"))
+    one, two = file.read_bytes(), other.read_bytes()
+    file.write_bytes(two)
+    other.write_bytes(one)
+
+
+def _packed_again(file: Path) -> None:
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()), 1))
+
+
+def _pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+@pytest.mark.parametrize("name", ["journal", "answers"])
+@pytest.mark.parametrize(
+    "change", [_pipe, _without_last_line, _edited, _cut, _exchanged, _packed_again, Path.unlink]
+)
+def test_a_segment_that_is_not_as_it_was_closed_is_found(
+    closed: Path, capsys: pytest.CaptureFixture[str], name: str, change: Callable[[Path], None]
+) -> None:
+    change(closed / SEGMENTS / f"{name}-000001.jsonl.gz")
+    done = framework(capsys, "verify", SHORT)
+    assert done.status == 1
+    assert f"{SEGMENTS}/{name}-000001.jsonl.gz" in done.out + done.err or f"{JOURNAL}:" in done.out
+    assert "Traceback" not in done.out + done.err
+
+
+def test_a_segment_too_many_is_found(closed: Path) -> None:
+    shutil.copy(closed / SEGMENTS / "journal-000001.jsonl.gz", closed / SEGMENTS / "x.gz")
+    assert problems(closed) == [f"{SEGMENTS}/x.gz: extra"]
+
+
+@pytest.mark.parametrize("name", ["journal", "answers"])
+def test_an_unfinished_run_is_not_gone_on_with_after_a_changed_segment(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None, name: str
+) -> None:
+    with monkeypatch.context() as patch, contextlib.suppress(Killed):
+        patch.setattr(RunDirectory, "finish", _dies("finish"))
+        run(capsys, *HOTPOT, "arch=bm25", "run_name=short")
+    _packed_again(Path(SHORT) / SEGMENTS / f"{name}-000001.jsonl.gz")
+    said = run(capsys, f"resume={SHORT}").mistake
+    assert said == f"{SHORT}: segments/{name}-000001.jsonl.gz: not the segment that was closed"
+
+
+def test_a_planted_segment_of_an_unfinished_run_is_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
+) -> None:
+    with monkeypatch.context() as patch, contextlib.suppress(Killed):
+        patch.setattr(RunDirectory, "finish", _dies("finish"))
+        run(capsys, *HOTPOT, "arch=bm25", "run_name=short")
+    (Path(SHORT) / SEGMENTS / "journal-000099.jsonl.gz").write_bytes(b"")
+    assert run(capsys, f"resume={SHORT}").mistake.endswith("journal-000099.jsonl.gz: extra")
+
+
+def test_a_writer_that_comes_while_the_journal_begins_anew_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / JOURNAL
+    first = Journal.create(path)
+    first.append("run.started", {})
+    hold = journals._hold
+
+    def late(file: Any, place: Path) -> None:
+        first.close_segment(1, {})  # between the other's opening of the file and its lock
+        hold(file, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journals, "_hold", late)
+        with pytest.raises(UserError, match="another process is writing"):
+            patch_and_open(patch, hold, path)
+    first.close()
+
+
+def patch_and_open(patch: pytest.MonkeyPatch, hold: Any, path: Path) -> None:
+    late = journals._hold
+
+    def once(file: Any, place: Path) -> None:
+        patch.setattr(journals, "_hold", hold)
+        late(file, place)
+
+    patch.setattr(journals, "_hold", once)
+    Journal.open(path)
+
+
+def test_a_segment_that_unpacks_to_too_much_is_refused(
+    closed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segmented, "_MOST_BYTES", 1_000)
+    with pytest.raises(DataError, match="unpacks to more than 1000 bytes"):
+        list(answer_records(closed))
+
+
+def test_what_is_made_of_a_run_does_not_hang_on_segments(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {}
+    for name, size in (("whole", 1 << 25), ("short", 20_000)):
+        monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", size)
+        done = run(capsys, *LOAN, "arch=bm25", "n_cases=6", f"run_name={name}", "repeats=2")
+        assert done.status == 0, done.err
+        again = framework(
+            capsys, "rescore", f"runs/{name}", "--axes", "eda", "--out", f"runs/{name}-again"
+        )
+        assert again.status == 0, again.err
+        assert framework(capsys, "replay", f"runs/{name}").status == 0
+        figures = json.loads(Path(f"runs/{name}/summary.json").read_text())
+        made[name] = figures["axes"], measured(load_state(Path(f"runs/{name}-again")).rows)
+    assert n_closed(Path("runs/short") / JOURNAL) >= 2
+    assert made["whole"] == made["short"]
