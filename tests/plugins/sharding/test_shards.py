@@ -173,14 +173,17 @@ def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
     seconds = finish(tmp_path, *given, at("merged"), "shards=4")
     rng = random.Random(19)
     hit = 0
-    for attempt in range(4):
+    for attempt in range(12):  # as many as it takes: how fast a machine is changes while it runs
+        if attempt >= 3 and hit >= 4:
+            break
         path = Path(f"runs/cut-{attempt}")
         work = Path(f"{path}.shards")
         rows: dict[str, list[bytes]] = {}
         for _ in range(2):
             begun = (f"resume={work if work.exists() else path}",)
             argv = begun if work.exists() or path.exists() else (*given, at(path.name), "shards=4")
-            if not kill_after(rng.uniform(0.3, 1.05) * seconds, tmp_path, *argv):
+            moment = rng.uniform(0.3, 1.05 if argv[0] == given[0] else 0.7) * seconds
+            if not kill_after(moment, tmp_path, *argv):
                 break
             hit += 1
             for journal in work.glob("*/journal.jsonl"):
