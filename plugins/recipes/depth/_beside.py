@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final
@@ -15,12 +16,12 @@ from plugins.recipes.depth._cases import slope
 from plugins.recipes.depth._knobs import Sweep, by_depth, needs
 
 ARMS: Final = {
-    "Brief": "typed_graph",
-    "brief_graph_3hop": "typed_graph",
+    "Brief": "brief_graph_3hop",
     "hybrid": "hybrid_rrf",
     "random": "random_context",
 }
 """The paper's names of arms that are called otherwise here; the others have one name."""
+_EMBEDDER: Final = re.compile(r"\(embedder=[^,()]+\)$")
 _PRINTED_DEPTHS: Final = 3
 """Depths that the paper's tables have: 1, 2 and 3."""
 
@@ -43,6 +44,11 @@ class Beside(Sweep):
         yield printed_beside(source, columns, jobs, self.value, self.digits)
 
 
+def printed_name(arm: str) -> str:
+    """An arm's name without its embedder, which a paper's name does not tell."""
+    return _EMBEDDER.sub("", arm)
+
+
 def printed_beside(
     source: Printed,
     columns: Mapping[str, str],
@@ -52,14 +58,17 @@ def printed_beside(
 ) -> Table:
     """A printed table and what is measured: its arms first, then ours that it has not.
 
+    An arm's printed row stands beside ours whatever the embedder of ours, which its label tells.
+
     columns : as they are named here, and in the printed table. value : of a job and a column, by
         its name here.
     """
     by_arm = {job.arm: job for job in jobs}
     labels = {ARMS.get(label, label): label for label in source.values}
+    ours = {name: arm for arm in by_arm if (name := printed_name(arm)) in labels}
     rows: list[list[Cell | str]] = []
-    for arm in dict.fromkeys([*labels, *by_arm]):
-        texts, job = source.row(labels.get(arm, "")), by_arm.get(arm)
+    for arm in dict.fromkeys([*(ours.get(name, name) for name in labels), *by_arm]):
+        texts, job = source.row(labels.get(printed_name(arm), "")), by_arm.get(arm)
         found = {name: value(job, name) if job else UNDEFINED for name in columns}
         rows.append([arm, *(against(one, texts.get(columns[name], ""), digits)
                             for name, one in found.items())])  # fmt: skip

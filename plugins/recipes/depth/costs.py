@@ -12,6 +12,7 @@ from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.store.answers import answer_records
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
 from plugins.recipes._paper_values import printed
+from plugins.recipes.depth._beside import printed_name
 from plugins.recipes.depth._cases import STAR, difference, gain, values
 from plugins.recipes.depth._knobs import (
     Sweep,
@@ -63,7 +64,6 @@ class Organisation(Sweep):
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         table = printed("depth")["table_4"]
-        names = {"typed_graph": "brief_graph_3hop"}
         yield Text(
             "The paper's sigma is a fraction fitted beside its table, and five of its thirteen "
             "rows are placed by hand; here every row is measured and no sigma is claimed for an "
@@ -72,7 +72,7 @@ class Organisation(Sweep):
         rows: list[list[Cell | str]] = []
         for arm, curve in curves_by_depth(jobs, "recall").items():
             points = {point.x: point.measured for point in curve}
-            texts = table.row(names.get(arm, arm))
+            texts = table.row(printed_name(arm))
             cells = (against(points.get(depth, UNDEFINED), texts.get(f"R@{depth}", ""))
                      for depth in (1, 2, 3))  # fmt: skip
             rows.append([arm, *cells])
