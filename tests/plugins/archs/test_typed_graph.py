@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.contracts import Arch
+from framework.engine.compose import compose_plan, composer
 from framework.records import Event
 from framework.registry import plugins
 from framework.statistics.intervals import wilson
@@ -297,6 +298,32 @@ def test_controls_change_the_order_of_neighbours_and_repeat_by_trial(control: Ed
 def test_with_its_edges_removed_it_is_bm25() -> None:
     found = recalled(governed(), "csv reports", edges="removed")
     assert found == ids(recall(opened(BM25, governed()), "csv reports"))
+
+
+def test_the_papers_store_is_one_dense_seed_and_three_edges_to_what_governs() -> None:
+    """Depth 5.1, 5.3: breadth first, no relation before another; supersession read."""
+    with composer():
+        settings = compose_plan(["arch=brief_graph_3hop"]).parts["arch"].settings
+    events = [
+        event("seed", "export reports as csv", ("cites", "manual"), ("requires", "b")),
+        event("near", "export reports as text", ("requires", "manual")),
+        event("old", "the rule of before"),
+        event("a", "a reading", ("constrains", "seed"), ("derived_from", "c")),
+        event("b", "b reading"),
+        event("c", "c reading", ("requires", "d")),
+        event("d", "d reading", ("requires", "e")),
+        event("e", "e reading"),
+        event("manual", "how the printer works", ("derived_from", "old")),
+        event("new", "the rule of today", ("supersedes", "old")),
+        *NOISE,
+    ]
+    order = recall(opened(TypedGraphDense, events, settings), "csv export of reports")
+    walked = [item.id for item in order if "hop" in item.signals]
+    assert walked == ["seed", "a", "b", "c", "d"]
+    events[0] = event("seed", "export reports as csv", ("requires", "old"))
+    order = recall(opened(TypedGraphDense, events, settings), "csv export of reports")
+    walked = [item.id for item in order if "hop" in item.signals]
+    assert walked == ["seed", "new", "a", "c", "d"], "of one hop, the most similar first"
 
 
 @pytest.mark.parametrize("length", range(2, 7))
