@@ -98,6 +98,10 @@ scale: setup ## run 1,000 and 10,000 cases (ARGS="CASES ..."), then one history 
 	$(PY) -m benchmarks.scale --into=$(PERFORMANCE)#scale $(ARGS)
 	$(PY) -m benchmarks.histories --into=$(PERFORMANCE)#histories
 
+.PHONY: papers
+papers: setup ## run every sweep behind the papers' tables and figures, then all recipes; a night, resumable
+	$(PY) -m benchmarks.replicate $(ARGS)
+
 .PHONY: coverage
 coverage: setup ## simulate how often the printed intervals hold (ARGS="--into FILE")
 	$(PY) -m benchmarks.studies.coverage $(ARGS)
