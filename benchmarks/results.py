@@ -15,7 +15,7 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -134,10 +134,11 @@ def differing(entry: dict[str, Any], arms: Sequence[str], commit: str) -> list[s
         baseline = () if named in arms else (f"baseline={arms[0]}",)
         call("run.py", *kept, f"arch={','.join(arms)}", *baseline, f"hydra.sweep.dir={directory}")
     missing = []
+    joint = entry.get("joint", ())
     for place, how in entry["tables"].items():
         made = table(directory, how, partly=True)
-        stated = rows(between_markers(str(ROOT / place)))
-        new = [row for row in rows(made) if not any(same(row, old) for old in stated)]
+        stated = rows(between_markers(str(ROOT / place)), joint)
+        new = [row for row in rows(made, joint) if not any(same(row, old) for old in stated)]
         missing += [f"{place}: {row}" for row in new]
     print(f"{entry['name']}: {', '.join(arms)}: {len(missing)} rows differ", flush=True)
     for row in missing:
@@ -160,14 +161,23 @@ def _experiment(overrides: Sequence[str]) -> list[str]:
     return [word for word in overrides if word.startswith("+experiment=")]
 
 
-def rows(table: str) -> list[str]:
-    """The lines of Markdown tables, without their headings."""
+def rows(table: str, without: Container[str] = ()) -> list[str]:
+    """The lines of Markdown tables, without their headings and without the columns of these."""
+    found = []
     lines = [line.strip() for line in table.splitlines()]
-    return [
-        line
-        for line, after in zip(lines, [*lines[1:], ""], strict=True)
-        if line.startswith("|") and not line.startswith("| ---") and not after.startswith("| ---")
-    ]
+    headings: list[str] = []
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if not line.startswith("|") or line.startswith("| ---"):
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if after.startswith("| ---"):
+            headings = cells
+        elif without:
+            kept = [c for h, c in zip(headings, cells, strict=True) if h not in without]
+            found.append(f"| {' | '.join(kept)} |")
+        else:
+            found.append(line)
+    return found
 
 
 def same(a: str, b: str) -> bool:

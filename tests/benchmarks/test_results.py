@@ -177,3 +177,11 @@ def test_rows_are_the_same_whatever_the_digits_of_their_table() -> None:
     assert not results.same("| grep_labels | 0.000 .000–.275 | 1,340 |", stated)
     assert not results.same("| grep_labels | 0.01 .00–.26 | 1,340 |", stated)
     assert not results.same("| grep_names | 0.00 .00–.26 | 1,340 |", stated)
+
+
+def test_a_column_that_is_of_all_arms_together_is_left_out_where_some_are_run() -> None:
+    some = "| arm | recall | p |\n| --- | --- | --- |\n| bm25 | 0.53 | <.0001 |\n"
+    every = some.replace("<.0001", ".0009")
+    assert results.rows(some) == ["| bm25 | 0.53 | <.0001 |"]
+    assert results.rows(some, ["p"]) == results.rows(every, ["p"]) == ["| bm25 | 0.53 |"]
+    assert results.rows(some.replace("0.53", "0.54"), ["p"]) != results.rows(every, ["p"])
