@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from framework.analysis.cost import Sharing, cost_effectiveness, sharing
-from framework.analysis.forms import poolable
+from framework.analysis.forms import asks_model, model_free_axes, poolable
+from framework.errors import UserError
 from framework.records import Row
 from framework.registry import plugins
-from framework.statistics.comparison import case_means
+from framework.rows import PackedRows, in_order
+from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import mean_intervals
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.variance import repeat_variance
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 def axis_meta() -> dict[str, dict[str, Any]]:
@@ -96,32 +106,40 @@ def axes_of_rows(
     (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
     """
-    good = [row for row in rows if not row.error]
-    kept = [row for row in rows if row.error and row.axes]
-    entries = _axes_of(good, seed, shared)
-    if kept:
-        free = {name for row in kept for name in row.axes}
-        both = _axes_of([*good, *kept], seed, shared)
+    return axes_of_part(RowColumns.of(rows), None, seed, shared)
+
+
+def axes_of_part(
+    columns: RowColumns, part: IntArray | None, seed: int, shared: Sharing | None = None
+) -> dict[str, dict[str, Any]]:
+    """`axes_of_rows` of the rows at these places, ascending; None for all of them."""
+    at = np.arange(len(columns.rows)) if part is None else part
+    good = at[~columns.failed[at]]
+    entries = _axes_at(columns, good, seed, shared)
+    kept = at[columns.failed[at]]
+    free = {name for name, (has, _) in columns.axes.items() if has[kept].any()}
+    if free:
+        kept = kept[np.any([columns.axes[name][0][kept] for name in free], axis=0)]
+        both = _axes_at(columns, np.concatenate((good, kept)), seed, shared)
         entries |= {name: entry for name, entry in both.items() if name in free}
     return entries
 
 
-def _axes_of(rows: Sequence[Row], seed: int, shared: Sharing | None) -> dict[str, dict[str, Any]]:
-    if not rows:
+def _axes_at(
+    columns: RowColumns, at: IntArray, seed: int, shared: Sharing | None
+) -> dict[str, dict[str, Any]]:
+    if not len(at):
         return {}
-    rows = poolable(rows)
-    means = case_means(as_mappings(rows, ""))
-    (key,) = means.cases
-    cases = means.cases[key]
-    columns = {
-        axis: list(means.column(*key, axis).values())
-        for axis in sorted({name for row in rows for name in row.axes})
-    }
-    clusters = [means.clusters[case] for case in cases]
+    cases, case = np.unique(columns.case[at], return_inverse=True)
+    n = len(cases)
+    values = columns.poolable(at)
+    means = {axis: _means(case, values[axis], n) for axis in sorted(values)}
+    clusters = _clusters(columns, at, case, n)
     intervals = mean_intervals(
-        columns, clusters, seed=seed, amounts=amounts(), weights=_weights(rows, cases)
-    )
-    noise = _noise(rows, columns)
+        means, clusters, seed=seed, amounts=amounts(),
+        weights=_weights(columns.sample[at], case, values, n),
+    )  # fmt: skip
+    noise = _noise(columns, at, means)
     entries: dict[str, dict[str, Any]] = {
         axis: {
             "mean": i.mean,
@@ -135,20 +153,20 @@ def _axes_of(rows: Sequence[Row], seed: int, shared: Sharing | None) -> dict[str
         for axis, i in intervals.items()
     }
     for name, (top, bottom) in ratios().items():
-        if top in columns and bottom in columns:
-            ratio = ratio_of_means(columns[top], columns[bottom], clusters)
+        if top in means and bottom in means:
+            ratio = ratio_of_means(means[top], means[bottom], clusters)
             entries[name] = {
                 "mean": ratio.value,
                 "ci_low": ratio.low,
                 "ci_high": ratio.high,
-                "n": len(cases),
+                "n": n,
                 "n_clusters": ratio.n,
                 "method": ratio.method,
                 "noise_sd": None,
             }
     for name, axis in balanced().items():
-        column = _balanced_column(rows, cases, columns.get(axis, ()))
-        if column:
+        column = _balanced_column(columns, at, case, means.get(axis))
+        if column is not None:
             i = mean_intervals({name: column}, clusters, seed=seed, amounts=(name,))[name]
             entries[name] = {
                 "mean": i.mean,
@@ -159,54 +177,165 @@ def _axes_of(rows: Sequence[Row], seed: int, shared: Sharing | None) -> dict[str
                 "method": f"{i.method}, gold decisions at equal weight",
                 "noise_sd": None,
             }
+    if not columns.answered[at].any():
+        return entries
+    rows = columns.rows_at(at)
     return entries | cost_effectiveness(rows, sharing(rows) if shared is None else shared, seed)
 
 
-def _weights(rows: Sequence[Row], cases: Sequence[str]) -> dict[str, list[float]]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowColumns:
+    """Rows as columns of n numbers, which take a tenth of the memory.
+
+    case : the rank of its id. cluster, expected : a number for each name; of `expected`, 0 is that
+    of no gold decision. sample : trial and repeat as one number. read, failed : see `Row`. asked :
+    a model built the memory or was asked in recall. answered : its success is known. axes : by
+    name, where a row has the axis, and its value, NaN where it is undefined.
+    """
+
+    rows: Sequence[Row]
+    case: IntArray
+    cluster: IntArray
+    expected: IntArray
+    sample: IntArray
+    read: BoolArray
+    failed: BoolArray
+    asked: BoolArray
+    answered: BoolArray
+    axes: Mapping[str, tuple[BoolArray, FloatArray]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> RowColumns:
+        """The columns of rows. Raises UserError for one case in two clusters."""
+        n = len(rows)
+        number = {"": 0}
+        case, cluster, expected, sample = (np.zeros(n, np.int64) for _ in range(4))
+        read, failed, asked, answered = (np.zeros(n, np.bool_) for _ in range(4))
+        axes: dict[str, tuple[BoolArray, FloatArray]] = {}
+        for i, row in enumerate(rows):
+            case[i] = number.setdefault(row.case_id, len(number))
+            cluster[i] = number.setdefault(row.cluster or row.case_id, len(number))
+            expected[i] = number.setdefault(row.expected, len(number))
+            sample[i] = row.trial * (1 << 31) + row.repeat
+            read[i], failed[i] = row.form_read, bool(row.error)
+            asked[i], answered[i] = asks_model(row), row.success is not None
+            for name, value in row.axes.items():
+                if name not in axes:
+                    axes[name] = np.zeros(n, np.bool_), np.full(n, np.nan)
+                axes[name][0][i] = True
+                if value is not None:
+                    axes[name][1][i] = value
+        order = np.argsort(case, kind="stable")
+        apart = np.flatnonzero(
+            (case[order[1:]] == case[order[:-1]]) & (cluster[order[1:]] != cluster[order[:-1]])
+        )
+        if len(apart):
+            a, b = (rows[order[apart[0] + step]] for step in (0, 1))
+            two = f"{a.cluster or a.case_id} and {b.cluster or b.case_id}"
+            raise UserError(f"case {a.case_id} is in two clusters: {two}")
+        rank = np.empty(len(number), np.int64)
+        rank[np.fromiter(map(number.__getitem__, sorted(number)), np.int64)] = np.arange(
+            len(number)
+        )
+        return cls(
+            rows=rows, case=rank[case], cluster=cluster, expected=expected, sample=sample,
+            read=read, failed=failed, asked=asked, answered=answered, axes=axes,
+        )  # fmt: skip
+
+    def poolable(self, at: IntArray) -> dict[str, FloatArray]:
+        """The values of these rows, by axis: those of `framework.analysis.forms.poolable`."""
+        read = self.read[at]
+        values = {name: v[at] for name, (has, v) in self.axes.items() if has[at].any()}
+        if read.any() and not read.all():
+            free = set() if self.asked[at].any() else model_free_axes()
+            for name in values.keys() - free:
+                values[name][~read] = np.nan
+        return values
+
+    def rows_at(self, at: IntArray) -> Sequence[Row]:
+        """The rows at these places."""
+        if len(at) == len(self.rows):
+            return self.rows
+        wanted = np.zeros(len(self.rows), np.bool_)
+        wanted[at] = True
+        return PackedRows(row for row, one in zip(self.rows, wanted, strict=True) if one)
+
+
+def _means(case: IntArray, values: FloatArray, n: int) -> FloatArray:
+    """By case, the mean of the rows that define the axis, NaN where none does."""
+    means = np.full(n, np.nan)
+    if n == len(values):
+        means[case] = values
+        return means
+    found: dict[int, list[float]] = defaultdict(list)
+    for one, value in zip(case.tolist(), values.tolist(), strict=True):
+        if value == value:
+            found[one].append(value)
+    for one, several in found.items():
+        # fsum: the order of repeats must not reach the last bit.
+        means[one] = math.fsum(several) / len(several)
+    return means
+
+
+def _clusters(columns: RowColumns, at: IntArray, case: IntArray, n: int) -> list[str | None] | None:
+    """A label for each case; None where every case stands alone."""
+    labels = np.zeros(n, np.int64)
+    labels[case] = columns.cluster[at]
+    return None if len(np.unique(labels)) == n else [str(label) for label in labels]
+
+
+def _weights(
+    sample: IntArray, case: IntArray, values: Mapping[str, FloatArray], n: int
+) -> dict[str, FloatArray]:
     """By axis, the share of each case's trials and repeats that define it, where shares differ.
 
     So P(success) = P_ret kappa + (1 - P_ret) leak also holds of what is printed of several trials,
     in some of which a case's view was sufficient. Of one share everywhere nothing is weighed.
     """
-    asked: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    defined: dict[str, dict[str, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
-    for row in rows:
-        asked[row.case_id].add((row.trial, row.repeat))
-        for axis, value in row.axes.items():
-            if value is not None:
-                defined[axis][row.case_id].add((row.trial, row.repeat))
+    if n == len(case):
+        return {}
+    asked = _samples(case, sample, n)
     weights = {}
-    for axis, found in defined.items():
-        shares = {case: len(found[case]) / len(asked[case]) for case in cases if case in found}
-        if len(set(shares.values())) > 1:
-            weights[axis] = [shares.get(case, 0.0) for case in cases]
+    for axis, column in values.items():
+        defined = ~np.isnan(column)
+        shares = _samples(case[defined], sample[defined], n) / asked
+        if len(np.unique(shares[shares > 0])) > 1:
+            weights[axis] = shares
     return weights
 
 
+def _samples(case: IntArray, sample: IntArray, n: int) -> IntArray:
+    """By case, its different trials and repeats."""
+    pairs = np.unique(np.column_stack((case, sample)), axis=0)
+    return np.bincount(pairs[:, 0], minlength=n)
+
+
 def _balanced_column(
-    rows: Sequence[Row], cases: Sequence[str], column: Sequence[float | None]
-) -> list[float | None]:
+    columns: RowColumns, at: IntArray, case: IntArray, column: FloatArray | None
+) -> FloatArray | None:
     """A column of shares so weighted that its mean is the mean of its means by gold decision.
 
-    Empty where the cases have not at least two gold decisions, or one is not known.
+    None where the cases have not at least two gold decisions, or one is not known.
     """
-    expected = {row.case_id: row.expected for row in rows}
-    labels = [expected[case] for case, v in zip(cases, column, strict=False) if v is not None]
-    counts = Counter(labels)
-    if len(counts) < 2 or "" in counts:
-        return []
-    each = len(labels) / len(counts)
-    return [
-        None if value is None else value * each / counts[expected[case]]
-        for case, value in zip(cases, column, strict=True)
-    ]
+    if column is None:
+        return None
+    expected = np.zeros(len(column), np.int64)
+    expected[case] = columns.expected[at]
+    counts = np.bincount(expected[~np.isnan(column)])
+    if np.count_nonzero(counts) < 2 or counts[0]:
+        return None
+    each = counts.sum() / np.count_nonzero(counts)
+    of = np.maximum(counts, 1)[np.minimum(expected, len(counts) - 1)]
+    weighed: FloatArray = column * each / of
+    return weighed
 
 
-def _noise(rows: Sequence[Row], axes: Iterable[str]) -> dict[str, float | None]:
+def _noise(columns: RowColumns, at: IntArray, axes: Iterable[str]) -> dict[str, float | None]:
     """By axis, what its mean would move by, were the same cases asked again."""
-    if len({row.repeat for row in rows}) == 1:
+    if len(np.unique(columns.sample[at] % (1 << 31))) == 1:
         return dict.fromkeys(axes)
-    ordered = sorted(rows, key=lambda row: row.key)  # sums of floats depend on their order
+    # Sums of floats depend on their order.
+    ordered = in_order(poolable(columns.rows_at(at)))
     return {axis: repeat_variance(_repeats(ordered, axis)).noise_sd for axis in axes}
 
 

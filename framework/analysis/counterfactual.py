@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from framework.contracts import ProtectedGroups
 from framework.records import ABSTAIN, Row
+from framework.rows import in_order
 from framework.statistics.fairness import CounterfactualPair, PairFairness, PairSide, pair_fairness
 from framework.statistics.intervals import Interval
 from framework.statistics.paired import Comparison
@@ -52,8 +53,9 @@ def pairs_of(
     else, one of them of the reference group. Each repeat and trial makes a pair, in one cluster.
     """
     together: dict[tuple[str, int, int, int], list[Row]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: row.key):
-        together[row.cluster, row.trial, row.repeat, row.turn].append(row)
+    if len({row.cluster for row in rows}) < len(rows):
+        for row in in_order(rows):
+            together[row.cluster, row.trial, row.repeat, row.turn].append(row)
     found: dict[str, list[CounterfactualPair]] = defaultdict(list)
     failed = 0
     for (cluster, *trial), members in together.items():

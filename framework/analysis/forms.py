@@ -8,20 +8,21 @@ from typing import Final
 
 from framework.records import Row
 from framework.registry import plugins
+from framework.rows import PackedRows, chosen
 
 _MEMORY: Final = ("ingest", "recall")
 """The phases in which a memory is built and asked."""
 
 
-def poolable(rows: Sequence[Row]) -> list[Row]:
+def poolable(rows: Sequence[Row]) -> Sequence[Row]:
     """The rows; of those in a form that was not read, only what needs no model (`model_free`).
 
     Rows that are all read, or all not, stay as they are: nothing is pooled there.
     """
     if len({row.form_read for row in rows}) < 2:
-        return list(rows)
+        return rows
     free = model_free(rows)
-    return [row if row.form_read else _without_model(row, free) for row in rows]
+    return PackedRows(row if row.form_read else _without_model(row, free) for row in rows)
 
 
 def model_free(rows: Sequence[Row]) -> set[str]:
@@ -30,14 +31,22 @@ def model_free(rows: Sequence[Row]) -> set[str]:
     What a rule-based model wrote into a memory is as bound to the forms that it reads as what it
     answers: a memory of its notes holds the facts of the one and hardly any of the other.
     """
-    if any(row.usage[phase].calls for row in rows for phase in _MEMORY if phase in row.usage):
-        return set()
+    return set() if any(map(asks_model, rows)) else model_free_axes()
+
+
+def asks_model(row: Row) -> bool:
+    """Whether a model helped to build or ask the memory of a row."""
+    return any(row.usage[phase].calls for phase in _MEMORY if phase in row.usage)
+
+
+def model_free_axes() -> set[str]:
+    """The axes in which no model has a hand, where none built the memory."""
     return {name for plugin in plugins("axis") for name in plugin.cls.model_free}
 
 
-def of_read_forms(rows: Sequence[Row]) -> list[Row]:
+def of_read_forms(rows: Sequence[Row]) -> Sequence[Row]:
     """The rows in forms that were read, errors among them; all where none, or each, is."""
-    return [row for row in rows if row.form_read] or list(rows)
+    return chosen(rows, lambda row: row.form_read) or rows
 
 
 def _without_model(row: Row, free: set[str]) -> Row:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from framework.analysis.axes import axes_of_rows, axis_meta, corrected, kind_of
+import numpy as np
+
+from framework.analysis.axes import RowColumns, axes_of_part, axis_meta, corrected, kind_of
 from framework.analysis.cost import sharing
 from framework.analysis.counterfactual import compare_pairs
 from framework.analysis.forms import of_read_forms
@@ -19,7 +22,7 @@ from framework.contracts import GateOutcome, Judge, ProtectedGroups
 from framework.models.prices import no_price
 from framework.models.transport import Served
 from framework.records import Row, TaskCard, Usage
-from framework.rows import by_session
+from framework.rows import by_session, chosen, going_up
 from framework.text.canonical import digest
 
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
@@ -51,8 +54,9 @@ def summarize(
     judge: Judge[Any] = plan.parts["judge"].create()
     judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
-    good = [row for row in rows if not row.error]
-    axes = axes_of_rows(rows, plan.top.seed)
+    good = chosen(rows, lambda row: not row.error)
+    columns = RowColumns.of(rows)
+    axes = axes_of_part(columns, None, plan.top.seed)
     without = unpriced(plan, judge)
     for name in [name for name in axes if without and name.endswith("_usd")]:
         del axes[name]
@@ -69,7 +73,7 @@ def summarize(
     judged = [
         name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
     ]
-    strata = _strata(rows, plan.top.seed)
+    strata = _strata(columns, plan.top.seed)
     domain = plan.parts["domain"].plugin.cls
     return {
         "run": {
@@ -226,21 +230,24 @@ def constants(rows: Iterable[Row]) -> dict[str, float]:
     return {label: n / len(labels) for label, n in counts.most_common()}
 
 
-def _strata(rows: Sequence[Row], seed: int) -> dict[str, dict[str, Any]]:
+def _strata(columns: RowColumns, seed: int) -> dict[str, dict[str, Any]]:
     """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
-    groups: dict[str, list[Row]] = defaultdict(list)
-    for row in (row for row in rows if row.axes or not row.error):
-        groups[f"stratum={row.stratum}"].append(row)
-        for tag, value in row.tags.items():
-            groups[f"{tag}={value}"].append(row)
-    shared = sharing([row for row in rows if not row.error])
+    rows = columns.rows
+    groups: dict[str, array[int]] = defaultdict(lambda: array("q"))
+    for at, row in enumerate(rows):
+        if row.axes or not row.error:
+            groups[f"stratum={row.stratum}"].append(at)
+            for tag, value in row.tags.items():
+                groups[f"{tag}={value}"].append(at)
+    known = columns.answered.any()
+    shared = sharing([row for row in rows if not row.error]) if known else {}
     # A tag often says the same of a case as its stratum: the same rows are measured once.
-    measured: dict[tuple[int, ...], dict[str, dict[str, Any]]] = {}
+    measured: dict[bytes, dict[str, dict[str, Any]]] = {}
     found = {}
     for name, group in sorted(groups.items()):
-        place = tuple(map(id, group))
+        place = group.tobytes()
         if place not in measured:
-            measured[place] = axes_of_rows(group, seed, shared)
+            measured[place] = axes_of_part(columns, np.array(group), seed, shared)
         found[name] = measured[place]
     return found
 
@@ -264,7 +271,7 @@ def ledger(rows: Sequence[Row], *, priced: bool = True) -> dict[str, Any]:
     phases: dict[str, Counter[str]] = defaultdict(Counter)
     latencies: dict[str, list[float]] = defaultdict(list)
     seen: set[tuple[str, str, int, int]] = set()
-    for row in sorted(rows, key=lambda row: row.key):
+    for row in going_up(rows) if any(row.usage for row in rows) else ():
         for phase, usage in row.usage.items():
             if phase == "ingest":
                 history = (row.history_id, row.arm, row.trial, row.repeat)

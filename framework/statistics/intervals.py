@@ -183,7 +183,7 @@ def mean_intervals(
     *,
     seed: int,
     amounts: Collection[str] = (),
-    weights: Mapping[str, Sequence[float]] | None = None,
+    weights: Mapping[str, npt.ArrayLike] | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> dict[str, Interval]:

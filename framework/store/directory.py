@@ -26,7 +26,7 @@ import yaml
 from framework.errors import DataError, UserError
 from framework.records import FIRST_VERSION, Row
 from framework.registry import plugins
-from framework.rows import depth_named, from_plain, to_plain
+from framework.rows import PackedRows, chosen, depth_named, from_plain, to_plain
 from framework.store import (
     JOURNAL,
     MANIFEST,
@@ -92,7 +92,7 @@ class State:
     path: Path
     started: Mapping[str, Any]
     began: str = ""
-    rows: tuple[Row, ...] = ()
+    rows: Sequence[Row] = ()
     answers_end: int = 0
     retry: bool = False
     finished: Mapping[str, Any] | None = None
@@ -134,7 +134,7 @@ class RunDirectory:
         self._answers = (path / ANSWERS).open("r+b", buffering=0)
         self._answers.truncate(state.answers_end)
         self._answers.seek(state.answers_end)
-        self._rows: list[Row] = list(state.rows)
+        self._rows = PackedRows(state.rows)
         self._closed = n_closed(path / JOURNAL)
 
     @property
@@ -200,7 +200,7 @@ class RunDirectory:
             raise UserError(f"{path}: {problem}")
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
-        rows = tuple(row for row in state.rows if row.key not in retried)
+        rows = chosen(state.rows, lambda row: row.key not in retried)
         remove_others((path / JOURNAL, path / ANSWERS), n_closed(path / JOURNAL))
         journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
         return cls(path, journal, replace(state, rows=rows))
@@ -390,7 +390,7 @@ def _is_locked(path: Path) -> bool:
 def load_state(path: Path) -> State:
     """The state of a run, folded from its journal. Raises UserError where there is none."""
     first = first_event(path)
-    rows: list[Row] = []
+    rows = PackedRows()
     answers_end = 0
     finished: Mapping[str, Any] | None = None
     retry = False
@@ -405,14 +405,14 @@ def load_state(path: Path) -> State:
         elif event.type == "run.resumed":
             retry = False
             again = {tuple(key) for key in event.payload.get("retried", ())}
-            rows = [row for row in rows if row.key not in again]
+            rows = PackedRows(row for row in rows if row.key not in again)
         elif event.type == "run.finished":
             finished = {**event.payload, "hash": event.hash}
     return State(
         path=path,
         started=first.payload,
         began=first.time,
-        rows=tuple(rows),
+        rows=rows,
         answers_end=answers_end,
         retry=retry,
         finished=finished,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from framework.records import Row
-from framework.rows import flat, in_order, is_measured
+from framework.rows import flat, going_up, is_measured
 from framework.store.atomic import replacing
 
 _GROUP: Final = 10_000
@@ -19,22 +20,28 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = in_order(rows)
-    first = list(flat(rows[0], timing=True)) if rows else []
-    names = set(first)
-    for row in rows:
-        names.update(flat(row, timing=True))
-    order = sorted(names, key=lambda name: _rank(name, first))
-    groups = [rows[at : at + _GROUP] for at in range(0, max(len(rows), 1), _GROUP)]
-    schemas = [_table(group, order).schema for group in groups]
+    schemas = []
+    first: list[str] = []
+    for group in _groups(rows):
+        first = first or list(flat(group[0], timing=True))
+        names = dict.fromkeys(name for row in group for name in flat(row, timing=True))
+        schemas.append(_table(group, list(names)).schema)
+    order = sorted({name for one in schemas for name in one.names}, key=lambda n: _rank(n, first))
     described = {b"decisionbench.measured": ",".join(n for n in order if is_measured(n)).encode()}
-    schema = pa.unify_schemas(schemas, promote_options="permissive").with_metadata(described)
+    found = pa.unify_schemas(schemas or [pa.schema([])], promote_options="permissive")
+    schema = pa.schema([found.field(name) for name in order], described)
     with (
         replacing(path) as draft,
         pq.ParquetWriter(draft, schema, compression="zstd") as file,
     ):
-        for group in groups:
+        for group in _groups(rows) if rows else [[]]:
             file.write_table(_table(group, order).cast(schema))
+
+
+def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    ordered = going_up(rows)
+    while group := list(islice(ordered, _GROUP)):
+        yield group
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> Any:

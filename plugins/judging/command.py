@@ -49,7 +49,7 @@ class Rescore(Command):
 def rescore(args: argparse.Namespace) -> int:
     """Judge stored answers again into a new directory."""
     from framework.cli.ending import Ending, show
-    from framework.engine.rescore import rescore as judge_anew
+    from plugins.judging.rescore import rescore as judge_anew
 
     axes = _words(args.axes)
     for word in args.overrides:

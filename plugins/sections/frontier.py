@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.analysis.evidence import Group, Job
-from framework.analysis.outcomes import outcome_axis, success_values
 from framework.statistics.intervals import mean_interval
+from plugins.sections._outcomes import outcome_axis, success_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

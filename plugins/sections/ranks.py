@@ -30,7 +30,7 @@ class Ranks(GroupedSection):
         return ranks(group)
 
     def tables(self, group: Group) -> Iterator[Block]:
-        from framework.analysis.outcomes import ranked
+        from plugins.sections._outcomes import ranked
 
         found = {budget: r for budget in group.budgets if (r := ranked(group, budget)) is not None}
         if not found:

@@ -14,8 +14,8 @@ from framework.statistics.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
     from framework.analysis.evidence import Group, Job
-    from framework.analysis.outcomes import Outcomes
     from framework.reporting.figures.style import Drawing
+    from plugins.sections._outcomes import Outcomes
 
 _RETENTION = (
     *("p_ret", "p_ret_read", "kappa", "leak", "right_undetermined"),
@@ -39,7 +39,8 @@ class Retention(GroupedSection):
         return shares.decomposition(group) if name == "decomposition" else shares.failures(group)
 
     def tables(self, group: Group) -> Iterator[Block]:
-        from framework.analysis.outcomes import PARTS, outcomes
+        from framework.analysis.outcomes import PARTS
+        from plugins.sections._outcomes import outcomes
 
         if not group.has("p_ret"):
             return

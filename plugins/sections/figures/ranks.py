@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from framework.analysis.evidence import Group
-from framework.analysis.outcomes import outcome_axis, ranked
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import BLUE, Drawing, canvas
 from framework.statistics.omnibus import CriticalDifference
+from plugins.sections._outcomes import outcome_axis, ranked
 
 
 def ranks(group: Group) -> Drawing | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from framework.analysis.evidence import Group
-from framework.analysis.outcomes import PARTS, outcomes
+from framework.analysis.outcomes import PARTS
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     BLACK,
@@ -20,6 +20,7 @@ from framework.reporting.figures.style import (
     rows_axis,
     whisker,
 )
+from plugins.sections._outcomes import outcomes
 
 
 def decomposition(group: Group) -> Drawing | None:

@@ -15,11 +15,12 @@ import pytest
 
 import run as command
 from framework.analysis.evidence import Evidence, load
-from framework.analysis.outcomes import PARTS, outcomes
+from framework.analysis.outcomes import PARTS
 from framework.cli import main as framework
 from framework.records import ABSTAIN
 from framework.reporting import page as write
 from plugins.prereg.section import Predictions
+from plugins.sections._outcomes import outcomes
 from plugins.sections.comparisons import outcome_of
 from tests.launching import read_json, run
 
