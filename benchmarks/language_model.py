@@ -137,13 +137,11 @@ def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) 
     if replay and not (recorded / FILES[0]).is_file():
         raise UserError(f"{name}: its answers are not recorded")
     if replay:
-        for place in (directory, kept):
-            shutil.rmtree(place, ignore_errors=True)
-        kept.mkdir(parents=True)
-        for file in FILES:
-            shutil.copy(recorded / file, kept / file)
-        overrides = [*overrides, "model.replay=true", "embedder.replay=true"]
-    sweep(directory, kept, overrides)
+        shutil.rmtree(directory, ignore_errors=True)
+        overrides = [*overrides, *replaying(kept, recorded)]
+    else:
+        overrides = [*overrides, *_kept_in(kept)]
+    sweep(directory, overrides)
     made = table(directory)
     print(made, end="\n\n", flush=True)
     if not replay:
@@ -151,11 +149,21 @@ def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) 
     return made
 
 
-def sweep(directory: Path, kept: Path, overrides: Sequence[str]) -> None:
-    """Run the sweep under these overrides, or go on with it. Raises UserError where it fails.
+def replaying(kept: Path, recorded: Path) -> list[str]:
+    """Copy recorded answers and vectors to `kept`, and give what makes a sweep take all of them."""
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir(parents=True)
+    for file in FILES:
+        shutil.copy(recorded / file, kept / file)
+    return [*_kept_in(kept), "model.replay=true", "embedder.replay=true"]
 
-    kept : where its answers and vectors are.
-    """
+
+def _kept_in(kept: Path) -> list[str]:
+    return [f"model.cache={kept / FILES[0]}", f"embedder.cache={kept / FILES[1]}"]
+
+
+def sweep(directory: Path, overrides: Sequence[str]) -> None:
+    """Run the sweep under these overrides, or go on with it. Raises UserError where it fails."""
     words = [f"resume={directory}"]
     if not directory.exists():
         words = [
@@ -164,8 +172,6 @@ def sweep(directory: Path, kept: Path, overrides: Sequence[str]) -> None:
             "tracking=none",
             "report=false",
             f"hydra.sweep.dir={directory}",
-            f"model.cache={kept / FILES[0]}",
-            f"embedder.cache={kept / FILES[1]}",
             *overrides,
         ]
     done = subprocess.run([sys.executable, str(ROOT / "run.py"), *words], stdout=subprocess.DEVNULL)

@@ -4,9 +4,10 @@
 
 `plugins/recipes/PAPER/contents*.yaml` says which recipes make what; a recipe's own words, or the
 table below, which sweeps it takes. Sweeps are in `runs/papers/SOURCE`, pages of recipes in
-`runs/papers/pages`, and `runs/papers/README.md` has a line for each table, figure and part of the
-papers: what made it, or why nothing did. What was cut off goes on; what failed is a line there, and
-status 1.
+`runs/papers/pages`; an entry that is a part of every report links to its sweep's own. Answers of a
+language model are those that are shipped. `runs/papers/README.md` has a line for each table, figure
+and part of the papers: what made it, or why nothing did. What was cut off goes on; what failed is a
+line there, and status 1.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from benchmarks.language_model import RECORDED, replaying
 from benchmarks.papers import PAPERS, sweeps
 from framework.registry import find
 from framework.reporting.markdown import put_between_markers
@@ -82,11 +84,15 @@ class Given:
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """A sweep: its words, seconds of CPU of this call, and why it failed, "" where it did not."""
+    """A sweep: its words, seconds of CPU of this call, and why it failed, "" where it did not.
+
+    reported : whether an entry is a part of its report, which is then written.
+    """
 
     words: Sequence[str]
     cpu: float = 0.0
     problem: str = ""
+    reported: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,7 +140,8 @@ def sources(given: Given) -> dict[str, Source]:
     found: dict[str, Source] = {}
     for entry in entries():
         for name in sources_of(entry):
-            found[name] = Source(words=_words(name, given))
+            source = found.setdefault(name, Source(words=_words(name, given)))
+            source.reported |= bool(entry.report and not entry.by)
     if given.hotpotqa is None:
         found.pop("hotpotqa", None)
     return dict(sorted(found.items()))
@@ -193,9 +200,13 @@ def run(name: str, source: Source, cases: int | None) -> None:
         fewer = [f"n_cases={cases}"] if cases else []
         kept = [word for word in source.words if not (cases and word.startswith("n_cases="))]
         words = [*kept, *fewer, f"hydra.sweep.dir={directory}"]
+        if name == "language_model":
+            words += replaying(Path(".cache") / "papers_language_model", RECORDED)
     print(f"{name}: {' '.join(words)}", flush=True)
     before = _children()
     source.problem = _said("run.py", *words)
+    if source.reported and not source.problem:
+        source.problem = _said("-m", "framework", "report", str(directory))
     source.cpu = _children() - before
 
 
@@ -264,7 +275,11 @@ def _became(entry: Entry, chosen: Mapping[str, Source], recipes: Mapping[str, Ma
             words.append(f"[{name}, {page.name}]({page.relative_to(RUNS)}/report.md)")
         words += [f"**{name}, {problem}**" for problem in recipes[name].problems]
     if not entry.by:
-        words += [f"[{name}]({name})" for name in sources_of(entry) if name in chosen]
+        words += [
+            f"[{name}]({name}{'/report.md' if entry.report else ''})"
+            for name in sources_of(entry)
+            if name in chosen and not chosen[name].problem
+        ]
     if words:
         return ", ".join(words)
     missing = [name for name in sources_of(entry) if name not in chosen or chosen[name].problem]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import replicate
-from benchmarks.replicate import APART, PAGES, RUNS, TAKES, Given
+from benchmarks.replicate import APART, PAGES, RUNS, TAKES, Given, Source
 from framework.registry import find
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "conf" / "experiment"
@@ -52,6 +52,43 @@ def test_an_unknown_sweep_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         replicate.main(["depth/nothing"])
     assert ended.value.code == 2
     assert "no sweep depth/nothing; there are depth/" in capsys.readouterr().err
+
+
+def test_an_entry_is_made_only_by_a_sweep_that_ran() -> None:
+    (entry,) = [e for e in replicate.entries() if e.report == "correlation"]
+    (name,) = replicate.sources_of(entry)
+    ran = {name: Source(words=())}
+    failed = {name: Source(words=(), problem="no room")}
+    assert replicate._became(entry, ran, {}) == f"[{name}]({name}/report.md)"
+    assert replicate._became(entry, failed, {}) == f"not made; it needs {name}"
+    assert replicate._became(entry, {}, {}) == f"not made; it needs {name}"
+
+
+def test_sweeps_whose_report_is_shown_have_one_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said: list[tuple[str, ...]] = []
+    monkeypatch.setattr(replicate, "_said", lambda *words: said.append(words) or "")
+    known = replicate.sources(EVERYTHING)
+    assert known["depth/paper_geometry"].reported
+    assert not known["loan"].reported
+    for name in ("depth/paper_geometry", "loan"):
+        replicate.run(name, known[name], None)
+    reports = [words for words in said if words[0] == "-m"]
+    assert reports == [("-m", "framework", "report", str(RUNS / "depth/paper_geometry"))]
+
+
+def test_a_language_model_answers_from_what_is_shipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said: list[tuple[str, ...]] = []
+    monkeypatch.setattr(replicate, "_said", lambda *words: said.append(words) or "")
+    replicate.run("language_model", replicate.sources(EVERYTHING)["language_model"], 4)
+    assert {"model.replay=true", "embedder.replay=true", "n_cases=4"} <= set(said[0])
+    (cache,) = [w.partition("=")[2] for w in said[0] if w.startswith("model.cache=")]
+    assert (tmp_path / cache).is_file()
 
 
 @pytest.mark.slow
