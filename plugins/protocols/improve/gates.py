@@ -149,7 +149,11 @@ def _rows(outcomes: Sequence[Outcome], clusters: Mapping[str, str | None]) -> li
 
 
 async def measure_noise(
-    evaluator: Evaluator, cases: Sequence[Case], known: Sequence[Outcome], floor: int
+    evaluator: Evaluator,
+    cases: Sequence[Case],
+    known: Sequence[Outcome],
+    floor: int,
+    repeats: int = 1,
 ) -> dict[str, Any]:
     """The A/A run: by how much the bare pipeline differs from itself, as its event says it.
 
@@ -159,23 +163,29 @@ async def measure_noise(
     reader that answers the same request in the same way has none.
 
     kind : `resampled`; `rerendered` in runs of before. discordant : cases that came out otherwise,
-    in either direction; net, those that became right less those that became wrong.
+    in either direction; net, those that became right less those that became wrong. repeats : how
+    many A/A runs, each against `known`; of several, both are means over them.
     """
-    task = Task(purpose="noise", stack=Stack(), split="confirm", cases=cases, repeat=_AGAIN)
-    pairs = PairedOutcomes(known, await evaluator.evaluate(task))
-    discordant = len(pairs.fixed) + len(pairs.broken)
+    discordant, net = 0, 0
+    for again in range(_AGAIN, _AGAIN + repeats):
+        task = Task(purpose="noise", stack=Stack(), split="confirm", cases=cases, repeat=again)
+        pairs = PairedOutcomes(known, await evaluator.evaluate(task))
+        discordant += len(pairs.fixed) + len(pairs.broken)
+        net += pairs.net
     return {
         "kind": "resampled",
-        "discordant": discordant,
-        "net": pairs.net,
-        "least_net_flips": least_net_flips(discordant, floor),
+        "discordant": discordant if repeats == 1 else discordant / repeats,
+        "net": net if repeats == 1 else net / repeats,
+        "least_net_flips": least_net_flips(discordant / repeats, floor),
+        **({} if repeats == 1 else {"repeats": repeats}),
     }
 
 
-def least_net_flips(discordant: int, floor: int) -> int:
+def least_net_flips(discordant: float, floor: int) -> int:
     """The least net flips that noise alone reaches in under 5% of analyses, and at least `floor`.
 
-    discordant : cases that differed between two measurements of the same stack. Each is a fair coin
+    discordant : cases that differed between two measurements of the same stack, or their mean over
+        several. Each is a fair coin
         under no effect, so net flips have the standard deviation sqrt(discordant).
     """
     return max(floor, math.floor(_LEVEL * math.sqrt(discordant)) + 1 if discordant else floor)

@@ -138,7 +138,11 @@ class Loop:
         noise = self.log.emit(
             "noise.recorded",
             await measure_noise(
-                self.evaluator, splits.confirm, state.confirm, settings.min_net_flips
+                self.evaluator,
+                splits.confirm,
+                state.confirm,
+                settings.min_net_flips,
+                settings.noise_repeats,
             ),
         )
         state.plateau.least = noise["least_net_flips"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal
 
 from framework.bounds import Bounded, above, at_least
 from framework.contracts import Sizes
@@ -26,6 +26,7 @@ class ImproveSettings(Bounded):
     best_of : drafts of which the best on OPTIMIZE goes on.
     min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; the
         measured noise may ask for more.
+    noise_repeats : A/A runs of the bare pipeline over which the noise is averaged.
     patience : interim analyses in a row without such a gain after which the loop stops; None for no
         such rule.
     prompt_chars : characters that all edits together may add to the reader's prompt.
@@ -50,6 +51,7 @@ class ImproveSettings(Bounded):
     max_promotions: Annotated[int | None, at_least(1)] = None
     best_of: Annotated[int, at_least(1)] = 1
     min_net_flips: Annotated[int, at_least(0)] = 2
+    noise_repeats: Annotated[int, at_least(1)] = 1
     patience: Annotated[int | None, at_least(1)] = 3
     prompt_chars: Annotated[int, at_least(0)] = 6_000
     consolidate: bool = True
@@ -69,6 +71,15 @@ class ImproveSettings(Bounded):
         together = sum(n for n in (self.optimize, self.confirm, self.test) if n is not None)
         if self.pool is not None and self.pool < together:
             raise ValueError(f"pool: {self.pool} given, less than the three splits together")
+
+    def identity(self) -> dict[str, Any]:
+        """What may change a measured value; one A/A run says nothing, so older runs keep theirs."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if not f.metadata.get("operational")
+            and not (f.name == "noise_repeats" and self.noise_repeats == 1)
+        }
 
     def sizes(self, planned: Sizes) -> Sizes:
         """The sizes as given, and where none are as planned.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from framework.contracts import Outcome
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.loops import replay_events
@@ -15,7 +19,8 @@ from framework.engine.run import execute
 from framework.records import Case
 from framework.registry import register
 from framework.store import JOURNAL
-from plugins.protocols.improve.gates import Plateau, least_net_flips
+from plugins.protocols.improve.evaluator import Evaluator, Task
+from plugins.protocols.improve.gates import Plateau, least_net_flips, measure_noise
 from tests.plugins.protocols.improve.scripted import (
     Finished,
     ScriptDomain,
@@ -130,3 +135,32 @@ def test_a_plateau_is_so_many_analyses_in_a_row_without_a_gain() -> None:
         plateau.note(net)
         assert plateau.reached is reached
     assert not Plateau(least=3, patience=None, barren=99).reached
+
+
+class Coins:
+    """An evaluator whose repeat n breaks the first n of four cases that were right."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    async def evaluate(self, task: Task) -> Sequence[Outcome]:
+        self.asked.append(task.repeat)
+        return outcomes([i >= task.repeat for i in range(4)])
+
+
+def outcomes(correct: Sequence[bool]) -> list[Outcome]:
+    return [Outcome(case_id=f"c{i}", kind="k", correct=c) for i, c in enumerate(correct)]
+
+
+@pytest.mark.parametrize(
+    ("repeats", "expected"),
+    [
+        (1, {"discordant": 1, "net": -1, "least_net_flips": 2}),
+        (3, {"discordant": 2.0, "net": -2.0, "least_net_flips": 3, "repeats": 3}),
+    ],
+)
+def test_the_noise_is_averaged_over_repeats(repeats: int, expected: dict[str, float]) -> None:
+    coins, known = Coins(), outcomes([True] * 4)
+    found = asyncio.run(measure_noise(cast(Evaluator, coins), (), known, 0, repeats))
+    assert found == {"kind": "resampled", **expected}
+    assert coins.asked == list(range(1, repeats + 1))
