@@ -22,11 +22,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.evidence import Job
 from framework.errors import UserError
-from framework.records import Row
 from framework.reporting.cells import entry_cell
 from framework.reporting.markdown import put_between_markers
-from framework.store.directory import ANSWERS, read_run
+from framework.store.directory import ANSWERS, FinishedRun, read_run
+from plugins.sections.confidence import reliability_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "language_model"
@@ -90,7 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="sweeps of --all; all without one")
     parser.add_argument("--replay", action="store_true", help="from the recorded answers alone")
     parser.add_argument("--cases", type=int, help=f"how many: {CASES}, with --all {FURTHER_CASES}")
-    parser.add_argument("--into", metavar="PATH#NAME", help="write the table there")
+    parser.add_argument(
+        "--into", action="append", default=[], metavar="PATH#NAME", help="write the table there"
+    )
     parser.add_argument("--all", action="store_true", help="more of it: hours")
     parser.add_argument("--path", help="of --all, for one NAME: the file of its domain")
     args = parser.parse_args(arguments)
@@ -98,8 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return further(args)
     name = f"language_model_{args.cases or CASES}" + ("_replayed" if args.replay else "")
     made = measured(name, [f"n_cases={args.cases or CASES}"], args.replay, RECORDED)
-    if args.into:
-        put_between_markers(args.into, made)
+    for place in args.into:
+        put_between_markers(place, made)
     return 0
 
 
@@ -122,8 +125,8 @@ def further(args: argparse.Namespace) -> int:
             words.append(f"domain.path={Path(args.path).absolute()}")
         name = f"lm_all_{cases}_{sweep_name}" + ("_replayed" if args.replay else "")
         made = measured(name, words, args.replay, RECORDED / "further")
-        if args.into:
-            put_between_markers(args.into, made)
+        for place in args.into:
+            put_between_markers(place, made)
     return 0
 
 
@@ -185,11 +188,11 @@ def table(directory: Path) -> str:
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
-        "seconds a call",
+        "calibration error (by chance)", "seconds a call",
     )  # fmt: skip
     lines = [columns, ("---",) * len(columns)]
     for run in sorted(runs, key=lambda run: _place(_arm(run.summary))):
-        lines.append(_line(run.path, run.summary, run.rows))
+        lines.append(_line(run))
     first = runs[0].summary
     said = first["run"]["answered_by"]
     n = first["run"]["n_cases"]
@@ -207,7 +210,8 @@ def _arm(summary: Mapping[str, Any]) -> str:
     return str(summary["run"]["arch"]).partition("(")[0]
 
 
-def _line(path: Path, summary: Mapping[str, Any], rows: Sequence[Row]) -> tuple[str, ...]:
+def _line(run: FinishedRun) -> tuple[str, ...]:
+    path, summary, rows = run.path, run.summary, run.rows
     answered = [row for row in rows if not row.error and not row.state]
     axes, n = summary["axes"], len(rows)
     decisions = Counter(row.decision for row in answered if row.decision).most_common(1)
@@ -229,8 +233,20 @@ def _line(path: Path, summary: Mapping[str, Any], rows: Sequence[Row]) -> tuple[
         *(cell.brief or cell.text for cell in cells),
         f"{decisions[0][0]}, {decisions[0][1]} of {len(answered)}" if decisions else "–",
         f"{sum(sure) / len(sure):.2f}" if sure else "–",
+        _calibration(run),
         f"{seconds:.0f}" if seconds else "–",
     )
+
+
+def _calibration(run: FinishedRun) -> str:
+    """The expected calibration error, and that of as sure an arm that is calibrated."""
+    found = reliability_of(
+        Job(path=run.path, summary=run.summary, manifest=run.manifest, rows=run.rows)
+    )
+    if found is None or found.ece is None:
+        return "–"
+    chance = f" ({found.ece_by_chance:.2f})" if found.ece_by_chance is not None else ""
+    return f"{found.ece:.2f}{chance}"
 
 
 def _answers(path: Path) -> Iterable[Mapping[str, Any]]:
