@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Final
 
 FRONT: Final = b"""---
@@ -97,3 +98,25 @@ answer: {items: results, text: memory, id: id, score: score}
 version: 2.2.1
 timeout_seconds: 60
 """
+
+
+def _of(text: bytes) -> bytes:
+    return struct.pack("<Q", len(text)) + text
+
+
+GGUF: Final = (
+    struct.pack("<4sIQQ", b"GGUF", 3, 1, 4)
+    + _of(b"general.architecture") + struct.pack("<I", 8) + _of(b"llama")
+    + _of(b"general.file_type") + struct.pack("<II", 4, 3)
+    + _of(b"llama.context_length") + struct.pack("<II", 4, 2048)
+    + _of(b"tokens") + struct.pack("<IIQ", 9, 8, 2) + _of(b"a") + _of(b"b")
+    + _of(b"weight") + struct.pack("<IQQIQ", 2, 8, 4, 0, 0)
+)  # fmt: skip
+AUDITED: Final = (
+    b'[{"question_id": "q1", "question": "Where?", "golden_answer": "Paris", "category": 4,'
+    b' "generated_answer": "Rome", "llm_judgments": {"judgment_1": true, "judgment_2": false}}]'
+)
+CALIBRATED: Final = (
+    b'{"set": "s", "identity": "x", "overrides": ["judge=rules"],'
+    b' "right": {"passed": 9, "n": 10}, "wrong": {"passed": 1, "n": 10}}'
+)

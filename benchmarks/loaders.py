@@ -20,9 +20,12 @@ from yaml import YAMLError
 
 from benchmarks import inputs
 from benchmarks.sealed import KEY, SealedRun
+from framework.analysis.sheets import read_labels
 from framework.contracts import Operation
+from framework.contracts.calibration import ErrorRates, calibration_in
 from framework.contracts.importer import Importer
 from framework.errors import UserError
+from framework.models.prices import prices, prices_digest
 from framework.registry import find, settings_of
 from framework.store import Journal, verify
 from framework.store.hypotheses import read_file
@@ -31,14 +34,18 @@ from framework.text.hunks import hunks_of
 from framework.text.reading import read_json, read_yaml
 from plugins.archs.external._mapping import AnswerPaths, SystemFailed
 from plugins.archs.external._recorded import Recorded
+from plugins.authors.scripted import ScriptedSettings
 from plugins.commands.leaderboard.bundle import CONTENTS, FORMAT, SIGNATURE, Refused, unpack
 from plugins.commands.leaderboard.rules import RULES, read_rules
 from plugins.domains.bank_support.actions import parsed
 from plugins.domains.governance.invariant import values_of
 from plugins.domains.regulated.hmda import margins_of
 from plugins.domains.regulated.loading import load_spec
+from plugins.judging.compare import judged_in_table
 from plugins.models._batches import lines_of
+from plugins.models.local.gguf import weights_of
 from plugins.protocols.improve.stack import Rejected, read_candidate
+from plugins.recipes.longhorizon._rows import read_rows
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FIXTURES: Final = ROOT / "tests" / "fixtures"
@@ -184,6 +191,19 @@ def _asked(questions: bytes, script: bytes | None = None) -> object:
         return _domain("text_to_sql", questions=str(file))(path)
 
 
+def _audited(data: bytes) -> object:
+    """A calibration set whose three files are this one."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in ("errors", "wrong_answers_v1", "wrong_answers_v2"):
+            (Path(scratch) / f"{name}.json").write_bytes(data)
+        plugin = find("calibration", "locomo_audit")
+        return list(plugin.cls(settings_of(plugin, {"path": scratch})).answers())
+
+
+def _calibrated(path: Path) -> object:
+    return ErrorRates.read(str(path), "x"), calibration_in(str(path))
+
+
 def _archive() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -321,5 +341,28 @@ LOADERS: Final[Mapping[str, Loader | SealedRun]] = {
     "bundle (run)": SealedRun(),
     "hmda": Loader(_of_file(margins_of, "lar.csv"), (FIXTURES / "hmda" / "lar.csv").read_bytes()),
     "board": Loader(_of_file(lambda path: read_rules(path.parent), RULES), inputs.RULES),
+    "gguf": Loader(_of_file(weights_of.__wrapped__, "m.gguf"), inputs.GGUF),
+    "locomo_audit": Loader(_audited, inputs.AUDITED),
+    "scripted": Loader(
+        _of_file(lambda path: ScriptedSettings(path=str(path)).script, "drafts.yaml"),
+        b"- seam: score\n  expression: recency + 1\n- some text\n",
+    ),
+    "judges": Loader(
+        _of_file(judged_in_table, "judges.csv"), b"case_id,arm,a_FRP,b_FRP\nc1,x,0.5,1\nc2,x,0,1\n"
+    ),
+    "sheet": Loader(
+        _of_file(lambda path: read_labels(path, float, "a number"), "sheet.csv"),
+        b'id,text,label\na,"one\ntwo",1\nb,three,0.5\n',
+    ),
+    "longhorizon": Loader(
+        _of_file(read_rows, "rows.csv"),
+        b"stage,case_id,condition,budget,strictness,gt,decision,FRP,RCS,EDA,CRR\n"
+        b"stage2,c1,raw,loose,,PAY,PAY in full,1,0.5,0,1\n",
+    ),
+    "prices": Loader(
+        _of_file(lambda p: (prices.__wrapped__(p), prices_digest.__wrapped__(p)), "p.yaml"),
+        b"models:\n  m: {input: 1.0, output: 2.0, cached: 0.1}\n",
+    ),
+    "calibration": Loader(_of_file(_calibrated, "c.json"), inputs.CALIBRATED),
 }  # fmt: skip
 """Every loader by its name."""

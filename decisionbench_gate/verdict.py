@@ -6,7 +6,6 @@ of the command line, and a caller that only collects tests imports nothing heavy
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -71,7 +70,12 @@ def judge(
     given = [f"gate.baseline={baseline}", f"gate.margin={margin}"]
     given += [f"gate.axes=[{','.join(axes)}]"] if axes else []
     measure([*overrides, *given], run=run, cwd=cwd)
-    gate = json.loads((run / "summary.json").read_text(encoding="utf-8"))["gate"]
+    from framework.text.reading import read_json  # nothing of it where tests are only collected
+
+    try:
+        gate = read_json((run / "summary.json").read_text(encoding="utf-8"))["gate"]
+    except ValueError as error:
+        raise NoVerdict(f"{run / 'summary.json'}: {error}") from None
     if gate["passed"] is None:
         raise NoVerdict(gate["reason"])
     return Verdict(status=_status(gate), reason=gate["reason"], run=run)

@@ -67,7 +67,7 @@ def read_labels(path: Path, meant: Callable[[str], T], hint: str) -> dict[str, T
                 if row["id"] in labels:
                     raise DataError(path, line, f"id {row['id']} is there twice")
                 labels[row["id"]] = found
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: can't be read: {error}") from None
     if not labels:
         raise UserError(f"{path}: no label yet; write {hint} into the column label")

@@ -82,10 +82,10 @@ class ErrorRates:
             of = content["identity"]
         except OSError as error:
             raise UserError(f"{where}: can't be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise UserError(f"{where} was not written by `calibrate JUDGE --out`") from None
         if of != judge:
-            made = " ".join(content.get("overrides", ()))
+            made = " ".join(map(str, content.get("overrides", ())))
             raise UserError(
                 f"{where} is of another judge, {made}: model, prompts and settings must be those "
                 "that it was measured with"

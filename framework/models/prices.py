@@ -12,7 +12,7 @@ import yaml
 
 from framework.errors import DataError
 from framework.models.cache import Response
-from framework.text.canonical import digest
+from framework.text.canonical import CanonicalError, digest
 from framework.text.reading import read_yaml
 
 PRICES: Final = Path(__file__).resolve().parents[2] / "conf" / "prices.yaml"
@@ -61,14 +61,17 @@ def no_price(name: str) -> str:
 @cache
 def prices_digest(path: Path = PRICES) -> str:
     """Digest of all prices, for the record of a run."""
-    return digest(_models(path))
+    try:
+        return digest(_models(path))
+    except CanonicalError as error:  # a date, .inf
+        raise DataError(path, None, f"no list of prices: {error}") from None
 
 
 def _models(path: Path) -> Mapping[str, Any]:
     try:
         loaded = read_yaml(path.read_text(encoding="utf-8"))
         models = loaded["models"]
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise DataError(path, None, f"no list of prices: {error}") from None
     if not isinstance(models, dict):
         raise DataError(path, None, "models: prices by model id expected")
@@ -80,5 +83,5 @@ def _price(path: Path, name: str, entry: Any) -> Price:
         given = entry["input"]
         four = {"cached": given, "written": given, **entry, "output": entry["output"]}
         return Price(**{name: float(four[name]) for name in Price.__slots__})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(path, None, f"{name}: {error}") from None

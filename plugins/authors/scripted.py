@@ -11,7 +11,7 @@ from typing import Any
 from framework.contracts import Assignment, Author, Client
 from framework.errors import DataError, UserError
 from framework.registry import register
-from framework.text.canonical import canonical_json, digest
+from framework.text.canonical import CanonicalError, canonical_json, digest
 from framework.text.reading import read_yaml
 
 
@@ -41,7 +41,10 @@ class ScriptedSettings:
                 raise DataError(Path(self.path), None, f"not YAML: {error}") from None
             if not isinstance(drafts, list):
                 raise DataError(Path(self.path), None, "a list of drafts expected")
-        return tuple(d if isinstance(d, str) else canonical_json(d) for d in drafts)
+        try:
+            return tuple(d if isinstance(d, str) else canonical_json(d) for d in drafts)
+        except CanonicalError as error:  # a date, a set, .inf
+            raise UserError(f"author.{'path' if self.path else 'drafts'}: {error}") from None
 
     def identity(self) -> Mapping[str, Any]:
         """What the drafts say, wherever they are from."""

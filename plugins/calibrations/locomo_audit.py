@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from framework.contracts.calibration import CalibrationSet, KnownAnswer
 from framework.errors import DataError, UserError
 from framework.registry import register
 from framework.store.former import read_json
 
+T = TypeVar("T")
 _KINDS: Final = {
     "1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop", "5": "adversarial",
 }  # fmt: skip
@@ -39,17 +41,15 @@ class LocomoAudit(CalibrationSet[LocomoAuditSettings]):
     """
 
     def answers(self) -> Iterator[KnownAnswer]:
-        doubted = {entry["question_id"] for entry in self._read("errors")}
+        doubted = set(self._read("errors", lambda entry: str(entry["question_id"])))
         for version, sort in _WRONG.items():
-            for entry in self._read(f"wrong_answers_{version}"):
-                verdicts = list(entry["llm_judgments"].values())
-                passed = sum(verdicts) * 2 > len(verdicts)
-                yield _known(entry, entry["generated_answer"], sort, recorded=passed)
-        for entry in self._read("wrong_answers_v1"):
-            if entry["question_id"] not in doubted:
-                yield _known(entry, entry["golden_answer"], "right: the key's own words")
+            yield from self._read(f"wrong_answers_{version}", partial(_judged, sort=sort))
+        for question, known in self._read("wrong_answers_v1", _right):
+            if question not in doubted:
+                yield known
 
-    def _read(self, name: str) -> list[dict[str, Any]]:
+    def _read(self, name: str, made: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+        """What is made of each entry of a file. Raises DataError naming the entry it fails for."""
         folder = Path(self.settings.path).expanduser()
         found = sorted(folder.glob(f"{name}*.json"))
         if not found:
@@ -60,7 +60,24 @@ class LocomoAudit(CalibrationSet[LocomoAuditSettings]):
             raise DataError(found[0], None, f"not JSON: {error}") from None
         if not isinstance(content, list):
             raise DataError(found[0], None, "a list of answers expected")
-        return content
+        for number, entry in enumerate(content, start=1):
+            try:
+                yield made(entry)
+            except (AttributeError, KeyError, TypeError) as error:
+                raise DataError(found[0], None, f"entry {number}: {error!r}") from None
+
+
+def _judged(entry: dict[str, Any], sort: str) -> KnownAnswer:
+    verdicts = list(entry["llm_judgments"].values())
+    if not all(isinstance(verdict, bool) for verdict in verdicts):
+        raise TypeError("llm_judgments: true or false expected")
+    passed = sum(verdicts) * 2 > len(verdicts)
+    return _known(entry, entry["generated_answer"], sort, recorded=passed)
+
+
+def _right(entry: dict[str, Any]) -> tuple[str, KnownAnswer]:
+    known = _known(entry, entry["golden_answer"], "right: the key's own words")
+    return str(entry["question_id"]), known
 
 
 def _known(

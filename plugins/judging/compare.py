@@ -90,7 +90,7 @@ def judged_in_table(path: Path) -> list[Judged]:
                         if key in by_axis:
                             raise DataError(path, reader.line_num, f"{column}: judged twice")
                         by_axis[key] = _number(path, reader.line_num, column, text)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: can't be read: {error}") from None
     return [Judged(judge=judge, values=values) for judge, values in found.items()]
 

@@ -80,3 +80,13 @@ def test_the_command_gets_the_gate_and_replaces_a_run(
     assert command[1:4] == ["-P", "-m", "framework"]
     wanted = {"n_cases=9", "gate.baseline=x", "gate.axes=[frp,rcs]", "gate.margin=0.1"}
     assert wanted <= set(command)
+
+
+def test_a_summary_with_a_key_twice_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    answered(monkeypatch, {"passed": True})
+    twice = '{"gate": {"passed": true, "passed": false, "reason": ""}}'
+    monkeypatch.setattr(json, "dumps", lambda _: twice)
+    with pytest.raises(NoVerdict, match="stands twice"):
+        judge(["domain=loan"], baseline="bm25", axes=[], margin=0.05, run=tmp_path / "run")

@@ -19,6 +19,10 @@ _NUMBERS: Final = {
 }  # fmt: skip
 _TEXT: Final = 8
 _LIST: Final = 9
+_LONGEST_TEXT: Final = 2**24
+"""Bytes; a chat's template takes some ten thousand."""
+_MOST_DIMENSIONS: Final = 8
+"""The format has four."""
 _QUANTISATIONS: Final = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
     11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
@@ -55,16 +59,19 @@ def weights_of(path: Path) -> Weights:
                 raise ValueError("not a GGUF file of version 2 or 3")
             head = {_text(file): _value(file, _number(file, "I")) for _ in range(n_entries)}
             parameters = sum(_elements(file) for _ in range(n_tensors))
-    except (OSError, ValueError, struct.error, KeyError, UnicodeDecodeError) as error:
+            kind = head.get("general.architecture", "")
+            quantisation = _QUANTISATIONS.get(head.get("general.file_type", -1), "unknown")
+            context = int(head.get(f"{kind}.context_length", 0))
+    except (
+        OSError, ValueError, struct.error, KeyError, TypeError, OverflowError, RecursionError
+    ) as error:  # fmt: skip
         raise UserError(f"model.path: {path}: no model that can be read: {error}") from None
-    kind = head.get("general.architecture", "")
-    quantisation = _QUANTISATIONS.get(head.get("general.file_type", -1), "unknown")
     return Weights(
         name=path.stem.removesuffix(quantisation).rstrip("-_."),
         parameters=parameters,
         quantisation=quantisation,
         digest=digest_file(path),
-        context=int(head.get(f"{kind}.context_length", 0)),
+        context=context,
     )
 
 
@@ -73,7 +80,10 @@ def _number(file: BinaryIO, form: str) -> Any:
 
 
 def _text(file: BinaryIO) -> str:
-    return file.read(_number(file, "Q")).decode("utf-8", "replace")
+    size = _number(file, "Q")
+    if size > _LONGEST_TEXT:
+        raise ValueError(f"a text of {size:,} bytes")
+    return file.read(size).decode("utf-8", "replace")
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
@@ -88,8 +98,10 @@ def _value(file: BinaryIO, kind: int) -> Any:
 def _elements(file: BinaryIO) -> int:
     """How many numbers the tensor has that is told of here."""
     _text(file)
-    n = 1
-    for _ in range(_number(file, "I")):
+    n, dimensions = 1, _number(file, "I")
+    if dimensions > _MOST_DIMENSIONS:
+        raise ValueError(f"a tensor of {dimensions:,} dimensions")
+    for _ in range(dimensions):
         n *= _number(file, "Q")
     file.read(12)  # its type and place
     return n

@@ -62,8 +62,8 @@ def read_rows(path: Path) -> list[Recorded]:
 
     Raises:
         UserError: no such file.
-        DataError: a missing column, a value that is no number in [0, 1], or a row that is there
-            twice.
+        DataError: no CSV, a missing column, a value that is no number in [0, 1], or a row that
+            is there twice.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -74,6 +74,8 @@ def read_rows(path: Path) -> list[Recorded]:
             rows = [_row(path, reader.line_num, line) for line in reader]
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(path, None, f"not a CSV file: {error}") from None
     seen: set[tuple[str, str, str]] = set()
     for number, row in enumerate(rows, start=2):
         key = (row.arm, row.budget, row.case_id)
