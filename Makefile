@@ -14,8 +14,9 @@ STAMP := .venv/.installed
 PIP_INSTALL := $(PY) -m pip install -qq --no-compile --disable-pip-version-check -c constraints.txt
 
 # LOCKED=1 installs the very files that constraints.lock names by their hashes, and no others:
-# Python 3.11 on Linux x86_64.
+# Python 3.11 on Linux x86_64; elsewhere it says so and installs as without.
 LOCKED ?=
+OF_LOCK := 'import platform as p, sys; sys.exit((sys.version_info[:2], p.system(), p.machine()) != ((3, 11), "Linux", "x86_64"))'
 PIP_LOCKED := $(PY) -m pip install -qq --no-compile --disable-pip-version-check --require-hashes --no-deps --no-build-isolation
 
 # What `make run` composes: any overrides of a run.
@@ -39,7 +40,11 @@ $(STAMP): pyproject.toml constraints.txt constraints.lock
 		|| { echo "make setup: $(PYTHON) is older than Python 3.11; choose another with PYTHON=..." >&2; exit 1; }
 	@echo "setup: installing into .venv (about a minute)"
 	@$(PYTHON) -m venv .venv
-	@if [ -n "$(LOCKED)" ]; then \
+	@locked="$(LOCKED)"; \
+	if [ -n "$$locked" ] && ! $(PY) -c $(OF_LOCK); then \
+		echo "setup: constraints.lock is for Python 3.11 on Linux x86_64; installing without it" >&2; locked=; \
+	fi; \
+	if [ -n "$$locked" ]; then \
 		$(PIP_LOCKED) -r <(grep ^setuptools= constraints.lock) && $(PIP_LOCKED) -r constraints.lock \
 			&& $(PIP_INSTALL) --no-build-isolation --no-deps -e .; \
 	else \
