@@ -350,10 +350,11 @@ class Served(ABC, Generic[S]):
             if account and reserved and response.stop == "unfit":
                 account.release(reserved)
             elif account and reserved:
+                worse = charged(response, body, self.most_out)
                 account.commit(
                     reserved,
-                    self.cost(response) * self.paid_share,
-                    response.tokens_in + response.tokens_out,
+                    self.cost(worse) * self.paid_share,
+                    worse.tokens_in + worse.tokens_out,
                 )
             self._throttle.leave(started)
             return response
@@ -429,6 +430,17 @@ def believed(response: Response, body: Mapping[str, Any], most_out: int) -> Resp
         tokens_out=min(tokens_out, max(own, most_out)),
         tokens_cached=kept,
         tokens_written=written,
+    )
+
+
+def charged(response: Response, body: Mapping[str, Any], most_out: int) -> Response:
+    """What caps count of a response: of the server's counts and ours the higher, each."""
+    own_in = likely_tokens("".join(_texts([body.get(part) for part in _ASKED_IN])))
+    own_out = min(likely_tokens(response.text), most_out)
+    return replace(
+        response,
+        tokens_in=max(response.tokens_in, own_in),
+        tokens_out=max(response.tokens_out, own_out),
     )
 
 

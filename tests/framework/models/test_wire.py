@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -136,6 +137,18 @@ def test_a_count_of_tokens_that_can_be_stays(provider: str) -> None:
         response = asked(provider, url)
     assert response.tokens_in == (60 if provider == "openai" else 110)
     assert (response.tokens_out, response.tokens_cached) == (190, 50)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_caps_count_the_higher_of_two_counts(provider: str) -> None:
+    body = {"system": "", "messages": [{"role": "user", "content": "word " * 100}]}
+    with serving(sends(body_of("word " * 200, usage_of(60, 110)))) as url:
+        told = asked(provider, url)
+    counted = transport.charged(told, body, 500)
+    assert (told.tokens_out, counted.tokens_out) == (110, 201)
+    assert counted.tokens_in >= 100 > told.tokens_in
+    more = replace(told, tokens_in=900, tokens_out=400)
+    assert transport.charged(more, body, 500) == more
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
