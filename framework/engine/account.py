@@ -59,7 +59,7 @@ def joint_account(plan: Plan, directory: Path, jobs: Sequence[State]) -> str:
     joint = _opened(plan, directory, None)
     for job in jobs:
         own = _opened(plan, own_files(job.path), job.started.get("account"))
-        joint.take_over(own.total())
+        joint.take_over(own)
         own.close()
     joint.close()
     return joint.scope

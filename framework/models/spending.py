@@ -30,7 +30,10 @@ CREATE TABLE IF NOT EXISTS spent (
 CREATE TABLE IF NOT EXISTS held (
     id INTEGER PRIMARY KEY, scope TEXT NOT NULL, pid INTEGER NOT NULL, tokens INTEGER NOT NULL,
     usd REAL NOT NULL
-)
+);
+CREATE TABLE IF NOT EXISTS doubted (
+    scope TEXT PRIMARY KEY, tokens INTEGER NOT NULL, usd REAL NOT NULL
+) WITHOUT ROWID
 """
 _POLL_S: Final = 0.05
 
@@ -111,11 +114,20 @@ class Spending:
             with suppress(TimeoutError):  # another process may have ended its call: look again
                 await asyncio.wait_for(self._freed.wait(), _POLL_S)
 
-    def commit(self, reserved: Reservation, usd: float, tokens: int) -> None:
-        """The call was answered and took this."""
+    def commit(
+        self, reserved: Reservation, usd: float, tokens: int, doubted: tuple[float, int] = (0.0, 0)
+    ) -> None:
+        """The call was answered and took this; `doubted` more, in dollars and tokens, for caps."""
+        if any(doubted):
+            self._doubt(*doubted)
         self._close(
             reserved, "calls = calls + 1, tokens = tokens + ?, usd = usd + ?", (tokens, usd)
         )
+
+    @property
+    def capped(self) -> bool:
+        """Whether anything is capped."""
+        return self.max_usd is not None or self.max_tokens is not None
 
     def release(self, reserved: Reservation) -> None:
         """The call was turned away: nothing was billed."""
@@ -129,8 +141,11 @@ class Spending:
             (reserved.tokens, reserved.usd),
         )
 
-    def take_over(self, spent: Spent) -> None:
+    def take_over(self, other: Spending) -> None:
         """Count what was spent on another account as spent on this one."""
+        if (spent := other.total()) == Spent():
+            return
+        self._doubt(*other._sums("doubted"))
         columns = Spent.__slots__
         change = ", ".join(f"{name} = {name} + ?" for name in columns)
         values = [getattr(spent, name) for name in columns]
@@ -162,18 +177,17 @@ class Spending:
         return Spent(**dict(zip(Spent.__slots__, found, strict=True)))
 
     def _try(self, usd: float, tokens: int) -> Reservation | None:
-        capped = self.max_usd is not None or self.max_tokens is not None
-        if capped:
+        if self.capped:
             self._execute("BEGIN IMMEDIATE")
         try:
-            if capped and not self._fits(usd, tokens):
+            if self.capped and not self._fits(usd, tokens):
                 return None
             cursor = self._execute(
                 "INSERT INTO held (scope, pid, tokens, usd) VALUES (?, ?, ?, ?)",
                 (self.scope, os.getpid(), tokens, usd),
             )
         finally:
-            if capped:
+            if self.capped:
                 self._execute("COMMIT")
         assert cursor.lastrowid is not None
         self._own.add(cursor.lastrowid)
@@ -181,20 +195,33 @@ class Spending:
 
     def _fits(self, usd: float, tokens: int) -> bool:
         spent = self._spent()
-        held_usd, held_tokens = self._execute(
-            "SELECT coalesce(sum(usd), 0), coalesce(sum(tokens), 0) FROM held WHERE scope = ?",
-            (self.scope,),
-        ).fetchone()
+        held_usd, held_tokens = self._sums("held")
+        more_usd, more_tokens = self._sums("doubted")
         if self.max_usd is not None and (
-            spent.usd + spent.lost_usd + held_usd + usd > self.max_usd
+            spent.usd + spent.lost_usd + more_usd + held_usd + usd > self.max_usd
         ):
             return False
         return self.max_tokens is None or (
-            spent.tokens + spent.lost_tokens + held_tokens + tokens <= self.max_tokens
+            spent.tokens + spent.lost_tokens + more_tokens + held_tokens + tokens <= self.max_tokens
         )
 
+    def _doubt(self, usd: float, tokens: int) -> None:
+        self._execute(
+            "INSERT INTO doubted VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE "
+            "SET tokens = tokens + excluded.tokens, usd = usd + excluded.usd",
+            (self.scope, tokens, usd),
+        )
+
+    def _sums(self, table: str) -> tuple[float, int]:
+        """Dollars and tokens of this account in a table."""
+        asked = f"SELECT coalesce(sum(usd), 0), coalesce(sum(tokens), 0) FROM {table}"
+        usd, tokens = self._execute(f"{asked} WHERE scope = ?", (self.scope,)).fetchone()
+        return usd, tokens
+
     def _reached(self, spent: Spent, usd: float, tokens: int) -> str:
-        used_usd, used_tokens = spent.usd + spent.lost_usd, spent.tokens + spent.lost_tokens
+        more_usd, more_tokens = self._sums("doubted")
+        used_usd = spent.usd + spent.lost_usd + more_usd
+        used_tokens = spent.tokens + spent.lost_tokens + more_tokens
         if self.max_usd is not None and used_usd + usd > self.max_usd:
             return (
                 f"max_cost_usd={self.max_usd:g}: ${used_usd:.4f} spent, and the next call could "

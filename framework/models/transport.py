@@ -350,12 +350,14 @@ class Served(ABC, Generic[S]):
             if account and reserved and response.stop == "unfit":
                 account.release(reserved)
             elif account and reserved:
-                worse = charged(response, body, self.most_out)
-                account.commit(
-                    reserved,
-                    self.cost(worse) * self.paid_share,
-                    worse.tokens_in + worse.tokens_out,
-                )
+                usd = self.cost(response) * self.paid_share
+                took = response.tokens_in + response.tokens_out
+                doubted = (0.0, 0)
+                if account.capped:
+                    worse = charged(response, body, self.most_out)
+                    more = worse.tokens_in + worse.tokens_out - took
+                    doubted = (self.cost(worse) * self.paid_share - usd, more)
+                account.commit(reserved, usd, took, doubted)
             self._throttle.leave(started)
             return response
 

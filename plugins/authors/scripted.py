@@ -44,7 +44,9 @@ class ScriptedSettings:
         try:
             return tuple(d if isinstance(d, str) else canonical_json(d) for d in drafts)
         except CanonicalError as error:  # a date, a set, .inf
-            raise UserError(f"author.{'path' if self.path else 'drafts'}: {error}") from None
+            if self.path:
+                raise DataError(Path(self.path), None, f"not drafts: {error}") from None
+            raise UserError(f"author.drafts: {error}") from None
 
     def identity(self) -> Mapping[str, Any]:
         """What the drafts say, wherever they are from."""

@@ -56,6 +56,8 @@ class LocomoAudit(CalibrationSet[LocomoAuditSettings]):
             raise UserError(f"calibration.path: {folder} holds no {name}*.json")
         try:
             content = read_json(found[0].read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise UserError(f"{found[0]}: can't be read: {error.strerror}") from None
         except ValueError as error:
             raise DataError(found[0], None, f"not JSON: {error}") from None
         if not isinstance(content, list):

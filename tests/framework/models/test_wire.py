@@ -7,6 +7,7 @@ import json
 import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from framework.contracts import Prompt
 from framework.errors import DoesNotFit, ModelError, StopRun
 from framework.models import transport
 from framework.models.llm import LLM
+from framework.models.spending import Spending, spent_on
 from framework.models.wire import retry_after
 from framework.records import Usage
 from plugins.models.anthropic import Anthropic, AnthropicSettings
@@ -149,6 +151,31 @@ def test_caps_count_the_higher_of_two_counts(provider: str) -> None:
     assert counted.tokens_in >= 100 > told.tokens_in
     more = replace(told, tokens_in=900, tokens_out=400)
     assert transport.charged(more, body, 500) == more
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("cap", [8_000, None])
+def test_a_cap_holds_against_a_server_that_says_fewer_tokens(
+    provider: str, cap: int | None, tmp_path: Path
+) -> None:
+    account = Spending(tmp_path / "s.sqlite", "run", max_tokens=cap)
+    n, stopped = 20, False
+    with serving(sends(body_of("word " * 200, usage_of(5, 110)))) as url, spent_on(account):
+        for _ in range(n):
+            try:
+                asked(provider, url, max_tokens=500)
+            except StopRun:
+                stopped = True
+                break
+    spent = account.total()
+    again = Spending(tmp_path / "s.sqlite", "run", max_tokens=cap)
+    assert stopped is (cap is not None)
+    assert spent.tokens % spent.calls == 0, "what is told is the ledger's"
+    assert 110 <= spent.tokens // spent.calls < 201
+    assert account._sums("doubted")[1] == (91 * spent.calls if cap else 0)
+    assert again._sums("doubted") == account._sums("doubted")
+    account.close()
+    again.close()
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
