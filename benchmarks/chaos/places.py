@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -214,3 +214,70 @@ for _kind, _spec in (
         path = "spec.yaml" if spec else "/dev/zero"
         told = place.run("run", "domain=loan", f"domain.spec={path}", "tracking=none")
         return told + "; OWNED" * (place.path / "owned").exists()
+
+
+for _what, _words in (
+    ("given as the name of its variable", (f"model.api_key_env={MARKER}",)),
+    ("given in the query of base_url", (f"model.base_url='http://127.0.0.1:9/v1?key={MARKER}'",)),
+):
+
+    @fault("key", _what)
+    def _key(place: Place, words: tuple[str, ...] = _words) -> str:
+        return place.run(*asking("http://127.0.0.1:9"), *words)
+
+    @fault("key", f"{_what}, where no variable has it")
+    def _unknown(place: Place, words: tuple[str, ...] = _words) -> str:
+        keys = {"OPENAI_API_KEY": "another-key-0123456789", "ANTHROPIC_API_KEY": ""}
+        return place.run(*asking("http://127.0.0.1:9"), *words, env=keys)
+
+
+def _twice(run: Path) -> None:
+    file = run / "manifest.json"
+    file.write_bytes(file.read_bytes().replace(b"{", b'{"seed": 8, ', 1))
+
+
+def _like_a_report(run: Path) -> None:
+    (run / "report.x").write_text(_OWN)
+
+
+def _in_baseline(run: Path) -> None:
+    (run / "baseline").mkdir()
+    (run / "baseline" / "x").write_text(_OWN)
+
+
+for _what, _change in (
+    ("a key put before its like in manifest.json", _twice),
+    ("a file named report.x", _like_a_report),
+    ("a file in baseline/", _in_baseline),
+):
+
+    @fault("finished run", f"{_what}, then verified")
+    def _tampered(place: Place, change: Callable[[Path], None] = _change) -> str:
+        run = _run(place)
+        change(run)
+        told = place.run("verify", "r")
+        return f"{told}; {place.said[-2].splitlines()[0]}" if place.said[-2] else told
+
+
+_BOMB = "x0: &x0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10)}]\n" for n in range(1, 10)
+)
+
+
+@fault("files", "aliases that make 10^10 values, in a directory of hydra.searchpath")
+def _searched(place: Place) -> str:
+    (place.path / "mine" / "arch").mkdir(parents=True)
+    (place.path / "mine" / "arch" / "bomb.yaml").write_text(_BOMB)
+    return place.run("run", *RUN, "hydra.searchpath=[file://mine]", "arch=bomb")
+
+
+@fault("finished run", "the disk is full, then reported")
+def _unwritable(place: Place) -> str:
+    _run(place)
+    return place.ended(place.start("report", "r", file_bytes=0))
+
+
+@fault("run", "the disk is full while it goes on, then resumed")
+def _full(place: Place) -> str:
+    ended = place.ended(place.start("run", *RUN, "report=false", file_bytes=12_000))
+    return f"{ended}; {place.run('run', 'resume=r')}; {place.run('verify', 'r')}"
