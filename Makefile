@@ -24,7 +24,7 @@ RUN_ARGS ?= +experiment=quickstart
 # Further arguments for pytest, e.g. `make test ARGS="-k budget -x"`.
 ARGS ?=
 # Tests with a target of their own.
-ELSEWHERE := not browser and not postgresql and not local and not typescript and not interpreters and not ray and not inspect
+ELSEWHERE := not browser and not postgresql and not local and not typescript and not interpreters and not ray and not inspect and not peers
 # Processes for `make test`; the other tiers run one test at a time, as they measure or kill.
 WORKERS ?= 2
 
@@ -136,7 +136,7 @@ ray: setup ## install Ray and run shards on a cluster of two nodes, five minutes
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
 .PHONY: ci-extras
-ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai where absent, run their tests; other Pythons
+ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai, peers where absent, run their tests; other Pythons
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
@@ -149,8 +149,9 @@ ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai where a
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	@$(PY) -c "import inspect_ai" 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect]'
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(ARGS)
+	@$(PY) -c "import bm25s, inspect_ai, networkx" 2>/dev/null \
+		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench]'
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters or inspect or peers" -rs --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import glob
+import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from framework.rows import measured
 from framework.store.directory import load_state
@@ -66,6 +70,67 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+def test_the_container_copies_every_package_and_runs_a_script_that_is_there() -> None:
+    """Nothing here can build it: what it names has to be what pyproject.toml names."""
+    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = project["tool"]["setuptools"]["packages"]["find"]["include"]
+    copied = [(one, other) for one, other in re.findall(r"^COPY (\w+) (\w+)$", text, re.MULTILINE)]
+    assert sorted(copied) == sorted((name, name) for name in (one.rstrip("*") for one in named))
+    assert sorted(PACKAGES) == sorted(name for name, _ in copied)
+    (entry,) = re.findall(r'^ENTRYPOINT \["(\S+)"\]$', text, re.MULTILINE)
+    module, _, function = project["project"]["scripts"][entry].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+    (files,) = re.findall(r"^COPY (pyproject.toml .*) \./$", text, re.MULTILINE)
+    assert all((ROOT / name).is_file() for name in [*files.split(), "constraints.txt"])
+
+
+def act(python: Path, repository: Path, **given: str) -> tuple[int, str]:
+    """Status and output of the Action's last step, as GitHub runs it, with defaults elsewhere."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    last = action["runs"]["steps"][-1]
+    inputs = {name.upper(): str(one.get("default", "")) for name, one in action["inputs"].items()}
+    env = {**outside(), **{name: inputs.get(name, "") for name in last["env"]}, **given}
+    env["PATH"] = f"{python.parent}:{env['PATH']}"
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", last["run"]],
+        cwd=repository, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    done = run("git", *who, *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def assert_acts(python: Path, place: Path) -> None:
+    """The Action passes a pull request that changes no memory and fails one that spoils it."""
+    upstream, clone = place / "upstream", place / "clone"
+    option = upstream / "conf" / "arch" / "mine.yaml"
+    option.parent.mkdir(parents=True)
+    option.write_text("plugin: oracle\n", encoding="utf-8")
+    git(upstream, "init", "-q")
+    git(upstream, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(upstream, "add", "conf")
+    git(upstream, "commit", "-qm", "A memory that keeps all")
+    base = git(upstream, "rev-parse", "HEAD")
+    git(place, "clone", "-q", str(upstream), str(clone))
+    words = "--config-dir=conf arch=mine domain=loan budget=loose\nn_cases=80 protocol=retrieve"
+    given = {"OVERRIDES": words, "AXES": "surface_ceiling", "BASE": base}
+    began = time.monotonic()
+    status, said = act(python, clone, **given)
+    print(f"the Action's last step, base and pull request: {time.monotonic() - began:.1f} s")
+    assert status == 0, said
+    assert said.startswith("memory gate: passed"), said
+    (clone / "conf" / "arch" / "mine.yaml").write_text("plugin: none\n", encoding="utf-8")
+    status, said = act(python, clone, **given)
+    assert status == 3, said
+    assert "memory gate: worse" in said
+
+
 def commands() -> list[str]:
     """What the README's block of first commands says, up to the comparison of its sweep."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -100,8 +165,11 @@ def test_the_readme_runs_where_only_the_wheel_was_installed(
     pinned = ("-c", ROOT / "constraints.txt")
     # Python compiles what it imports when it does.
     quickly = ("-q", "--no-compile")
+    began = time.monotonic()
     got = run(bin_ / "python", "-m", "pip", "install", *quickly, *pinned, wheel, cwd=tmp_path)
     assert got.returncode == 0, got.stderr
+    print(f"pip install: {time.monotonic() - began:.1f} s")
+    assert_acts(bin_ / "python", tmp_path / "action")
     empty = tmp_path / "empty"
     empty.mkdir()
     first, sweep, *_ = given = commands()

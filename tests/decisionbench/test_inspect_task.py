@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 
 import run as command
 from framework.engine.dry_run import dry_run_of
+from framework.registry import plugins
 from framework.rows import Row
 from framework.store.directory import load_finished
 from framework.testing.server import ModelServer
@@ -212,3 +213,31 @@ def test_a_log_is_scored_again_from_what_it_holds(measured: Measured) -> None:
     words += ["--scorer", "decisionbench/axes", "-S", f"overrides={given}"]
     inspecting([str(Path(sys.executable).with_name("inspect")), *words], measured.place)
     agree(_read(again), measured.rows["loan"])
+
+
+def generated() -> list[str]:
+    """Domains whose cases need no data of the user's, as their settings say."""
+    found = []
+    for one in plugins("domain"):
+        needs_data = "sha256" in {field.name for field in fields(one.settings)}
+        if not needs_data and one.name != "lifecycle":  # protocol=lifecycle alone
+            found.append(one.name)
+    return [*found, "loan", "claims", "prior_authorization"]
+
+
+def test_every_generated_domain_is_a_task(measured: Measured) -> None:
+    code = (
+        "import json, sys; from decisionbench.inspect_task import domain; "
+        "made = {name: domain(name, 'bm25', n_cases=2).dataset for name in sys.argv[1:]}; "
+        "print(json.dumps({n: [[s.id, s.input[-1].text, s.target] for s in d] "
+        "for n, d in made.items()}))"
+    )
+    names = generated()
+    assert {"loan", "codebase", "governance", "text_to_sql"} <= set(names)
+    found = json.loads(
+        inspecting([sys.executable, "-c", code, *names], measured.place).splitlines()[-1]
+    )
+    assert found.keys() == set(names)
+    for name, samples in found.items():
+        assert len({id_ for id_, _, _ in samples}) == 2, name
+        assert all(question.strip() for _, question, _ in samples), name

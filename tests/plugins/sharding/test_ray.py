@@ -48,6 +48,14 @@ def measured_cases(place: Path) -> int:
     )
 
 
+def resumed_shards(run_directory: Path) -> int:
+    """Shards of a merged run that went on after they had been left in the midst of their cases."""
+    return sum(
+        b'"type":"run.resumed"' in path.read_bytes()
+        for path in run_directory.glob(f"shards/*/{JOURNAL}")
+    )
+
+
 def test_what_is_missing_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,6 +75,7 @@ def test_a_node_that_is_lost_loses_nothing_and_pays_nothing_twice(tmp_path: Path
         sent_to = (*of(running, "openai"), "model.concurrency=1")
         finish(tmp_path, *RUN, *sent_to, "model.cache=other.sqlite", "run_name=whole", timeout=600)
         calls = running.counts.calls
+        began = time.monotonic()
         with (
             subprocess.Popen(
                 [sys.executable, "-c", CLUSTER], env=alone, text=True,
@@ -90,6 +99,9 @@ def test_a_node_that_is_lost_loses_nothing_and_pays_nothing_twice(tmp_path: Path
         assert process.returncode == 0, said
         # The one call that was under way on the lost node came to no answer.
         assert calls <= running.counts.calls - calls <= calls + 1
+    took, resumed = time.monotonic() - began, resumed_shards(tmp_path / "runs" / "r")
+    print(f"{took:.0f} s, {calls} calls, {CASES} cases, {SHARDS} shards, {resumed} resumed")
+    assert resumed >= 1, "no job was at work on the lost node"
     runs = [load_state(tmp_path / "runs" / name) for name in ("whole", "r")]
     assert len(runs[1].rows) == CASES
     assert measured(runs[1].rows) == measured(runs[0].rows)
