@@ -9,8 +9,10 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -311,6 +313,39 @@ def test_shards_apart_have_each_its_part_of_the_cap_and_files_of_its_own(
         assert max(running.counts.requests.values()) == 1, "nothing is paid twice"
     assert f"{calls} calls" in raised.err
     assert cli.main(["verify", "runs/m"]) == 0
+
+
+def responses_in(path: Path) -> int:
+    """How many responses a cache has."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return int(db.execute("SELECT count(*) FROM responses").fetchone()[0])
+
+
+@pytest.mark.slow
+def test_shards_apart_embed_each_into_a_file_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("domain=loan", "arch=dense", *CHEAP[2:3], "n_cases=4", *CHEAP[4:])
+    with server(*given[:2]) as running:
+        own = ("embedder=openai", f"embedder.base_url={running.url}/v1", "embedder.dimension=64")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        whole = run(capsys, *given, *own, at("whole"), "embedder.cache=other.sqlite")
+        assert whole.status == 0, whole.err
+        once = dict(running.counts.requests)
+        assert set(once.values()) == {1}
+        monkeypatch.setattr(launch, "_HERE", ())  # as if the launcher had many machines
+        monkeypatch.setattr(sharding, "_remove", lambda work: None)
+        done = run(capsys, *given, *own, at("m"), "shards=2")
+        assert done.status == 0, done.err
+        again = running.counts.requests - Counter(once)
+    own_caches = sorted(Path("runs/m.shards").glob(".own/*/responses.sqlite"))
+    assert len(own_caches) == 2, "a file for each"
+    held = [responses_in(path) for path in own_caches]
+    assert all(held)
+    assert sum(held) == again.total(), "each was asked once by the shard whose file has it"
+    # The checks before the shards open the common file and put nothing in it.
+    assert responses_in(Path(".cache/responses.sqlite")) == 0
+    assert_same(Path("runs/whole"), Path("runs/m"))
 
 
 @pytest.mark.slow
