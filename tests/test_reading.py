@@ -12,6 +12,7 @@ OWN: Final = {
     "framework/text/reading.py": "the place",
     "framework/sandbox/_launcher.py": "a job of ours, in a process that imports nothing of ours",
     "framework/store/journal.py": "the bytes that it has just written",
+    "framework/rows.py": "rows that this process has packed",
     "framework/testing/batches.py": "a server for tests",
     "framework/testing/server.py": "a server for tests",
     "framework/testing/wire.py": "a server for tests",

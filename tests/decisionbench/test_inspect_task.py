@@ -16,8 +16,8 @@ import pytest
 
 import run as command
 from framework.engine.dry_run import dry_run_of
+from framework.records import Row
 from framework.registry import plugins
-from framework.rows import Row
 from framework.store.directory import load_finished
 from framework.testing.server import ModelServer
 from tests.extras import needs_inspect
