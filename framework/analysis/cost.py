@@ -3,7 +3,8 @@
 Success is the domain's own (`Domain.success_axis`): compliance of governed tasks, the decision on a
 loan. A run without it, as under `protocol=retrieve`, has none of these.
 
-successes_per_1000_tokens : of the phases `recall` and `answer`: P(success) over the mean tokens of
+successes_per_1000_tokens : of the phases `recall`, `answer` and `write` (what a session writes to
+    its memory): P(success) over the mean tokens of
     a case (the return on tokens of Depth 5.3, Figure 32 and Table 26; section 7 and example (i) for
     the ratio of means). At least 0; higher is better.
 cost_to_correct : tokens of those phases per success, the inverse of that (Theorem 10's work to a
@@ -49,7 +50,7 @@ PER: Final = 1_000
 
 _NONE: Final = Usage()
 _PHASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "cost_to_correct": ("recall", "answer"),
+    "cost_to_correct": ("recall", "answer", "write"),
     "ingest_to_correct": ("ingest",),
 }
 

@@ -22,6 +22,7 @@ NEEDS: Final = "its sweep: decisionbench +experiment=sessions"
 """What recipes of sessions are given, with the command that makes it."""
 FOCUS: Final = "typed_graph"
 """The arm that stands for the paper's own layer: it follows typed links between decisions."""
+SECONDS: Final = ("recall_s", "answer_s", "write_s")
 BILLED: Final = ("recall", "answer", "write")
 """Phases whose tokens a session is billed for."""
 Cell = tuple[str, str]
@@ -111,9 +112,7 @@ def _ended(rows: Sequence[Row]) -> Ended:
         turns=mean(row.axes["turns"] or 0.0 for row in rows),
         resolved=mean(row.axes["resolved"] or 0.0 for row in rows),
         usd=mean(sum(billed(row, "cost_usd")) for row in rows),
-        seconds=mean(
-            sum(row.timing.get(name, 0.0) for name in ("recall_s", "answer_s")) for row in rows
-        ),
+        seconds=mean(sum(row.timing.get(name, 0.0) for name in SECONDS) for row in rows),
         compliance=mean(complied) if complied else None,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -273,3 +274,11 @@ def test_the_table_shows_what_was_found() -> None:
     assert last.under == "[+0.125, +0.500]"
     assert tables([other]) == []
     assert set(MEASURES) == set(job["axes"])
+
+
+def test_what_a_session_writes_to_its_memory_is_part_of_what_being_right_costs() -> None:
+    """2 right of 3; (100 + 300 + 300) / 3 tokens, and 200 of writes: 900 in all."""
+    a, *others = three()
+    wrote = replace(a, usage={**a.usage, "write": spent(200)})
+    assert means([wrote, *others])["cost_to_correct"] == pytest.approx(900 / 2)
+    assert means(three())["cost_to_correct"] == pytest.approx(700 / 2)
