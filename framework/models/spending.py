@@ -99,16 +99,14 @@ class Spending:
     async def reserve(self, usd: float, tokens: int) -> Reservation:
         """Reserve a call's worst case, waiting for others under way where only that is missing.
 
-        Raises StopRun when nothing is under way and the call could still pass a cap.
+        Raises StopRun when the call could pass a cap even if those under way took nothing.
         """
         while True:
             reserved = self._try(usd, tokens)
             if reserved is not None:
                 return reserved
             spent = self.total()  # which also lets go of what dead processes held
-            if not self._under_way():
-                if (reserved := self._try(usd, tokens)) is not None:
-                    return reserved
+            if not self._fits(usd, tokens, held=False):  # and never will: what is spent only grows
                 raise StopRun(self._reached(spent, usd, tokens))
             self._freed.clear()
             with suppress(TimeoutError):  # another process may have ended its call: look again
@@ -193,9 +191,9 @@ class Spending:
         self._own.add(cursor.lastrowid)
         return Reservation(id=cursor.lastrowid, tokens=tokens, usd=usd)
 
-    def _fits(self, usd: float, tokens: int) -> bool:
+    def _fits(self, usd: float, tokens: int, *, held: bool = True) -> bool:
         spent = self._spent()
-        held_usd, held_tokens = self._sums("held")
+        held_usd, held_tokens = self._sums("held") if held else (0.0, 0)
         more_usd, more_tokens = self._sums("doubted")
         if self.max_usd is not None and (
             spent.usd + spent.lost_usd + more_usd + held_usd + usd > self.max_usd
@@ -240,10 +238,6 @@ class Spending:
         self._execute("COMMIT")
         self._own.discard(reserved.id)
         self._freed.set()
-
-    def _under_way(self) -> bool:
-        found = self._execute("SELECT 1 FROM held WHERE scope = ? LIMIT 1", (self.scope,))
-        return found.fetchone() is not None
 
     def _write_off_dead(self) -> None:
         """Calls of processes that are gone, or of an earlier one of this number, were lost."""

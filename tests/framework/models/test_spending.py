@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from framework.errors import StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
-from framework.models.spending import Spending, Spent
+from framework.models.spending import Reservation, Spending, Spent
 
 
 @given(
@@ -72,6 +72,30 @@ def test_a_call_waits_for_those_under_way_before_it_gives_up(tmp_path: Path) -> 
         return spending.total()
 
     assert asyncio.run(two()).usd == pytest.approx(0.1)
+
+
+def test_a_call_waits_when_another_process_is_quicker(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    other = Spending(path, "run", max_tokens=10)
+    under_way = [other._try(0.0, 9)]
+
+    class Slower(Spending):
+        """Before it has seen that nothing is under way, and tries, the other's next call begins."""
+
+        def total(self) -> Spent:
+            assert under_way[-1] is not None
+            other.commit(under_way[-1], 0.0, 0)
+            return super().total()
+
+        def _try(self, usd: float, tokens: int) -> Reservation | None:
+            if len(under_way) == 1 and other.total().calls:
+                under_way.append(other._try(0.0, 9))
+            return super()._try(usd, tokens)
+
+    mine = Slower(path, "run", max_tokens=10)
+    mine._own = other._own  # one process in truth: nothing of it is dead
+    assert asyncio.run(mine.reserve(0.0, 8)).tokens == 8
+    assert len(under_way) == 2
 
 
 def test_accounts_are_apart_and_survive_their_process(tmp_path: Path) -> None:
