@@ -366,6 +366,15 @@ def _shown(value: Any) -> str:
     return json.dumps(value)
 
 
+def is_operational(key: str, config: Mapping[str, Any]) -> bool:
+    """Whether the value at a key of a configuration can not change a measured value."""
+    group, _, name = key.partition(".")
+    if not name and group not in OPERATIONAL_GROUPS:
+        top = fields(TopLevel)
+        return any(f.name == group and f.metadata.get("operational") for f in top)
+    return group in OPERATIONAL_GROUPS or name in _operational(group, config.get(group))
+
+
 def _operational(group: str, node: Any) -> frozenset[str]:
     """Names of the settings of a group's plugin that can not change a measured value."""
     if not isinstance(node, Mapping) or "plugin" not in node:

@@ -277,6 +277,16 @@ def _unwritable(place: Place) -> str:
     return place.ended(place.start("report", "r", file_bytes=0))
 
 
+@fault("finished run", "may only be read, then reported")
+def _read_only(place: Place) -> str:
+    run = _run(place)
+    run.chmod(0o555)
+    try:
+        return place.ended(place.start("report", "r", may_write=False))
+    finally:
+        run.chmod(0o755)
+
+
 @fault("run", "the disk is full while it goes on, then resumed")
 def _full(place: Place) -> str:
     ended = place.ended(place.start("run", *RUN, "report=false", file_bytes=12_000))

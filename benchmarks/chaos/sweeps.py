@@ -166,6 +166,20 @@ def _same_resume(place: Place) -> str:
     return f"{both}; {place.run('verify', 'r')}"
 
 
+@fault("two at once", "resumptions of one sweep, each with other operational settings")
+def _same_sweep(place: Place) -> str:
+    with serving(_slowly(answers("Paris"))) as url:
+        words = [word for word in asking(url) if not word.startswith(("hydra", "arch", "n_cases"))]
+        slow = ("model.concurrency=1", "repeats=3", "report=false", "hydra.sweep.dir=s")
+        process = place.start("run", "-m", *words, "arch=bm25,last_mention", *slow)
+        place.waits(process, lambda: _one_answered(place))
+        process.kill()
+        place.ended(process)
+        again = ("run", "resume=s")
+        both = _both(place, (*again, "model.retries=0"), (*again, "model.retries=2"))
+    return f"{both.replace(_LOST, '')}; {place.run('verify', 's')}"
+
+
 @fault("two at once", "runs with one cache and one cap")
 def _same_cache(place: Place) -> str:
     more = ("model.cache=c.sqlite", "max_cost_usd=1", "report=false")
@@ -193,7 +207,7 @@ def slowly(read):
         time.sleep(1)
         return found
     return late
-register.locks, openings._entries = slowly(register.locks), slowly(openings._entries)
+register.locks, openings.entries = slowly(register.locks), slowly(openings.entries)
 """
 """Whoever reads a register writes to it a second later, so that two surely meet."""
 _PLAN = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import resource
@@ -47,11 +48,12 @@ class Place:
         env: Mapping[str, str] | None = None,
         file_bytes: int | None = None,
         first: str = "",
+        may_write: bool = True,
     ) -> subprocess.Popen[str]:
         """Begin a command of `decisionbench`: a run, or what stands beside it.
 
         file_bytes : the most that any file may grow to, as on a disk that is full. first : code
-            that runs before it.
+            that runs before it. may_write : False holds root, too, to what files' modes allow.
         """
         kept = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_URI"))}
         keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), MARKER)
@@ -63,7 +65,7 @@ class Place:
             text=True,
             errors="replace",
             env={**kept, **keys, "PYTHONPATH": str(ROOT), **(env or {})},
-            preexec_fn=lambda: _bound(file_bytes),
+            preexec_fn=lambda: _bound(file_bytes, may_write),
             start_new_session=True,
         )
 
@@ -114,7 +116,16 @@ def _holds(path: Path) -> bool:
     return MARKER in path.name or (path.is_file() and MARKER.encode() in path.read_bytes())
 
 
-def _bound(file_bytes: int | None) -> None:
+_DROP: Final = 24
+"""`PR_CAPBSET_DROP` of Linux's prctl."""
+_OVERRIDES: Final = (1, 2)
+"""`CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`: what lets root write where modes forbid it."""
+
+
+def _bound(file_bytes: int | None, may_write: bool) -> None:
+    if not may_write:
+        for capability in _OVERRIDES:
+            ctypes.CDLL(None).prctl(_DROP, capability, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     if file_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -14,9 +15,17 @@ from framework.engine.job import Job, check_job, check_operational, run_job
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same
-from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, load_jobs, run_sweep
+from framework.engine.sweep import (
+    FREED_S,
+    SWEEP_PLAN,
+    Launch,
+    SweepOutcome,
+    load_jobs,
+    run_sweep,
+)
 from framework.engine.work import in_turn
 from framework.errors import UserError
+from framework.store.atomic import held
 from framework.store.directory import load_state
 
 
@@ -31,8 +40,9 @@ def resume(
         beside = sorted(p for p in path.parent.glob(f"{escape(path.name)}.*") if p.is_dir())
         said = "".join(f"; resume={place} is begun" for place in beside[:1])
         raise UserError(f"resume={path}: no such directory{said}")
-    with composer(), one_domain():
+    with composer(), one_domain(), ExitStack() as inside:
         if (path / SWEEP_PLAN).is_file():
+            inside.enter_context(held(path, FREED_S, f"the sweep {path}"))
             jobs = load_jobs(path, overrides)
             rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
             chosen = in_turn if launch is None or rescored else launch

@@ -18,7 +18,7 @@ from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sheets import write_table
 from framework.analysis.sweep import sweep_summary
-from framework.config import Plan, stored_plan
+from framework.config import Plan, is_operational, stored_plan
 from framework.engine.account import new_account, tell_spent
 from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import RUNS, Job, check_job, check_operational
@@ -29,7 +29,7 @@ from framework.engine.work import SweepWork
 from framework.errors import DataError, UserError
 from framework.registry import find, nearest, plugins
 from framework.store import JOURNAL
-from framework.store.atomic import as_json, replacing, write_json
+from framework.store.atomic import as_json, held, replacing, write_json
 from framework.store.directory import (
     COMPARISON,
     FIGURES,
@@ -69,6 +69,8 @@ _log = logging.getLogger(__name__)
 
 _OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, ".submitit"})
 """Names in a sweep's directory beside its runs; a launcher on a cluster has a folder of its own."""
+FREED_S = 5.0
+"""Seconds in which the workers of a sweep end once its first process was killed."""
 Launch = Callable[[SweepWork], None]
 """Runs the jobs of a sweep that are left, and tells it of each that ended."""
 
@@ -91,7 +93,8 @@ def start_sweep(
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
     path = directory or RUNS / name
     create_sweep(path, overrides, planned)
-    return run_sweep(path, planned, listener, launch)
+    with held(path, FREED_S, f"the sweep {path}"):
+        return run_sweep(path, planned, listener, launch)
 
 
 def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
@@ -222,7 +225,11 @@ def problems_of(path: Path) -> list[str]:
     plan = stored_sweep(path)
     planned = {job["name"]: job.get("overrides") for job in plan["jobs"]}
     for run in finished:
-        if planned[run.path.name] != run.manifest["argv"]:
+        argv, given = run.manifest["argv"], planned[run.path.name] or []
+        config = run.state.started["config"]
+        of_a_resume = argv[len(given) :]
+        later = all(o in given or is_operational(key_of(o), config) for o in of_a_resume)
+        if argv[: len(given)] != given or not later:
             return [f"{path / SWEEP_PLAN}: {run.path.name} was not run from these overrides"]
     for section in plugins("section"):
         if said := section.cls().problems(path, plan):

@@ -32,6 +32,27 @@ def lock(descriptor: int, seconds: float, what: str) -> None:
 
 
 @contextmanager
+def held(directory: Path, seconds: float, what: str) -> Iterator[None]:
+    """Hold a directory inside, against other processes. Raises as `lock`, and OSError."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        lock(descriptor, seconds, what)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Inside, an OSError that names no file, as that of a full disk, names this one."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to, which becomes `path` in one step when the block ends.
 
@@ -42,8 +63,9 @@ def replacing(path: Path) -> Iterator[Path]:
         if left == draft or not _is_alive(left.name.split(".")[-2]):
             left.unlink(missing_ok=True)
     try:
-        yield draft
-        draft.replace(path)
+        with named(path):
+            yield draft
+            draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 

@@ -7,11 +7,9 @@ a register that was taken away, shortened or rewritten is found out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from framework.errors import DataError
 from framework.store import JOURNAL, Clock, JournalEvent, read, utc_now
 from framework.store.directory import SWEEP_PLAN
 from framework.store.register import alone, journal_at
@@ -32,8 +30,8 @@ def register(opened: str, run: Path, *, clock: Clock = utc_now) -> dict[str, Any
     """
     began, path = next(read(run / JOURNAL)).hash, register_of(run)
     with alone(path):
-        entries = _entries(path)
-        same = [entry for entry in entries if entry.payload["digest"] == opened]
+        known = entries(path)
+        same = [entry for entry in known if entry.payload["digest"] == opened]
         own = next((entry for entry in same if entry.payload["began"] == began), None)
         if own is None:
             with journal_at(path, clock) as journal:
@@ -48,36 +46,6 @@ def register_of(run: Path) -> Path:
     return (run.absolute().parents[1] if inside else run.absolute().parent) / OPENINGS
 
 
-def flags(opening: Mapping[str, Any], path: Path | None = None) -> Iterator[str]:
-    """What speaks against one opening, as `register` returned it, in a sentence each.
-
-    The cases had been opened before; and, where `path` names a register, they were since, or it is
-    missing, damaged, or no longer holds the entry.
-    """
-    if opening["number"] > 1:
-        yield f"TEST had been opened before, by {', '.join(opening['before'])}"
-    if path is None:
-        return
-    try:
-        entries = _entries(path)
-    except DataError as error:
-        yield f"the register of what was opened is damaged: {error}"
-        return
-    if not entries:
-        yield f"the register {path.name} is missing: whether TEST was opened again can't be told"
-        return
-    own = next((entry for entry in entries if entry.hash == opening["head"]), None)
-    if own is None:
-        yield f"the register {path.name} lacks this opening of TEST: shortened or rewritten"
-        return
-    later = [
-        entry.payload["run"]
-        for entry in entries
-        if entry.seq > own.seq and entry.payload["digest"] == opening["digest"]
-    ]
-    if later:
-        yield f"TEST was opened again since, by {', '.join(later)}"
-
-
-def _entries(path: Path) -> list[JournalEvent]:
+def entries(path: Path) -> list[JournalEvent]:
+    """The entries of a register, none where there is no file. Raises DataError for damage."""
     return list(read(path)) if path.exists() else []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from framework.errors import UserError
 from framework.store import Clock, Journal, JournalEvent, read, utc_now
-from framework.store.atomic import lock as hold
+from framework.store.atomic import held
 from framework.store.hypotheses import Preregistration
 from framework.text.canonical import digest
 
@@ -58,16 +57,13 @@ def alone(path: Path) -> Iterator[None]:
 
     Raises UserError where it can't be made or held.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        held = os.open(path.parent, os.O_RDONLY)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from error
-    try:
-        hold(held, _WAIT_S, f"the register {path.parent}")
+    with ExitStack() as inside:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            inside.enter_context(held(path.parent, _WAIT_S, f"the register {path.parent}"))
+        except OSError as error:
+            raise UserError(f"cannot write {path}: {error.strerror}") from error
         yield
-    finally:
-        os.close(held)
 
 
 def journal_at(path: Path, clock: Clock) -> Journal:

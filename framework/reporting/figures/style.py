@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from framework.errors import UserError
+from framework.store.atomic import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +148,7 @@ def save(drawing: Drawing, directory: Path) -> tuple[Path, Path]:
 
     svg, png = (directory / f"{drawing.name}.{kind}" for kind in ("svg", "png"))
     figure = drawing.figure
-    with mpl.rc_context(_settings()):
+    with mpl.rc_context(_settings()), named(directory / drawing.name):
         # Not by savefig, which draws all of it once more beforehand.
         drawn: Any = FigureCanvasSVG(figure)
         drawn.print_svg(svg, metadata={"Date": None, "Creator": None})

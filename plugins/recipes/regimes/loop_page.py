@@ -11,7 +11,7 @@ from framework.analysis.evidence import Evidence, Job
 from framework.reporting.blocks import Block, Details, Heading, Listing, Note, Text
 from framework.reporting.figures.style import Drawing
 from framework.reporting.format import p_value
-from framework.store.openings import flags, register_of
+from framework.store.openings import register_of
 from plugins.recipes.regimes import loop_figures as figures
 from plugins.recipes.regimes.loop_tables import (
     CASES,
@@ -26,6 +26,7 @@ from plugins.recipes.regimes.loop_tables import (
     pooled_table,
     read_loop,
 )
+from plugins.recipes.regimes.opened import flags
 
 _STOPPED: Final = {
     "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",

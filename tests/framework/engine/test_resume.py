@@ -20,6 +20,7 @@ from framework.pipeline.path import Pipeline
 from framework.records import Row
 from framework.rows import measured, measured_digest
 from framework.store import JOURNAL, Journal, read, verify_run
+from framework.store.atomic import held
 from framework.store.directory import ANSWERS, RunDirectory, load_state
 from framework.text.canonical import digest
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
@@ -287,8 +288,18 @@ def test_operational_values_may_change(
     same_as(Path("whole"), Path("cut"))
     given = ("-m", *HOTPOT, "arch=bm25,none")
     start_and_die(capsys, monkeypatch, 8, *given, "hydra.sweep.dir=many")
+    with held(Path("many"), 1, "it"):
+        told = run(capsys, "resume=many").mistake
+        assert told == "the sweep many has been held for 5 s by a process"
     assert run(capsys, "resume=many", *changes[:3]).status == 0
     assert len(job_directories(Path("many"))) == 2
+    assert framework(capsys, "verify", "many").status == 0
+    plan = Path("many/sweep_plan.json")
+    whole = plan.read_text()
+    for less in ('"arch=none"', '"tracking=none"'):  # overrides that the runs had from the first
+        plan.write_text(whole.replace(f",\n        {less}", "", 1))
+        assert plan.read_text() != whole
+        assert framework(capsys, "verify", "many").status == 1, less
 
 
 @pytest.mark.slow

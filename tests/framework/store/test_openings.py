@@ -10,7 +10,8 @@ import pytest
 from framework.errors import DataError, UserError
 from framework.store import JOURNAL, Journal, read
 from framework.store.directory import SWEEP_PLAN
-from framework.store.openings import OPENINGS, flags, register, register_of
+from framework.store.openings import OPENINGS, register, register_of
+from plugins.recipes.regimes.opened import flags
 
 
 def begun(path: Path) -> Path:

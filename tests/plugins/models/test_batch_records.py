@@ -178,6 +178,30 @@ def test_an_answer_that_is_none_can_be_asked_again(settings: BatchedSettings) ->
     assert desk.submitted == 2
 
 
+def test_two_that_wait_for_one_batch_send_nothing_and_leave_its_record_whole(
+    settings: BatchedSettings,
+) -> None:
+    path = keep(settings, id="paid", requests=["k", "m", "n"])
+    body = Outcome(status=200, body={"text": "paid once"})
+    failed = Outcome(status=500, body={"error": {"message": "no"}})
+    desk = Desk({"paid": {"k": body, "m": body, "n": failed}})
+
+    async def both() -> list[Any]:
+        # Each has records of its own, as two processes have.
+        first, second = Provider(settings, desk), Provider(settings, desk)
+        asked = (first.send_as("sha256:k", {}), second.send_as("sha256:m", {}))
+        twice = (first.send_as("sha256:n", {}), second.send_as("sha256:n", {}))
+        return await asyncio.gather(*asked, *twice, return_exceptions=True)
+
+    *answers, one, other = asyncio.run(both())
+    assert [answer.text for answer in answers] == ["paid once"] * 2
+    assert isinstance(one, CallFailed)
+    assert isinstance(other, CallFailed)
+    assert desk.submitted == 0
+    assert json.loads(path.read_text())["requests"] == ["k", "m"]
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_record_that_another_process_removes_is_none(
     settings: BatchedSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ import pytest
 from framework import cli
 from framework.rows import measured
 from framework.store import verify_run
+from framework.store.atomic import held
 from framework.store.directory import load_state, read_summary
 from framework.store.shards import SHARDS
 from hydra_plugins import decisionbench_launch as launch
@@ -142,6 +143,9 @@ def test_what_is_done_to_a_shard_is_found(
     assert run(capsys, *CHEAP, "shards=4", at("m")).status == 130
     monkeypatch.setattr(sharding, "_merge", own)
     work = Path("runs/m.shards")
+    with held(work, 1, "it"):
+        told = run(capsys, f"resume={work}").mistake
+        assert told == f"the run in {work} has been held for 5 s by a process"
     names = sorted(path.parent.name for path in work.glob("*/journal.jsonl"))
     assert len(names) == 4
     shutil.copytree(work, "kept")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from itertools import cycle
@@ -190,4 +192,11 @@ def test_submit_and_board(
     refused = framework(capsys, "board", str(tmp_path))
     assert refused.status == 1
     assert refused.err.startswith("refused: b.bundle: not a whole bundle")
-    assert "b.bundle" in (tmp_path / "board.html").read_text()
+    page = (tmp_path / "board.html").read_text()
+    assert "b.bundle" in page
+    before = {path.name for path in tmp_path.iterdir()}
+    board = [sys.executable, "-m", "framework", "board", str(tmp_path)]
+    at_once = [subprocess.Popen(board, stderr=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(60) for process in at_once] == [1, 1]
+    assert (tmp_path / "board.html").read_text() == page
+    assert {path.name for path in tmp_path.iterdir()} == before
