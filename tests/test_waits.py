@@ -16,6 +16,10 @@ POSITION: Final = {
     "acquire": 1, "lock": 1, "within": 0, "create_connection": 1,
 }  # fmt: skip
 """Calls that wait, and where among their arguments their bound stands."""
+OF_OTHERS: Final = ("getaddrinfo", "gethostbyname", "open_connection", "shutdown")
+"""Calls that wait for a name, a connection or threads, and take no bound."""
+HELD: Final = ("lock", "_guard", ".guard", "._turn")
+"""Ends of the names of what `with` waits for until nobody else has it; executors end with theirs."""
 BY_NAME: Final = ("run", "check_output", "check_call", "communicate", "urlopen", "open")
 """Calls whose bound is named `timeout`."""
 SETTINGS: Final = {
@@ -35,8 +39,13 @@ UNBOUNDED: Final = {
         "subprocess.run([*command, f'hydra.run.dir={run.resolve()}'], cwd=cwd, env={**os.environ, "
         "'PYTHONPATH': path}, capture_output=True, text=True, check=False)": "a run, as they are",
     },
-    "framework/engine/listener.py": {"told.result()": "the future is done"},
+    "framework/engine/listener.py": {
+        "told.result()": "the future is done",
+        "self._thread.shutdown(cancel_futures=isinstance(error, KeyboardInterrupt))": "for the "
+        "upload under way, each call of which has a deadline",
+    },
     "framework/engine/workers.py": {
+        "lock": "held while a message goes to the process that reads them",
         "worker.recv()": "it is ready, or closed",
         "os.read(alive, 1)": "a thread for as long as who made the process lives",
         "boss.recv()": "a worker waits for work, and ends with who made it (`_end_with`)",
@@ -59,12 +68,14 @@ UNBOUNDED: Final = {
         "os.read(go, 1)": "its supervisor writes, or has ended",
     },
     "framework/sandbox/box.py": {
+        "self._lock": "held by a job, which has a bound",
         "self._process.wait()": "it was killed",
         "os.read(descriptor, 2 ** 20)": "it is ready",
     },
     "framework/store/directory.py": {
         "fcntl.flock(held, fcntl.LOCK_EX)": "a directory made a moment ago, whose name none knows"
     },
+    "framework/store/journal.py": {"self._lock": "held while an event is written"},
     "framework/testing/arch_conformance.py": {"wait(value)": "a coroutine of a test"},
     "framework/testing/embedder_conformance.py": {"wait()": "a coroutine of a test"},
     "framework/testing/server.py": {
@@ -72,20 +83,46 @@ UNBOUNDED: Final = {
         "threading.Event().wait()": "a server that hangs, which a test asks for",
     },
     "hydra_plugins/decisionbench_launch.py": {
-        "ray.get(task)": "a job, which takes as long as its cases do"
+        "ray.get(task)": "a job, which takes as long as its cases do",
+        "ray.shutdown()": "Ray's own bound of its processes",
     },
     "plugins/archs/external/_keeper.py": {
         "os.read(descriptor, _CHUNK)": "it is ready",
         "select.select(list(reading - full), list(writing), [])": "ends with the arm or the system",
     },
+    "plugins/archs/external/_exchanges.py": {
+        "self._lock": "held by a call of the system, which has a bound"
+    },
+    "plugins/archs/external/_memory.py": {"self._guard": "held while an event is noted"},
     "plugins/archs/external/_proxy.py": {
-        "future.result()": "a call of the model, whose deadline is the model's"
+        "self._guard": "held while numbers are counted",
+        "self._turn": "held by a call of the model, whose deadline is the model's",
+        "self._server.shutdown()": "the server's loop looks up every .05 s",
+        "future.result()": "a call of the model, whose deadline is the model's",
+    },
+    "plugins/archs/external/_recorded.py": {
+        "self._lock": "held while the file is read or written, whose own lock has a bound"
+    },
+    "plugins/archs/external/_shared.py": {
+        "server.guard": "held while a descriptor is let go",
+        "self._server.guard": "held while a descriptor is taken",
+    },
+    "plugins/archs/external/http.py": {
+        "socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)": "the resolver has bounds, "
+        "resolv.conf's timeout and attempts; addresses of this machine need none",
     },
     "plugins/archs/external/mcp.py": {"asyncio.Event().wait()": "a thread until it is cancelled"},
     "plugins/archs/external/process.py": {
+        "self._lock": "held by an exchange, which has a bound",
         "self._process.wait()": "it was killed",
         "os.read(out, 80)": "it is ready",
         "os.read(out, 1 << 16)": "it is ready",
+    },
+    "plugins/models/local/model.py": {
+        "asyncio.open_connection(address.hostname, address.port)": "inside of the call's deadline"
+    },
+    "plugins/protocols/lifecycle/lifetime.py": {
+        "ThreadPoolExecutor(writers)": "for writes of the memory, each of which has a bound"
     },
     "plugins/models/rule_based/patching/edits.py": {"source.result()": "no future: text"},
     "plugins/tracking/_deadline.py": {"future.result()": "the future is done"},
@@ -116,9 +153,14 @@ def sources() -> Iterator[Path]:
                 yield path  # the others run in a process of their own, which is bounded
 
 
-def waits(path: Path) -> Iterator[tuple[ast.Call, ast.expr | None]]:
-    """The calls of a module that can wait, each with its bound."""
+def waits(path: Path) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The calls of a module that can wait, and what it waits to hold, each with its bound."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                told = ast.unparse(item.context_expr)
+                if told.endswith(HELD) or "Executor(" in told:
+                    yield item.context_expr, None
         if not isinstance(node, ast.Call):
             continue
         owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
@@ -134,7 +176,10 @@ def waits(path: Path) -> Iterator[tuple[ast.Call, ast.expr | None]]:
         elif name == "waitpid":
             if "WNOHANG" not in ast.unparse(node):
                 yield node, None
-        elif (owner, name) in (("os", "read"), ("ray", "get")):
+        elif (name in OF_OTHERS and "SHUT_" not in ast.unparse(node)) or (owner, name) in (
+            ("os", "read"),
+            ("ray", "get"),
+        ):
             yield node, None
         elif name in ("recv", "accept") and not node.args and owner != "os":
             yield node, bound
