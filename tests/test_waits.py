@@ -19,7 +19,7 @@ POSITION: Final = {
 OF_OTHERS: Final = ("getaddrinfo", "gethostbyname", "open_connection", "shutdown")
 """Calls that wait for a name, a connection or threads, and take no bound."""
 HELD: Final = ("lock", "_guard", ".guard", "._turn")
-"""Ends of the names of what `with` waits for until nobody else has it; executors end with theirs."""
+"""Ends of the names of what `with` waits for until nobody else has it."""
 BY_NAME: Final = ("run", "check_output", "check_call", "communicate", "urlopen", "open")
 """Calls whose bound is named `timeout`."""
 SETTINGS: Final = {
@@ -105,7 +105,7 @@ UNBOUNDED: Final = {
     },
     "plugins/archs/external/_shared.py": {
         "server.guard": "held while a descriptor is let go",
-        "self._server.guard": "held while a descriptor is taken",
+        "self._server.guard": "held while it is noted whose it is",
     },
     "plugins/archs/external/http.py": {
         "socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)": "the resolver has bounds, "
@@ -176,10 +176,10 @@ def waits(path: Path) -> Iterator[tuple[ast.expr, ast.expr | None]]:
         elif name == "waitpid":
             if "WNOHANG" not in ast.unparse(node):
                 yield node, None
-        elif (name in OF_OTHERS and "SHUT_" not in ast.unparse(node)) or (owner, name) in (
-            ("os", "read"),
-            ("ray", "get"),
-        ):
+        elif name in OF_OTHERS:
+            if "SHUT_" not in ast.unparse(node):  # of a socket, at once
+                yield node, None
+        elif (owner, name) in (("os", "read"), ("ray", "get")):
             yield node, None
         elif name in ("recv", "accept") and not node.args and owner != "os":
             yield node, bound
