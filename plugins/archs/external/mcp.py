@@ -146,8 +146,12 @@ class McpSystem(CalledSystem[Tool]):
             from httpx2 import AsyncClient
             from mcp.client.streamable_http import streamable_http_client
 
+            from plugins.archs.external._bounded import BoundedTransport
+
             headers = fill(self._settings.headers, {})
-            async with AsyncClient(headers=headers, timeout=self._settings.timeout_seconds) as http:
+            patience = self._settings.timeout_seconds
+            transport = BoundedTransport()
+            async with AsyncClient(headers=headers, timeout=patience, transport=transport) as http:
                 yield streamable_http_client(self._settings.address, http_client=http)
             return
         from mcp import StdioServerParameters, stdio_client

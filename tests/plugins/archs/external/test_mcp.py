@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
+import resource
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -171,3 +175,37 @@ def test_a_running_server_is_reached_by_its_address(address: str) -> None:
     gone = settings(**{**MAPPING, "command": [], "address": "http://127.0.0.1:9/mcp"})
     with pytest.raises(SystemFailed, match="start: "):
         open_arch(McpMemory, gone, history())
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [("packed", "start: ReadError: an answer that is compressed"), ("endless", "more than 67,108")],
+)
+def test_what_a_server_sends_is_bounded(what: str, told: str) -> None:
+    def send(wire: socket.socket) -> None:
+        wire.recv(65536)
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+        if what == "packed":
+            head += b"Content-Encoding: gzip\r\n"
+        with suppress(OSError):
+            wire.sendall(head + b"\r\n")
+            wire.sendall(gzip.compress(b" " * 2**28) if what == "packed" else b"")
+            while what == "endless":
+                wire.sendall(b" " * 2**20)
+        wire.close()
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=send, args=(listening.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        given = settings(command=[], address=url, timeout_seconds=20)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        began = time.monotonic()
+        with pytest.raises(SystemFailed, match=told):
+            open_arch(McpMemory, given, history())
+        assert time.monotonic() - began < 15
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20, "KiB"

@@ -1,0 +1,45 @@
+"""What a server of the Model Context Protocol sends over HTTP, bounded in size."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from httpx2 import AsyncByteStream, AsyncHTTPTransport, ReadError, Request, Response
+
+MOST_BYTES: Final = 2**26
+"""Of one answer; more is no answer of a memory."""
+
+
+class BoundedTransport(AsyncHTTPTransport):
+    """Answers come as they are, and end: one that was compressed could grow to any size.
+
+    Raises ReadError for an answer that is compressed, or longer than `MOST_BYTES`.
+    """
+
+    async def handle_async_request(self, request: Request) -> Response:
+        request.headers["accept-encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding not in ("", "identity"):
+            await response.aclose()
+            raise ReadError("an answer that is compressed, which was not asked for")
+        assert isinstance(response.stream, AsyncByteStream)
+        response.stream = _Counted(response.stream)
+        return response
+
+
+class _Counted(AsyncByteStream):
+    def __init__(self, stream: AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for part in self._stream:
+            read += len(part)
+            if read > MOST_BYTES:
+                raise ReadError(f"an answer of more than {MOST_BYTES:,} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
