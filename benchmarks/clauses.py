@@ -2,7 +2,7 @@
 
 The effect of a clause is measured as the loop would install it: as the reader's prompt seam, on the
 same cases with and without. For each: cases it made right and cases it broke, and the change by
-question type. These are effects on a rule-based reader: an instrument check.
+question type. These are effects on a rule-based reader, not on a language model.
 
     python benchmarks/clauses.py [CASES]
 """

@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make papers", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="SOURCE", help="sweeps; all without one")
     parser.add_argument("--list", action="store_true", help="print the sweeps, and run nothing")
-    parser.add_argument("--cases", type=int, help="of each sweep, for a rehearsal")
+    parser.add_argument("--cases", type=int, help="of each sweep, for a quick test")
     parser.add_argument("--rows", type=Path, metavar="CSV", help="LongHorizon's recorded rows")
     parser.add_argument("--loops", type=Path, metavar="DIR", help="Regimes' recorded loops")
     parser.add_argument("--hotpotqa", type=Path, metavar="FILE", help="HotpotQA's published file")

@@ -323,7 +323,7 @@ def _others() -> Iterator[Scenario]:
         return _covers((found.indirect_low, found.indirect_high), 0.2)
 
     def agreed(figure: str, truth: float) -> Hit:
-        # Half of the cases are judged alike, of the other half's answers three in five by chance.
+        # Half of the cases are judged the same; of the others' answers, three in five by chance.
         def hit(rng: Rng, n: int) -> bool | None:
             steps = np.linspace(0, 1, 5)
             chance = np.repeat(np.where(rng.random(n) < 0.5, 0.0, 0.6), 2)

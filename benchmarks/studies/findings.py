@@ -3,7 +3,7 @@
     python -m benchmarks.studies.findings entry|facts|facts_claims|confirm|parts [--into FILE#NAME]
 
 `parts` runs nothing: it says of the runs of `facts` and `facts_claims` which part of what a
-decision needs each view held. Sweeps that were cut off are gone on with.
+decision needs each view held. Sweeps that were cut off are resumed.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def funnel(directory: Path) -> str:
 
 
 def sweeps(name: str) -> list[Path]:
-    """The directories of the runs of a pre-registration, each run or gone on with."""
+    """The directories of the runs of a pre-registration, each run or resumed."""
     found = []
     for number, overrides in enumerate(SWEEPS[name], start=1):
         directory = RUNS / name / str(number)

@@ -7,7 +7,7 @@ mean retention is ranked; Kendall's tau-b says how far the orders of a generated
 setting agree, with a 95% interval from resampling the clusters of both, and none where one has
 fewer than ten; such settings are no part of the mean ranks. Controls (nothing, chance, everything,
 the gold) are not ranked: their places follow from what they are. A setting whose files are not in
-DIR is left out, and named. A run that was cut off is gone on with.
+DIR is left out, and named. A run that was cut off is resumed.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def agreement(
 ) -> float | None:
     """Tau-b of two groups of settings; None where an order has no two arms apart.
 
-    Of several settings the arms' mean ranks are compared. rng : clusters are drawn anew with it.
+    Of several settings the arms' mean ranks are compared. rng : clusters are resampled with it.
     """
     sides = [_ranked([_drawn(one, rng) for one in group]) for group in (a, b)]
     arms = sorted(sides[0].keys() & sides[1].keys())

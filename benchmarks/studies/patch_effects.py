@@ -2,7 +2,7 @@
 
 Each patch is measured as the loop would install it first: alone, at its seam, on the same cases
 with and without. The counts are the truth by which simulated loops judge gates (`make gates
-ARGS="--effects FILE"`). They are effects on a rule-based reader: an instrument check.
+ARGS="--effects FILE"`). They are effects on a rule-based reader, not on a language model.
 A file names the digests of the library and of the cases that it was measured with, and a test tells
 when they are no longer those that ship.
 
