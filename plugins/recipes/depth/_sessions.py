@@ -11,9 +11,11 @@ import numpy as np
 from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.records import Row, Usage
+from framework.reporting.blocks import NOTHING, Table
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import mean_interval
 from plugins.recipes._cells import Measured
+from plugins.recipes._paper_values import printed
 
 if TYPE_CHECKING:
     from scipy.stats import CensoredData
@@ -99,6 +101,20 @@ def focus_of(arms: Iterable[str]) -> str:
         if arm.partition("(")[0] == FOCUS:
             return arm
     raise UserError(f"the runs lack arch={FOCUS}, which the others are matched with")
+
+
+def of_paper(name: str, anchor: str, columns: tuple[str, ...]) -> Table:
+    """A table of the paper as it prints it; nothing of it is measured here."""
+    table = printed("depth")[name]
+    rows = table.values
+    if isinstance(rows, dict):
+        rows = [[label, *values] for label, values in rows.items()]
+    return Table(
+        anchor=anchor,
+        caption=f"{table.source} of the paper, {table.standing} there and not measured here",
+        columns=columns,
+        rows=[[text or NOTHING for text in row] for row in rows],
+    )
 
 
 def _ended(rows: Sequence[Row]) -> Ended:

@@ -23,6 +23,7 @@ from plugins.recipes.depth._sessions import (
     fewer_tokens,
     focus_of,
     matchups,
+    of_paper,
     permuted_rate,
     resolved_then_tokens,
     token_rate_by_ranks,
@@ -78,6 +79,8 @@ class WinRate(Sweep):
         )  # fmt: skip
         rates = {arm: wins(of, fewer_tokens, seed) for arm, of in pairs.items()}
         yield from add_figure(_bars(focus, rates))
+        yield of_paper("table_15", "wins-printed", ("", "all layers"))
+        yield of_paper("table_16", "layers-printed", ("", "matchups", "wins", "losses", "win rate"))
 
 
 def _row(arm: str, of: _Pairs, both: _Pairs, seed: int) -> list[Cell | str]:
@@ -156,6 +159,18 @@ class QualityCost(Sweep):
             rows=[_quality(job, arms[job.arm], job.arm in front) for job in jobs if arms[job.arm]],
         )  # fmt: skip
         yield from add_figure(_plane(points, front))
+        heads = (
+            "",
+            "resolved",
+            "tokens",
+            "USD",
+            "tokens a resolved point",
+            "minutes",
+            "efficiency",
+        )
+        yield of_paper("table_17", "quality-printed", heads)
+        per = ("", "compliance", "tokens", "compliant per 1,000 tokens")
+        yield of_paper("table_18", "compliant-printed", per)
 
 
 def frontier(points: Mapping[str, tuple[float, float]]) -> set[str]:

@@ -13,6 +13,7 @@ from framework.records import Row, Usage
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Table, Text
 from framework.reporting.blocks import Cell as Shown
+from framework.reporting.figures.style import Drawing, canvas, marks
 from framework.store.directory import load_state
 from plugins.recipes._cells import measured, shown
 from plugins.recipes._paper_values import printed
@@ -27,6 +28,7 @@ from plugins.recipes.depth._sessions import (
     focus_of,
     matchups,
     model_of,
+    of_paper,
     restricted,
     times,
     unresolved,
@@ -79,7 +81,7 @@ class Collapse(Sweep):
             columns=(*_heads(), "session", "outcome"),
             rows=[row for job in jobs if (row := _trace(job, cell)) is not None],
         )
-        yield _printed("table_14", "turns-printed", (*_heads(), "session", "USD", "outcome"))
+        yield of_paper("table_14", "turns-printed", (*_heads(), "session", "USD", "outcome"))
 
 
 def _heads() -> tuple[str, ...]:
@@ -180,7 +182,7 @@ def _end(last: Row) -> str:
 class Resolution(Sweep):
     """When tasks are resolved.
 
-    Kaplan-Meier over turns and over tokens: restricted means, and the log-rank test against each.
+    Kaplan-Meier over turns and over tokens: curves, restricted means, and the log-rank test.
     """
 
     source = "Depth, section 18; the paper gives no curve and censors nothing"
@@ -210,6 +212,40 @@ class Resolution(Sweep):
                          "sessions"),
                 rows=[_resolution_row(job, rows, focus, name, limit) for job in jobs],
             )  # fmt: skip
+            yield from add_figure(_curves(rows, name, unit, limit))
+
+
+def _curves(
+    rows: Mapping[tuple[str, str], list[Row]], name: str, unit: str, limit: float
+) -> Drawing:
+    """The share not yet resolved, in steps, by arm; a tick where sessions were censored."""
+    several = len({model for _, model in rows}) > 1
+    names = {key: f"{key[0]}, {key[1]}" if several else key[0] for key in rows}
+    told = []
+    with canvas(5.6, 3.4) as (figure, panels):
+        panel = panels[0][0]
+        for (key, own), mark in zip(
+            rows.items(), marks(list(names.values())).values(), strict=True
+        ):
+            at, share = unresolved(times(own, name, limit))
+            x, y = [0.0, *at, limit], [1.0, *share, share[-1] if len(share) else 1.0]
+            panel.step(x, y, where="post", color=mark.colour, label=names[key], linewidth=1.6)
+            cut = [min(row.axes[name] or 0.0, limit) for row in own if not row.axes["resolved"]
+                   and not row.axes.get("given_up")]  # fmt: skip
+            panel.plot(cut, [y[np.searchsorted(x, c, side="right") - 1] for c in cut], "|",
+                       color=mark.colour, markersize=7)  # fmt: skip
+            told.append(f"{names[key]} {y[-1]:.2f}")
+        panel.set(xlim=(0, limit), ylim=(-0.02, 1.02), xlabel=f"{unit} of a session",
+                  ylabel="not yet resolved")  # fmt: skip
+        panel.legend(loc="best")
+    return Drawing(
+        name=f"depth-session-curves-{unit}",
+        title=f"Share of tasks not yet resolved by {unit}",
+        caption="Kaplan-Meier curves; lower is better. A tick: a session out of turns or tokens. "
+        "Sessions that were given up stay unresolved to the end.",
+        alt=f"Steps down from 1; at the end: {', '.join(told)}.",
+        figure=figure,
+    )
 
 
 def _resolution_row(
@@ -277,18 +313,7 @@ class Losses(Sweep):
             rows=[_loss(*one, focus) for one in lost[::step]],
         )
         heads = ("model", "task", "fewer tokens", "Brief", "other", "saves", "resolved by")
-        yield _printed("table_19", "losses-printed", heads)
-
-
-def _printed(name: str, anchor: str, columns: tuple[str, ...]) -> Table:
-    """A table of the paper as it prints it; nothing of it is measured here."""
-    table = printed("depth")[name]
-    return Table(
-        anchor=anchor,
-        caption=f"{table.source} of the paper, {table.standing} there and not measured here",
-        columns=columns,
-        rows=[[text or NOTHING for text in row] for row in table.values],
-    )
+        yield of_paper("table_19", "losses-printed", heads)
 
 
 def _both(own: Ended, theirs: Ended) -> str:

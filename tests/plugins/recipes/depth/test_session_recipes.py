@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,15 @@ def test_every_recipe_makes_its_page(
     figures = Path("runs/recipes")
     assert list(figures.glob("sessions-F065/figures/*.svg"))
     assert list(figures.glob("sessions-F066/figures/*.svg"))
+    assert len(list(figures.glob("sessions-resolution/figures/depth-session-curves-*.svg"))) == 2
+    assert framework(capsys, "report", str(done.directory)).status == 0
+    whole = (done.directory / "report.md").read_text("utf-8")
+    for page in pages.values():  # the sweep's own page has all of them
+        assert all(caption in whole for caption in re.findall(r"^\*[^*]+\*$", page, re.MULTILINE))
+    assert len(list((done.directory / "figures").glob("depth-session-*.svg"))) == 4
+    assert framework(capsys, "verify", str(done.directory)).status == 0
+    for printed in ("Table 15 of the paper", "Table 16", "Table 17", "Table 18", "Table 19"):
+        assert f"{printed}" in whole
     assert "| oracle | 12 |" in pages["F065"]
     assert "turn 4 and later" in pages["table14"]
     assert all(line.endswith("| 12 |") for line in lines_of(pages["table14"], "turn 4", 3))
