@@ -207,6 +207,8 @@ class Loop:
                 return "plateau"
             if s.max_promotions is not None and state.promotions >= s.max_promotions:
                 return "max_promotions"
+            if s.max_analyses is not None and self.analyses.count >= s.max_analyses:
+                return "max_analyses"
             if self.drafting.asked >= s.max_candidates:
                 return "max_candidates"
             if open_ and state.silent >= 2 * len(open_):  # a regime has two seams at most in turn

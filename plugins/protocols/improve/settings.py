@@ -22,7 +22,8 @@ class ImproveSettings(Bounded):
     fresh_confirm : whether every interim analysis of CONFIRM has cases of its own: `auto` where the
         domain can generate them.
     max_attempts : drafts for one regime before it is given up, counted again after a promotion.
-    max_candidates : drafts in all. max_promotions : promotions in all; None for no cap.
+    max_candidates : drafts in all. max_promotions, max_analyses : promotions and interim analyses
+        in all; None for no cap. What `consolidate` measures afterwards is not counted.
     best_of : drafts of which the best on OPTIMIZE goes on.
     min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; the
         measured noise may ask for more.
@@ -49,6 +50,7 @@ class ImproveSettings(Bounded):
     max_attempts: Annotated[int, at_least(1)] = 8
     max_candidates: Annotated[int, at_least(1)] = 40
     max_promotions: Annotated[int | None, at_least(1)] = None
+    max_analyses: Annotated[int | None, at_least(1)] = None
     best_of: Annotated[int, at_least(1)] = 1
     min_net_flips: Annotated[int, at_least(0)] = 2
     noise_repeats: Annotated[int, at_least(1)] = 1
@@ -73,13 +75,11 @@ class ImproveSettings(Bounded):
             raise ValueError(f"pool: {self.pool} given, less than the three splits together")
 
     def identity(self) -> dict[str, Any]:
-        """What may change a measured value; one A/A run says nothing, so older runs keep theirs."""
-        return {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if not f.metadata.get("operational")
-            and not (f.name == "noise_repeats" and self.noise_repeats == 1)
-        }
+        """What may change a measured value; a newer setting left alone is not in it."""
+        alone = (("noise_repeats", 1), ("max_analyses", None))
+        kept = [f.name for f in fields(self) if not f.metadata.get("operational")]
+        found = {name: getattr(self, name) for name in kept}
+        return {name: value for name, value in found.items() if (name, value) not in alone}
 
     def sizes(self, planned: Sizes) -> Sizes:
         """The sizes as given, and where none are as planned.
