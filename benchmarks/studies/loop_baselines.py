@@ -4,7 +4,8 @@
 
 `conf/experiment/improve/baselines.yaml` fixes sizes, gate, caps and seeds; each arm below is a
 sweep of it, in `runs/loop_baselines`, and one that was cut off goes on. `--only` runs arms and
-writes nothing. Limits are Student's t over seeds, 95%; a difference is to the first arm, paired by seed.
+writes nothing. Limits are Student's t over seeds, 95%; a difference is to the first arm, paired by
+seed.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def table(arms: Mapping[str, Loops]) -> str:
     if any(loops.keys() != first.keys() for loops in arms.values()):
         raise ValueError("arms have other seeds than the first")
     lines = [
-        "| arm | drafts | analyses | promoted | TEST | up, down | shifted TEST | TEST beside it |",
+        "| arm | drafts | analyses | promoted | TEST | up, down | shifted TEST | less the first |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name, loops in arms.items():
