@@ -102,6 +102,28 @@ def test_random_routing_is_the_seeds_and_reaches_everything() -> None:
     assert routed("random", attempt=5) == routed("random", attempt=5)
 
 
+def test_prompt_only_is_the_prompt_and_nothing_else() -> None:
+    plugin = find("routing", "prompt")
+    chosen = plugin.cls(plugin.settings(drafts=3)).choose(diagnosis())
+    assert (chosen.regime, chosen.seams) == ("", ("reader_prompt",) * 3)
+    assert plugin.cls(plugin.settings()).choose(diagnosis(seams=("score",))) is None
+    assert plugin.cls(plugin.settings()).choose(diagnosis(open=())) is None
+
+
+def test_looks_at_confirm_are_capped(tmp_path: Path) -> None:
+    script = [prompt("same"), prompt("a"), prompt("b")]
+    free = run_script(script_plan(RIGHT, script), tmp_path / "free").results
+    assert len(free["analyses"]) > 1
+    plan = script_plan(RIGHT, script, protocol={"max_analyses": 1})
+    capped = run_script(plan, tmp_path / "capped").results
+    assert len(capped["analyses"]) == 1
+    assert capped["stopped"]["reason"] == "max_analyses"
+    assert (
+        script_plan(RIGHT, script).digest
+        == script_plan(RIGHT, script, protocol={"max_analyses": None}).digest
+    )
+
+
 @pytest.mark.parametrize("name", ["regime", "none", "random", "oracle"])
 def test_no_routing_goes_on_where_nothing_is_open(name: str) -> None:
     assert routed(name, open=()) is None

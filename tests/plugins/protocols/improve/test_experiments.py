@@ -15,7 +15,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "guide" / "improve.md"
 JOBS = {
     "paper": 5, "published": 5, "seeds": 20, "confirmation": 40, "controls": 40, "loan": 5,
-    "sql": 20, "reuse": 24,
+    "sql": 20, "reuse": 24, "baselines": 8,
 }  # fmt: skip
 SMALL = (
     *(f"protocol.{split}=12" for split in ("optimize", "confirm", "test")),
