@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 
-from httpx2 import AsyncByteStream, AsyncHTTPTransport, ReadError, Request, Response
+from httpx2 import AsyncByteStream, AsyncClient, ReadError, Request, Response
 
 MOST_BYTES: Final = 2**26
 """Of one answer; more is no answer of a memory."""
 
 
-class BoundedTransport(AsyncHTTPTransport):
+class BoundedClient(AsyncClient):
     """Answers come as they are, and end: one that was compressed could grow to any size.
 
     Raises ReadError for an answer that is compressed, or longer than `MOST_BYTES`.
     """
 
-    async def handle_async_request(self, request: Request) -> Response:
+    # Not by a transport of our own, with which the environment's proxies would not be used.
+    async def send(self, request: Request, *, stream: bool = False, **options: Any) -> Response:
         request.headers["accept-encoding"] = "identity"
-        response = await super().handle_async_request(request)
-        coding = response.headers.get("content-encoding", "identity").strip().lower()
-        if coding not in ("", "identity"):
+        response = await super().send(request, stream=True, **options)
+        try:
+            coding = response.headers.get("content-encoding", "identity").strip().lower()
+            if coding not in ("", "identity"):
+                raise ReadError("an answer that is compressed, which was not asked for")
+            assert isinstance(response.stream, AsyncByteStream)
+            response.stream = _Counted(response.stream)
+            if not stream:
+                await response.aread()
+        except BaseException:
             await response.aclose()
-            raise ReadError("an answer that is compressed, which was not asked for")
-        assert isinstance(response.stream, AsyncByteStream)
-        response.stream = _Counted(response.stream)
+            raise
         return response
 
 

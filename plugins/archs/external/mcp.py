@@ -143,15 +143,13 @@ class McpSystem(CalledSystem[Tool]):
     @asynccontextmanager
     async def _server(self) -> AsyncIterator[Any]:
         if self._home is None:
-            from httpx2 import AsyncClient
             from mcp.client.streamable_http import streamable_http_client
 
-            from plugins.archs.external._bounded import BoundedTransport
+            from plugins.archs.external._bounded import BoundedClient
 
             headers = fill(self._settings.headers, {})
             patience = self._settings.timeout_seconds
-            transport = BoundedTransport()
-            async with AsyncClient(headers=headers, timeout=patience, transport=transport) as http:
+            async with BoundedClient(headers=headers, timeout=patience) as http:
                 yield streamable_http_client(self._settings.address, http_client=http)
             return
         from mcp import StdioServerParameters, stdio_client
