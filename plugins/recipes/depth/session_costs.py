@@ -158,7 +158,15 @@ class QualityCost(Sweep):
                      "on the front", "n"),
             rows=[_quality(job, arms[job.arm], job.arm in front) for job in jobs if arms[job.arm]],
         )  # fmt: skip
-        yield from add_figure(_plane(points, front))
+        yield from add_figure(_plane(points, front, "resolved", "frontier"))
+        complied = {
+            arm: (points[arm][0], float(np.mean(found)))
+            for arm, of in arms.items()
+            if (found := [one.compliance for one in of.values() if one.compliance is not None])
+        }
+        if complied:
+            drawn = _plane(complied, frontier(complied), "compliance of the last answer", "comply")
+            yield from add_figure(drawn)
         heads = (
             "",
             "resolved",
@@ -220,23 +228,25 @@ def _quality(job: Job, sessions: Mapping[Any, Ended], best: bool) -> list[Cell |
     ]
 
 
-def _plane(points: Mapping[str, tuple[float, float]], front: set[str]) -> Drawing:
+def _plane(
+    points: Mapping[str, tuple[float, float]], front: set[str], quality: str, name: str
+) -> Drawing:
     with canvas(5.4, 3.6) as (figure, panels):
         panel = panels[0][0]
         for arm, mark in marks(list(points)).items():
-            tokens, quality = points[arm]
+            tokens, reached = points[arm]
             panel.plot(
-                [tokens], [quality], linestyle="", marker=mark.marker, color=mark.colour,
+                [tokens], [reached], linestyle="", marker=mark.marker, color=mark.colour,
                 markerfacecolor=mark.colour if arm in front else "white", label=arm,
             )  # fmt: skip
         line = sorted(points[arm] for arm in front)
         panel.plot(*zip(*line, strict=True), color=GREY, linewidth=1, linestyle="--")
-        panel.set(xlabel="mean tokens of a session", ylabel="resolved", ylim=(-0.02, 1.02))
+        panel.set(xlabel="mean tokens of a session", ylabel=quality, ylim=(-0.02, 1.02))
         panel.legend(loc="best")
     told = ", ".join(f"{arm} {q:.2f} at {t:,.0f}" for arm, (t, q) in points.items())
     return Drawing(
-        name="depth-session-frontier",
-        title="Resolved sessions against their tokens",
+        name=f"depth-session-{name}",
+        title=f"Sessions: {quality} against tokens",
         caption="Up and to the left is better. Filled and joined: the arms that no other beats.",
         alt=f"Points: {told}.",
         figure=figure,

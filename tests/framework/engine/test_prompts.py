@@ -62,6 +62,18 @@ def test_where_prompts_lie_is_no_matter_and_what_they_say_is(mine: Path, tmp_pat
     assert identity(moved) != before
 
 
+def test_a_folder_of_something_else_is_not_told_of(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "own" / "secret-name.txt").parent.mkdir()
+    (tmp_path / "own" / "secret-name.txt").write_text("secret-content")
+    (tmp_path / "own" / "secret-folder").mkdir()
+    said = run(capsys, *SHORT, f"prompt_set={tmp_path / 'own' / '..' / 'own'}").mistake
+    assert "holds no operation's folder" in said
+    assert "secret" not in said
+    assert not any(tmp_path.glob("runs*"))
+
+
 @pytest.mark.slow
 def test_a_run_is_not_gone_on_with_under_other_prompts(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, mine: Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -173,6 +174,15 @@ def test_results_are_those_of_each_summary(tree: ElementTree.Element, sweep: Pat
                 assert f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]" in shown
             assert value(row["view tokens"]) == summary["budget_use"]["mean_view_tokens"]
     assert seen > 40
+
+
+def test_the_page_names_the_head_that_each_run_ends_with(
+    tree: ElementTree.Element, sweep: Path
+) -> None:
+    runs = {path.parent.name: path.read_bytes() for path in sweep.glob("*/journal.jsonl")}
+    last = {name: json.loads(events.splitlines()[-1]) for name, events in runs.items()}
+    shown = {text(row["run"]): text(row["head hash"]) for row in table(tree, "heads")}
+    assert shown == {name: event["hash"] for name, event in last.items()}
 
 
 def test_every_comparison_is_there_with_its_p_values(

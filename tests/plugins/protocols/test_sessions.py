@@ -137,6 +137,24 @@ def test_nothing_but_the_limits_ends_the_stubborn(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.slow
+def test_the_controls_stand_at_the_ends_where_code_is_executed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = ("domain=codebase", "domain.forms=development", "n_cases=4", *SHORT)
+    done = run(capsys, "arch=none", *code, "protocol.agent=oracle")
+    best = load_state(done.directory).rows
+    assert len(best) == 4
+    assert all(row.axes["resolved"] == row.axes["resolved_first"] == 1.0 for row in best)
+    assert all(row.axes["compliance"] == 1.0 for row in best)
+    given = ("protocol.agent=stubborn", "protocol.turns=2")
+    done = run(capsys, "arch=full_context", *code, *given)
+    rows = load_state(done.directory).rows
+    last = [row for row in rows if row.turn == 1]
+    assert (len(rows), len(last)) == (8, 4)
+    assert all(row.axes["out_of_turns"] == 1.0 and not row.axes["resolved"] for row in last)
+
+
+@pytest.mark.slow
 def test_views_are_held_to_what_is_left_of_a_session(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("protocol.agent=stubborn", "protocol.turns=4", "protocol.shown=500")
     done = run(capsys, "arch=bm25", "budget=absolute", "budget.tokens=300", *SMALL, *given)

@@ -151,7 +151,7 @@ def test_every_recipe_makes_its_page(
     whole = (done.directory / "report.md").read_text("utf-8")
     for page in pages.values():  # the sweep's own page has all of them
         assert all(caption in whole for caption in re.findall(r"^\*[^*]+\*$", page, re.MULTILINE))
-    assert len(list((done.directory / "figures").glob("depth-session-*.svg"))) == 4
+    assert len(list((done.directory / "figures").glob("depth-session-*.svg"))) == 5
     assert framework(capsys, "verify", str(done.directory)).status == 0
     for printed in ("Table 15 of the paper", "Table 16", "Table 17", "Table 18", "Table 19"):
         assert f"{printed}" in whole
