@@ -1,0 +1,37 @@
+"""Whatever speaks of dense retrieval says by which encoder, and names one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from framework.registry import plugins
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+DENSE: Final = sorted(p.name for p in plugins("arch") if p.cls.uses_embedder)
+NAMED: Final = ("e5", "/embedder:")
+HISTORY: Final = "corrections.md"
+"""Tells what was wrong, by the names that arms had."""
+PAGES: Final = [
+    *sorted((ROOT / "conf" / "experiment").rglob("*.yaml")),
+    *sorted(p for p in (ROOT / "docs" / "results").glob("*.md") if p.name != HISTORY),
+]
+
+
+def speaks(text: str) -> bool:
+    """Whether a page runs or shows an arm that searches by vectors."""
+    return any(re.search(rf"\b{name}\b(?!=)", text) for name in ("dense", "hybrid_rrf", "mmr"))
+
+
+def test_these_are_the_arms_that_search_by_vectors() -> None:
+    assert {"dense", "hybrid_rrf", "mmr", "raptor"} <= set(DENSE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_dense_retrieval_names_an_encoder(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if speaks(text):
+        assert any(name in text for name in NAMED)
