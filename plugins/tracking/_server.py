@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 from framework.errors import TrackingError, UserError
 from framework.registry import nearest
 from framework.store.atomic import lock
+from plugins.tracking._bounded import bound_answers
 from plugins.tracking._database import make_whole
 from plugins.tracking._deadline import Deadlined, within
 
@@ -363,6 +364,7 @@ def _open(uri: str, experiment: str) -> Server:
             make_whole(file)
         client = MlflowClient(uri)
         if _kind(_split(uri)) in SERVERS:
+            bound_answers()
             client = cast("MlflowClient", Deadlined(client, public(uri)))
         return Server(client, uri, _experiment(client, uri, experiment))
     finally:
