@@ -18,6 +18,7 @@ from framework.errors import DoesNotFit, UnreadableError, UserError
 from framework.records import ABSTAIN, Row
 from framework.registry import NoSettings, find, settings_of
 from framework.testing.server import ModelServer
+from plugins.calibrations.questions import Questions, QuestionsSettings, by_one_fact
 from tests.launching import QUESTIONS, framework, run
 
 ENTRY = {"question_id": "q0", "question": "When?", "golden_answer": "7 May 2023", "category": "2"}
@@ -51,6 +52,42 @@ def test_the_rules_pass_right_answers_and_no_wrong_one(capsys: pytest.CaptureFix
     assert found["right"]["passed"] == found["right"]["n"] >= 40
     assert found["sorts"]["wrong: another's answer"]["passed"] == 0
     assert found["wrong"]["n"] > 60
+
+
+@pytest.mark.parametrize(
+    ("expected", "other", "changed"),
+    [
+        ("4", None, "7"),
+        ("$1,999.98", None, "$2,000.01"),
+        ("0.07", None, "0.10"),
+        ("99 days", "x", "102 days"),
+        ("7 May 2023", None, "7 June 2023"),
+        ("on a Sunday", None, "on a Monday"),
+        ("from 3 to 4", "x", None),
+        ("North Gate Hall.", "the Mill Lane", "North Gate Lane."),
+        ("Mill Lane", "Gate Lane", None),
+        ("tea", "coffee", None),
+        ("one two three four five six seven", "eight", None),
+    ],
+)
+def test_an_answer_is_wrong_by_one_fact(
+    expected: str, other: str | None, changed: str | None
+) -> None:
+    assert by_one_fact(expected, other) == changed
+
+
+def test_length_and_one_fact_tell_nothing_by_themselves() -> None:
+    found = list(Questions(QuestionsSettings(n_cases=60)).answers())
+    by_sort: dict[str, list[KnownAnswer]] = {}
+    for answer in found:
+        by_sort.setdefault(answer.sort, []).append(answer)
+        assert answer.given != answer.expected or answer.right
+    wordy = [by_sort["right, in many words"], by_sort["wrong: in many words"]]
+    begins = {answer.given[:60] for sort in wordy for answer in sort}
+    assert len(begins) == 1, "long answers are alike but for what they say"
+    assert {answer.right for sort in wordy for answer in sort} == {True, False}
+    assert len(by_sort["wrong: by one fact"]) > 20
+    assert len(list(Questions(QuestionsSettings()).answers())) > 2000
 
 
 def test_recorded_verdicts_are_counted_by_majority(
