@@ -42,7 +42,7 @@ def resume(
         raise UserError(f"resume={path}: no such directory{said}")
     with composer(), one_domain(), ExitStack() as inside:
         if (path / SWEEP_PLAN).is_file():
-            inside.enter_context(held(path, FREED_S, f"the sweep {path}"))
+            inside.enter_context(held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"))
             jobs = load_jobs(path, overrides)
             rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
             chosen = in_turn if launch is None or rescored else launch

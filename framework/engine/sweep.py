@@ -70,7 +70,8 @@ _log = logging.getLogger(__name__)
 _OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, ".submitit"})
 """Names in a sweep's directory beside its runs; a launcher on a cluster has a folder of its own."""
 FREED_S = 5.0
-"""Seconds in which the workers of a sweep end once its first process was killed."""
+"""Seconds in which the workers of a sweep end once its first process was killed. What is held is
+the plan, as tracking holds the directory."""
 Launch = Callable[[SweepWork], None]
 """Runs the jobs of a sweep that are left, and tells it of each that ended."""
 
@@ -93,7 +94,7 @@ def start_sweep(
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
     path = directory or RUNS / name
     create_sweep(path, overrides, planned)
-    with held(path, FREED_S, f"the sweep {path}"):
+    with held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"):
         return run_sweep(path, planned, listener, launch)
 
 

@@ -32,9 +32,9 @@ def lock(descriptor: int, seconds: float, what: str) -> None:
 
 
 @contextmanager
-def held(directory: Path, seconds: float, what: str) -> Iterator[None]:
-    """Hold a directory inside, against other processes. Raises as `lock`, and OSError."""
-    descriptor = os.open(directory, os.O_RDONLY)
+def held(place: Path, seconds: float, what: str) -> Iterator[None]:
+    """Hold a file or directory inside, against other processes. Raises as `lock`, and OSError."""
+    descriptor = os.open(place, os.O_RDONLY)
     try:
         lock(descriptor, seconds, what)
         yield

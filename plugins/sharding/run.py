@@ -62,7 +62,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, *, apart: bool)
         "apart": apart,
     }
     create_sweep(work, arguments, jobs, shards=told, **({"account": None} if apart else {}))
-    with held(work, FREED_S, f"the run in {work}"):
+    with held(work / SWEEP_PLAN, FREED_S, f"the run in {work}"):
         return _go_on(_Whole(work, path, replace(whole, prepared=None), apart), jobs, launch)
 
 
@@ -86,7 +86,7 @@ def resume(path: Path, arguments: Sequence[str], launch: Launch, *, apart: bool)
             "hydra/launcher=processes, basic or joblib"
         )
     dealt_caps = _caps(plan, stored["of"]) if stored["apart"] else []
-    with held(path, FREED_S, f"the run in {path}"):
+    with held(path / SWEEP_PLAN, FREED_S, f"the run in {path}"):
         jobs = load_jobs(path, [*operational, *dealt_caps])
         target = path.with_name(stored["run"])
         return _go_on(_Whole(path, target, Job(plan=plan), stored["apart"]), jobs, launch)

@@ -103,7 +103,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, asked: Asked) -
         name = f"{datetime.now():%Y%m%d-%H%M%S}-tune-{identity}"
     path = directory_of(config.hydra, "sweep") or RUNS / name
     create_sweep(path, arguments, jobs, tuning=tuning)
-    with held(path, FREED_S, f"the sweep {path}"):
+    with held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"):
         return _go_on(path, jobs, (), launch)
 
 
@@ -118,7 +118,7 @@ def resume(path: Path, overrides: Sequence[str], launch: Launch) -> int:
     """Go on with a tuning that was cut off; nothing that is finished runs again."""
     _check_optuna()
     operational = [o for o in overrides if key_of(o) != "resume"]
-    with held(path, FREED_S, f"the sweep {path}"):
+    with held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"):
         jobs = load_jobs(path, operational)  # raises where the configuration is not what it was
         return _go_on(path, jobs, operational, launch)
 

@@ -288,7 +288,7 @@ def test_operational_values_may_change(
     same_as(Path("whole"), Path("cut"))
     given = ("-m", *HOTPOT, "arch=bm25,none")
     start_and_die(capsys, monkeypatch, 8, *given, "hydra.sweep.dir=many")
-    with held(Path("many"), 1, "it"):
+    with held(Path("many/sweep_plan.json"), 1, "it"):
         told = run(capsys, "resume=many").mistake
         assert told == "the sweep many has been held for 5 s by a process"
     assert run(capsys, "resume=many", *changes[:3]).status == 0

@@ -143,7 +143,7 @@ def test_what_is_done_to_a_shard_is_found(
     assert run(capsys, *CHEAP, "shards=4", at("m")).status == 130
     monkeypatch.setattr(sharding, "_merge", own)
     work = Path("runs/m.shards")
-    with held(work, 1, "it"):
+    with held(work / "sweep_plan.json", 1, "it"):
         told = run(capsys, f"resume={work}").mistake
         assert told == f"the run in {work} has been held for 5 s by a process"
     names = sorted(path.parent.name for path in work.glob("*/journal.jsonl"))
