@@ -16,16 +16,15 @@ from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same
 from framework.engine.sweep import (
-    FREED_S,
     SWEEP_PLAN,
     Launch,
     SweepOutcome,
+    alone_in,
     load_jobs,
     run_sweep,
 )
 from framework.engine.work import in_turn
 from framework.errors import UserError
-from framework.store.atomic import held
 from framework.store.directory import load_state
 
 
@@ -42,7 +41,7 @@ def resume(
         raise UserError(f"resume={path}: no such directory{said}")
     with composer(), one_domain(), ExitStack() as inside:
         if (path / SWEEP_PLAN).is_file():
-            inside.enter_context(held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"))
+            inside.enter_context(alone_in(path))
             jobs = load_jobs(path, overrides)
             rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
             chosen = in_turn if launch is None or rescored else launch

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -69,9 +70,8 @@ _log = logging.getLogger(__name__)
 
 _OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, ".submitit"})
 """Names in a sweep's directory beside its runs; a launcher on a cluster has a folder of its own."""
-FREED_S = 5.0
-"""Seconds in which the workers of a sweep end once its first process was killed. What is held is
-the plan, as tracking holds the directory."""
+_FREED_S = 5.0
+"""Seconds in which the workers of a sweep end once its first process was killed."""
 Launch = Callable[[SweepWork], None]
 """Runs the jobs of a sweep that are left, and tells it of each that ended."""
 
@@ -94,8 +94,16 @@ def start_sweep(
         name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
     path = directory or RUNS / name
     create_sweep(path, overrides, planned)
-    with held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"):
+    with alone_in(path):
         return run_sweep(path, planned, listener, launch)
+
+
+def alone_in(path: Path) -> AbstractContextManager[None]:
+    """Hold a sweep while it runs, by its plan, as tracking holds its directory.
+
+    Raises UserError where another process has it.
+    """
+    return held(path / SWEEP_PLAN, _FREED_S, f"the sweep {path}")
 
 
 def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:

@@ -15,7 +15,7 @@ from framework.engine.listener import Listener
 from framework.engine.prepare import data_of
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome
-from framework.engine.sweep import SweepOutcome, create_sweep, finished_jobs, run_sweep
+from framework.engine.sweep import SweepOutcome, alone_in, create_sweep, finished_jobs, run_sweep
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.registry import nearest
@@ -54,7 +54,8 @@ def rescore(
             for plan, state in zip(plans, olds, strict=True)
         }
         create_sweep(path, overrides, jobs, rescored_from={"axes": list(axes), "runs": runs})
-        return run_sweep(path, jobs, listener, in_turn)
+        with alone_in(path):
+            return run_sweep(path, jobs, listener, in_turn)
 
 
 def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:

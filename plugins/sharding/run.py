@@ -24,11 +24,17 @@ from framework.engine.job import RUNS, Job, check_job, check_operational, run_jo
 from framework.engine.manifest import manifest
 from framework.engine.prepare import data_of
 from framework.engine.run import begun_in
-from framework.engine.sweep import FREED_S, Launch, create_sweep, load_jobs, plan_jobs, stored_sweep
+from framework.engine.sweep import (
+    Launch,
+    alone_in,
+    create_sweep,
+    load_jobs,
+    plan_jobs,
+    stored_sweep,
+)
 from framework.engine.work import SweepWork
 from framework.errors import UserError
 from framework.records import Row
-from framework.store.atomic import held
 from framework.store.directory import SWEEP_PLAN, check_new, load_finished
 from framework.store.shards import merge
 from plugins.sharding.part import SHARD, dealt
@@ -62,7 +68,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, *, apart: bool)
         "apart": apart,
     }
     create_sweep(work, arguments, jobs, shards=told, **({"account": None} if apart else {}))
-    with held(work / SWEEP_PLAN, FREED_S, f"the run in {work}"):
+    with alone_in(work):
         return _go_on(_Whole(work, path, replace(whole, prepared=None), apart), jobs, launch)
 
 
@@ -86,7 +92,7 @@ def resume(path: Path, arguments: Sequence[str], launch: Launch, *, apart: bool)
             "hydra/launcher=processes, basic or joblib"
         )
     dealt_caps = _caps(plan, stored["of"]) if stored["apart"] else []
-    with held(path / SWEEP_PLAN, FREED_S, f"the run in {path}"):
+    with alone_in(path):
         jobs = load_jobs(path, [*operational, *dealt_caps])
         target = path.with_name(stored["run"])
         return _go_on(_Whole(path, target, Job(plan=plan), stored["apart"]), jobs, launch)

@@ -9,6 +9,14 @@ MOST_BYTES: Final = 2**26
 """Of one answer; those of a tracking server are of some kilobytes."""
 
 
+class _Read(io.BytesIO):
+    """An answer that was read; a session finds its cookies where they stood."""
+
+    def __init__(self, content: bytes, raw: Any) -> None:
+        super().__init__(content)
+        self._original_response = getattr(raw, "_original_response", None)
+
+
 def bound_answers() -> None:
     """Have MLflow's client refuse an answer that is compressed, or longer than `MOST_BYTES`.
 
@@ -41,7 +49,7 @@ def bound_answers() -> None:
                 response.close()
                 raise
             response.raw.release_conn()
-            response.raw = io.BytesIO(bytes(read))
+            response.raw = _Read(bytes(read), response.raw)
             return response
 
     vars(request_utils)["TCPKeepAliveHTTPAdapter"] = Bounded

@@ -23,9 +23,9 @@ from framework.engine.compose import compose_plan, directory_of, grid, key_of
 from framework.engine.job import RUNS, Job
 from framework.engine.run import begun_in
 from framework.engine.sweep import (
-    FREED_S,
     SWEEP_PLAN,
     Launch,
+    alone_in,
     create_sweep,
     load_jobs,
     plan_jobs,
@@ -36,7 +36,7 @@ from framework.engine.work import SweepWork
 from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.reporting.terminal import print_blocks
-from framework.store.atomic import held, write_json
+from framework.store.atomic import write_json
 from framework.store.directory import read_summary
 from framework.text.canonical import digest
 from plugins.tuning import checks
@@ -103,7 +103,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, asked: Asked) -
         name = f"{datetime.now():%Y%m%d-%H%M%S}-tune-{identity}"
     path = directory_of(config.hydra, "sweep") or RUNS / name
     create_sweep(path, arguments, jobs, tuning=tuning)
-    with held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"):
+    with alone_in(path):
         return _go_on(path, jobs, (), launch)
 
 
@@ -118,7 +118,7 @@ def resume(path: Path, overrides: Sequence[str], launch: Launch) -> int:
     """Go on with a tuning that was cut off; nothing that is finished runs again."""
     _check_optuna()
     operational = [o for o in overrides if key_of(o) != "resume"]
-    with held(path / SWEEP_PLAN, FREED_S, f"the sweep {path}"):
+    with alone_in(path):
         jobs = load_jobs(path, operational)  # raises where the configuration is not what it was
         return _go_on(path, jobs, operational, launch)
 

@@ -145,7 +145,7 @@ def test_what_is_done_to_a_shard_is_found(
     work = Path("runs/m.shards")
     with held(work / "sweep_plan.json", 1, "it"):
         told = run(capsys, f"resume={work}").mistake
-        assert told == f"the run in {work} has been held for 5 s by a process"
+        assert told == f"the sweep {work} has been held for 5 s by a process"
     names = sorted(path.parent.name for path in work.glob("*/journal.jsonl"))
     assert len(names) == 4
     shutil.copytree(work, "kept")

@@ -17,6 +17,8 @@ import pytest
 from framework.errors import TrackingError
 from plugins.tracking import _server
 
+ASKED: list[str] = []
+"""The cookies of every request."""
 FOUND = {"experiment": {"experiment_id": "7", "name": "e", "lifecycle_stage": "active"}}
 
 
@@ -27,6 +29,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             health = self.path == "/health"
+            ASKED.append(self.headers.get("Cookie", ""))
             with suppress(OSError):
                 self.send_response(200)
                 for name, value in ({} if health else request.param[0]).items():
@@ -77,7 +80,11 @@ def test_an_answer_that_could_grow_to_any_size_is_refused(served: str, told: str
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**18, "KiB"
 
 
-@pytest.mark.parametrize("served", [({}, lambda: [json.dumps(FOUND).encode()])], indirect=True)
-def test_an_answer_is_read_as_before(served: str) -> None:
-    with _server.connect(served, "e") as server:
-        assert server.experiment_id == "7"
+@pytest.mark.parametrize(
+    "served", [({"Set-Cookie": "node=3"}, lambda: [json.dumps(FOUND).encode()])], indirect=True
+)
+def test_an_answer_is_read_as_before_and_its_cookie_kept(served: str) -> None:
+    for _ in range(2):
+        with _server.connect(served, "e") as server:
+            assert server.experiment_id == "7"
+    assert ASKED[-1] == "node=3"
