@@ -210,8 +210,8 @@ class Gold:
     governing, chain : ids of the events that hold the decision in force, and of those that lead to
         it from `entry`, the event nearest to the task, both ends included.
     evidence : ids of events for retrieval axes; `answer` for question answering, or a reference
-        edit where an edit is asked for. `answer_kind` is the rule of the operation `equivalent` by
-        which an answer to a question is judged.
+        edit where an edit is asked for; `aliases`: texts that are each as right. `answer_kind` is
+        the rule of the operation `equivalent` by which an answer to a question is judged.
     distractors : ids of events that look like the governing one and do not govern.
     invariant : the executable check of the answer's edit as data, canonical JSON in the domain's
         own form; empty where nothing is executed.
@@ -237,8 +237,14 @@ class Gold:
     distractors: tuple[str, ...] = ()
     invariant: str = ""
     answer: str = ""
+    aliases: tuple[str, ...] = ()
     answer_kind: str = "answer"
     injected: tuple[str, str] | None = None
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Every text that is right, the answer first."""
+        return (self.answer, *self.aliases)
 
     @property
     def required(self) -> tuple[GoldItem, ...]:

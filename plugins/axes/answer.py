@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from framework.contracts import Axis, Scored, maybe_await
+from framework.contracts import Axis, Judge, Scored, maybe_await
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER
@@ -20,7 +20,9 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 class AnswerAxis(Axis[NoSettings]):
     """Correctness of an answer to a question: as judged, and by its words.
 
-    Each value lies in [0, 1], higher is better. A case without an expected answer has no value.
+    Each value lies in [0, 1], higher is better. A case without an expected answer has no value. Of
+    several right answers (`Gold.accepted`) the one that an answer is nearest to counts: the first
+    that the judge finds in it, and by words the one of the highest F1.
 
     answer_correct : 1 when the judge finds that the answer says what is expected, by the rule for
         its kind (`Gold.answer_kind`), be it that there is none. To abstain from a question that has
@@ -58,12 +60,9 @@ class AnswerAxis(Axis[NoSettings]):
         if does and not should:
             correct = 0.0
         elif scored.judge is not None:
-            question, kind = scored.case.task.query, gold.answer_kind
-            verdict = await maybe_await(
-                scored.judge.equivalent(question, gold.answer, answer.text, kind, scored.client)
-            )
-            correct, why = float(verdict.met), verdict.evidence
-        given, wanted = _words(answer.text), _words(gold.answer)
+            correct, why = await _judged(scored, scored.judge, answer.text)
+        given = _words(answer.text)
+        wanted = max(map(_words, gold.accepted), key=lambda one: (_f1(given, one), given == one))
         values = {
             "answer_correct": correct,
             "abstained_right": float(should == does),
@@ -73,8 +72,23 @@ class AnswerAxis(Axis[NoSettings]):
             else _shared(given, wanted) / len(given),
             "answer_exact": None if should else float(given == wanted),
         }
-        evidence = (f"expected: {gold.answer}", f"given: {answer.text or 'nothing'}", why)
+        evidence = (
+            f"expected: {' | '.join(gold.accepted)}",
+            f"given: {answer.text or 'nothing'}",
+            why,
+        )
         return AxisScore(values=values, evidence=tuple(filter(None, evidence)))
+
+
+async def _judged(scored: Scored, judge: Judge[Any], said: str) -> tuple[float, str]:
+    """Whether the judge finds one of the right answers in what was said, and its words."""
+    question, gold = scored.case.task.query, scored.case.gold
+    for expected in gold.accepted:
+        asked = judge.equivalent(question, expected, said, gold.answer_kind, scored.client)
+        verdict = await maybe_await(asked)
+        if verdict.met:
+            break
+    return float(verdict.met), verdict.evidence
 
 
 def _words(text: str) -> list[str]:

@@ -58,7 +58,7 @@ class Errata:
         found = self.corrections.get(case.id)
         if found is None or not found.answer:
             return case
-        return replace(case, gold=replace(case.gold, answer=found.answer))
+        return replace(case, gold=replace(case.gold, answer=found.answer, aliases=()))
 
     def report(self, case_ids: Iterable[str]) -> Mapping[str, float]:
         """The key's ceiling over these cases and those dropped, as `Domain.report` gives it.

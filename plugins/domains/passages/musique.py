@@ -9,6 +9,7 @@ from framework.contracts import Provenance
 from framework.registry import register
 from plugins.domains.cards import Card, card
 from plugins.domains.data_file import BadRecordError, objects_in, text_in
+from plugins.domains.errata import texts_in
 from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool
 
 
@@ -17,7 +18,8 @@ class MuSiQue(Passages[CheckedPassageSettings]):
     """Multi-hop questions that resist short cuts (Trivedi et al., TACL 2022): MuSiQue-Ans.
 
     Passages are marked whole, so that there are no `fact` items, and every supporting passage is
-    needed. Stratum: the number of hops and their shape, as the id tells (`2hop`, `3hop1`, ...).
+    needed. Stratum: the number of hops and their shape, as the id tells (`2hop`, `3hop1`, ...). An
+    alias of the answer is as right as the answer, as in the publisher's evaluation.
 
     Raises UserError when no path is given, DataError naming file and record.
     """
@@ -25,7 +27,7 @@ class MuSiQue(Passages[CheckedPassageSettings]):
     card: ClassVar[Card] = card(__file__)
     provenance: Provenance = card.provenance
     key: ClassVar[str] = "id"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     @classmethod
     def question(cls, record: Mapping[str, Any], pool: Pool) -> Asked:
@@ -50,4 +52,5 @@ class MuSiQue(Passages[CheckedPassageSettings]):
             context=tuple(context),
             facts=facts,
             tags={"hops": str(len(objects_in(record, "question_decomposition")))},
+            aliases=texts_in(record, "answer_aliases"),
         )

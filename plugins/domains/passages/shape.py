@@ -82,6 +82,7 @@ class Asked:
     """One record.
 
     facts : by event id of a supporting passage, (index, sentence) of what the answer needs of it.
+    aliases : other names of the answer, which are as right.
     """
 
     id: str
@@ -91,6 +92,7 @@ class Asked:
     context: tuple[str, ...]
     facts: Mapping[str, tuple[tuple[int, str], ...]]
     tags: Mapping[str, str]
+    aliases: tuple[str, ...] = ()
 
 
 class Passages(Domain[S]):
@@ -195,7 +197,7 @@ class Passages(Domain[S]):
 
     def success(self, answer: Answer, gold: Gold) -> bool:
         """Exact match after normalisation, as in the published evaluation script."""
-        return normalise_answer(answer.text) == normalise_answer(gold.answer)
+        return normalise_answer(answer.text) in map(normalise_answer, gold.accepted)
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
         """The key's ceiling, where corrections are given."""
@@ -223,7 +225,12 @@ class Passages(Domain[S]):
             task=TaskCard(
                 instruction=INSTRUCTION, query=question.text, operation="answer_question"
             ),
-            gold=Gold(items=tuple(items), evidence=evidence, answer=question.answer),
+            gold=Gold(
+                items=tuple(items),
+                evidence=evidence,
+                answer=question.answer,
+                aliases=question.aliases,
+            ),
             stratum=question.type,
             tags={"type": question.type, **question.tags},
         )

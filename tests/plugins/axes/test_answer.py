@@ -43,6 +43,31 @@ def test_an_answer(
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "correct", "f1", "precision", "exact"),
+    [
+        ("Harbour Museum", 1.0, 1.0, 1.0, 1.0),
+        ("the Old Customs House", 1.0, 1.0, 1.0, 1.0),
+        ("It was the Old Customs House.", 1.0, 2 * 3 / (5 + 3), 3 / 5, 0.0),
+        ("Customs Museum", 0.0, 0.5, 0.5, 0.0),
+        ("Town Hall", 0.0, 0.0, 0.0, 0.0),
+    ],
+)
+def test_an_alias_is_as_right_as_the_answer(
+    text: str, correct: float, f1: float, precision: float, exact: float
+) -> None:
+    two = replace(EXPECTED, aliases=("Old Customs House",))
+    found = given(Answer(text=text), two)
+    assert found.values == {
+        "answer_correct": correct,
+        "abstained_right": 1.0,
+        "answer_f1": pytest.approx(f1),
+        "answer_precision": pytest.approx(precision),
+        "answer_exact": exact,
+    }
+    assert found.evidence[0] == "expected: the Harbour Museum | Old Customs House"
+
+
 def test_to_abstain_from_a_question_with_an_answer_is_wrong_whatever_is_said() -> None:
     found = given(Answer(text="Harbour Museum", decision=ABSTAIN)).values
     assert found["answer_correct"] == 0.0

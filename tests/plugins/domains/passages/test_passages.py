@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from framework.errors import DataError, UserError
+from framework.records import Answer
 from framework.registry import find
 from framework.testing.domain_conformance import check_domain
 from plugins.domains.passages.musique import MuSiQue
@@ -46,6 +47,22 @@ def test_musique_marks_whole_passages_and_pools_those_that_questions_share() -> 
     ids = [event.id for event in domain.history(POOL)]
     assert len(ids) == len(set(ids)) == 6
     assert {"Brinkum Mill", "Harm Okken", "Loga Castle"} <= set(ids)
+
+
+def test_an_alias_of_musique_is_as_right_as_the_answer_until_the_key_is_corrected(
+    tmp_path: Path,
+) -> None:
+    domain = MuSiQue(settings(MUSIQUE))
+    two, three = domain.cases(None, 0)
+    assert two.gold.accepted == ("Loga", "village of Loga")
+    assert three.gold.accepted == ("Ems",)
+    for said in ("Loga", "the village of Loga"):
+        assert domain.success(Answer(text=said), two.gold)
+    assert not domain.success(Answer(text="village"), two.gold)
+    path = tmp_path / "errata.json"
+    path.write_text(json.dumps([{"case": two.id, "answer": "Leer"}]))
+    corrected = next(MuSiQue(settings(MUSIQUE, errata=str(path))).cases(None, 0))
+    assert corrected.gold.accepted == ("Leer",)
 
 
 def test_two_wiki_s_sentences_are_joined_by_a_blank() -> None:
