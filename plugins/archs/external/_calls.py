@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from framework.records import Event
-from plugins.archs.external._mapping import AnswerPaths, Found, NoReset, Secrets, at, values_of
+from plugins.archs.external._mapping import (
+    AnswerPaths,
+    Found,
+    NoReset,
+    Secrets,
+    SystemFailed,
+    at,
+    uses,
+    values_of,
+)
+
+_EVERY_S: Final = 1.0
+"""Between two questions whether what was written can be found."""
 
 
 class Call(Protocol):
@@ -16,6 +29,10 @@ class Call(Protocol):
     @property
     def id(self) -> str:
         """A dotted path."""
+
+    @property
+    def filled(self) -> Any:
+        """What has placeholders."""
 
 
 C = TypeVar("C", bound=Call)
@@ -30,7 +47,11 @@ class CalledSystem(ABC, Generic[C]):
         "_reset",
         "_search",
         "_secrets",
+        "_settle",
         "_tenant",
+        "_unsettled",
+        "_until",
+        "_within_s",
         "_write",
         "_writes",
     )
@@ -43,6 +64,10 @@ class CalledSystem(ABC, Generic[C]):
         self._reset: C | None = settings.reset
         self._forget: C | None = settings.forget
         self._answer: AnswerPaths = settings.answer
+        self._settle: C | None = settings.settle
+        self._until: Mapping[str, Any] = settings.until
+        self._within_s: float = settings.timeout_seconds
+        self._unsettled: list[str] = []
 
     @abstractmethod
     def _call(self, what: str, call: C, values: Mapping[str, Any]) -> Any:
@@ -51,13 +76,34 @@ class CalledSystem(ABC, Generic[C]):
     def write(self, event: Event) -> str | None:
         with self._secrets.hidden():
             answer = self._call(self._writes, self._write, values_of(event, self._tenant))
-            return str(at(answer, self._write.id)) if self._write.id else None
+            given = str(at(answer, self._write.id)) if self._write.id else None
+            self._unsettled.append(given or "")
+            return given
 
     def search(self, query: str, limit: int) -> list[Found]:
         values = {"query": query, "limit": limit, "tenant": self._tenant}
         with self._secrets.hidden():
+            self._wait_until_settled()
             answer = self._call("search", self._search, values)
             return self._secrets.check(self._answer.read(answer))
+
+    def _wait_until_settled(self) -> None:
+        """Wait for what was written since the last search, as the mapping says how."""
+        if self._settle is None:
+            return
+        one_by_one = uses(self._settle.filled, "given")
+        for given in self._unsettled if one_by_one else self._unsettled[-1:]:
+            end = time.monotonic() + self._within_s
+            while not self._is_settled(self._settle, given):
+                if time.monotonic() >= end:
+                    said = f"not {dict(self._until)} within {self._within_s:g} s"
+                    raise SystemFailed(f"settle: {given}: {said}" if given else f"settle: {said}")
+                time.sleep(_EVERY_S)
+        self._unsettled.clear()
+
+    def _is_settled(self, settle: C, given: str) -> bool:
+        answer = self._call("settle", settle, {"tenant": self._tenant, "given": given})
+        return all(at(answer, path) == value for path, value in self._until.items())
 
     def forget(self, event: Event, given: str) -> None:
         assert self._forget is not None  # it is not asked where nothing is declared

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
@@ -21,6 +21,8 @@ FORGET: Final = (*EVENT, "given")
 """And, of a call that deletes one, the id that the system gave it."""
 SEARCH: Final = ("query", "limit", "tenant")
 RESET: Final = ("tenant",)
+SETTLE: Final = ("tenant", "given")
+"""Of a call that says whether what was written can be found."""
 START: Final = ("home", "here", "python", "system")
 """Of a command and its environment: the fresh home, where decisionbench was started, the
 interpreter of the system's own environment, and the folder of the drivers that are shipped."""
@@ -51,7 +53,8 @@ class Found:
 class AnswerPaths:
     """Where the results of a search are in its answer, as dotted paths (`result.0.memory`).
 
-    items : the list of results, or one text; that of the answer itself is empty.
+    items : the list of results, or one text; that of the answer itself is empty. A `*` stands for
+        every part of what is there: the results of all of them, in their order.
     text, id, score : within one result; empty: the result itself is the text, there is none.
     split : what separates the results where `items` is one text.
     """
@@ -64,7 +67,7 @@ class AnswerPaths:
 
     def read(self, answer: Any) -> list[Found]:
         """The results in an answer, best first. Raises SystemFailed where a path leads nowhere."""
-        held = at(answer, self.items)
+        held = _gathered(answer, self.items)
         if isinstance(held, str):
             parts = held.split(self.split) if self.split else [held]
             return [Found(text=part.strip()) for part in parts if part.strip()]
@@ -78,6 +81,21 @@ class AnswerPaths:
             at(result, self.id) if self.id else None,
             at(result, self.score) if self.score else None,
         )
+
+
+def _gathered(answer: Any, path: str) -> Any:
+    """The value at a dotted path; with a `*` in it the lists in every part, as one."""
+    before, star, after = path.partition("*")
+    if not star:
+        return at(answer, path)
+    held = at(answer, before.rstrip("."))
+    parts = held.values() if isinstance(held, Mapping) else held
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        raise SystemFailed(f"{path}: {before.rstrip('.') or 'the answer'} has no parts")
+    found = [_gathered(part, after.lstrip(".")) or [] for part in parts if part is not None]
+    if not all(isinstance(one, list) for one in found):
+        raise SystemFailed(f"{path}: lists of results were declared")
+    return [result for one in found for result in one]
 
 
 def found_of(text: Any, ids: Any, score: Any) -> Found:

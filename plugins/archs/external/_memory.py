@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import threading
+import uuid
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -103,8 +103,8 @@ class ExternalMemory(Arch[S]):
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
         # What sets this history apart in a store that others write to as well, earlier runs too: so
-        # by chance, not by the seed. No measured value may depend on it.
-        self.tenant = secrets.token_hex(8)
+        # by chance, not by the seed. No measured value may depend on it. Some take only a UUID.
+        self.tenant = str(uuid.uuid4())
         if settings.replay:
             settings.require_recorded()
         else:

@@ -19,6 +19,7 @@ from plugins.archs.external._mapping import (
     FORGET,
     RESET,
     SEARCH,
+    SETTLE,
     START,
     AnswerPaths,
     check_template,
@@ -63,6 +64,12 @@ class SystemSettings(Bounded):
         Bounded.__post_init__(self)
         if self.replay and self.exchanges is None:
             raise ValueError("replay needs exchanges, the folder that has them")
+
+    def identity(self) -> dict[str, Any]:
+        """What may change a measured value."""
+        return {
+            f.name: getattr(self, f.name) for f in fields(self) if not f.metadata.get("operational")
+        }
 
     @property
     def offers_deletion(self) -> bool:
@@ -128,9 +135,7 @@ class CommandSettings(SystemSettings):
 
     def identity(self) -> dict[str, Any]:
         """What may change a measured value: the packages by their lock, wherever it lies."""
-        known = {
-            f.name: getattr(self, f.name) for f in fields(self) if not f.metadata.get("operational")
-        }
+        known = super().identity()
         if self.models is None:  # as it was before there were any
             del known["models"]
         del known["packages"], known["lock"]
@@ -180,6 +185,10 @@ class CalledSettings(SystemSettings):
         to it; `{env.NAME}` keeps a key out of the mapping. search, reset : calls, beside that of
         `writes`. answer : where the results are in the answer of `search`. forget : the call that
         deletes an event: of a memory that is written and searched it changes nothing.
+    settle : the call that is asked before a search, where something was written since the last one;
+        with `{given}` for each of those events, by the id that the system gave it. It is asked
+        again every second until its answer holds what `until` says (dotted paths and their values),
+        for at most `timeout_seconds`; once, where that says nothing.
     """
 
     writes: ClassVar[str] = "write"
@@ -190,6 +199,8 @@ class CalledSettings(SystemSettings):
     reset: Any = None
     forget: Any = field(default=None, metadata=OPERATIONAL)
     answer: AnswerPaths | None = None
+    settle: Any = None
+    until: Mapping[str, Any] = EMPTY
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,15 +211,26 @@ class CalledSettings(SystemSettings):
             ("search", self.search, SEARCH),
             ("reset", self.reset, RESET),
             ("forget", self.forget, FORGET),
+            ("settle", self.settle, SETTLE),
         ):
             if call is not None:
                 check_template(call.filled, allowed, name)
+        if self.until and self.settle is None:
+            raise ValueError("until: of the answer of settle, which is not declared")
+        if self.settle is not None and uses(self.settle.filled, "given") and not write.id:
+            raise ValueError(f"settle: {{given}} needs {self.writes}.id, where that id stands")
         together = write is not None and self.search is not None and not self.apart
         if self.address and together and self.reset is None:
             raise ValueError(
                 "reset: a server keeps what it was told: declare how it forgets, or use {tenant} "
                 "in both write and search"
             )
+
+    def identity(self) -> dict[str, Any]:
+        known = super().identity()
+        if self.settle is None:  # as it was before there was any
+            del known["settle"], known["until"]
+        return known
 
     @property
     def offers_deletion(self) -> bool:

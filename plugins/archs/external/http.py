@@ -53,8 +53,8 @@ class Endpoint:
 class HttpSettings(CalledSettings):
     """A JSON API: where it is, what adds an event, what searches, what forgets everything.
 
-    address : `http://127.0.0.1:8000`; another path may follow. add, search, reset, forget : the
-        endpoints.
+    address : `http://127.0.0.1:8000`; another path may follow. add, search, reset, forget, settle :
+        the endpoints.
     """
 
     writes = "add"
@@ -62,6 +62,7 @@ class HttpSettings(CalledSettings):
     search: Endpoint | None = None
     reset: Endpoint | None = None
     forget: Endpoint | None = field(default=None, metadata=OPERATIONAL)
+    settle: Endpoint | None = None
 
 
 @register("arch", "http")

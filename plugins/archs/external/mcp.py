@@ -52,7 +52,7 @@ class Tool:
 class McpSettings(CommandSettings, CalledSettings):
     """A server of the Model Context Protocol: started by `command`, or running at `address`.
 
-    write, search, reset, forget : the tools. The answer of `search` is an object with
+    write, search, reset, forget, settle : the tools. The answer of `search` is an object with
         `structured`, `text` and, where that text is JSON, `json`.
     """
 
@@ -60,6 +60,7 @@ class McpSettings(CommandSettings, CalledSettings):
     search: Tool | None = None
     reset: Tool | None = None
     forget: Tool | None = field(default=None, metadata=OPERATIONAL)
+    settle: Tool | None = None
 
 
 @register("arch", "mcp")

@@ -307,6 +307,12 @@ def test_what_goes_wrong_is_told(
         ({"add": {"path": "/add"}}, r"reset: a server keeps what it was told"),
         ({"add": {"path": "/{tenent}"}}, r"add: no placeholder \{tenent\}; did you mean 'tenant'"),
         ({"answer": {"itms": "x"}}, r"arch\.answer .*itms: no such key; did you mean 'items'"),
+        ({"until": {"done": True}}, "until: of the answer of settle, which is not declared"),
+        ({"settle": {"path": "/{text}"}}, r"settle: no placeholder \{text\}"),
+        (
+            {"settle": {"path": "/{given}"}, "add": {"path": "/{tenant}"}},
+            r"settle: \{given\} needs add\.id",
+        ),
     ],
 )
 def test_a_mistake_in_a_mapping_is_one_line(
@@ -314,3 +320,98 @@ def test_a_mistake_in_a_mapping_is_one_line(
 ) -> None:
     with pytest.raises(UserError, match=said):
         open_arch(HttpMemory, settings(httpserver, **given), ())
+
+
+class Later:
+    """A service that works on what it was told after its answer, and says for how long."""
+
+    def __init__(self, asks: int) -> None:
+        self.asks = asks
+        self.left: dict[str, int] = {}
+        self.settling: list[str] = []
+        self.service = Service()
+
+    def __call__(self, request: Request) -> Response:
+        if "/state/" not in request.path:
+            answer = self.service(request)
+            if request.method == "POST":
+                self.left[json.loads(answer.data)["memory"]["uid"]] = self.asks
+            return answer
+        uid = request.path.rpartition("/")[2]
+        self.settling.append(uid)
+        self.left[uid] -= 1
+        return _json({"work": {"done": self.left[uid] <= 0}})
+
+
+SETTLE: dict[str, Any] = {
+    "settle": {"path": "/{tenant}/state/{given}", "method": "GET"},
+    "until": {"work.done": True},
+}
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plugins.archs.external._calls._EVERY_S", 0.001)
+
+
+def _told(server: HTTPServer, later: Later, **given: Any) -> HttpSystem:
+    server.expect_request(_Any()).respond_with_handler(later)
+    system = HttpSystem(settings(server, **{**SETTLE, **given}), "t")
+    for event in history()[:2]:
+        system.write(event)
+    return system
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_search_waits_until_each_event_is_settled_and_the_next_does_not(
+    httpserver: HTTPServer,
+) -> None:
+    later = Later(asks=3)
+    system = _told(httpserver, later)
+    assert later.settling == []
+    assert system.search("anything", 5) is not None
+    assert later.settling == ["uid-0"] * 3 + ["uid-1"] * 3
+    system.search("more", 5)
+    assert len(later.settling) == 6
+    system.write(history()[2])
+    system.search("more", 5)
+    assert later.settling[6:] == ["uid-2"] * 3
+    system.close()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_without_a_condition_or_an_id_it_is_asked_once(httpserver: HTTPServer) -> None:
+    later = Later(asks=99)
+    later.left = {"flush": 99}
+    system = _told(httpserver, later, settle={"path": "/{tenant}/state/flush"}, until={})
+    system.search("anything", 5)
+    system.search("anything", 5)
+    assert later.settling == ["flush"]
+    system.close()
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"timeout_seconds": 0.2}, r"settle: uid-0: not \{'work\.done': True\} within 0\.2 s"),
+        ({"until": {"work.ready": True}}, r"no 'work\.ready': 'ready' is not in \['done'\]"),
+    ],
+)
+def test_what_never_settles_fails_and_is_no_empty_memory(
+    given: dict[str, Any], said: str, httpserver: HTTPServer
+) -> None:
+    system = _told(httpserver, Later(asks=10**9), **given)
+    with pytest.raises(SystemFailed, match=said):
+        system.search("anything", 5)
+    system.close()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_closing_ends_the_wait(httpserver: HTTPServer) -> None:
+    system = _told(httpserver, Later(asks=10**9))
+    threading.Timer(0.2, system.close).start()
+    begun = time.monotonic()
+    with pytest.raises(SystemFailed, match="it was closed"):
+        system.search("anything", 5)
+    assert time.monotonic() - begun < 20

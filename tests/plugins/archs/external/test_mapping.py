@@ -99,6 +99,13 @@ def test_a_placeholder_that_there_is_not_names_the_nearest(template: Any) -> Non
         ({"items": "t"}, {"t": "one text"}, [Found(text="one text")]),
         ({}, {"items": None}, []),
         ({"id": "i"}, {"items": [{"text": "a", "i": ["x", 2]}]}, [Found(text="a", ids=("x", "2"))]),
+        (
+            {"items": "of.*.hits", "text": ""},
+            {"of": {"long": {"hits": ["a", "b"]}, "short": {"hits": None}, "none": None,
+                    "last": {"hits": ["c"]}}},
+            [Found(text="a"), Found(text="b"), Found(text="c")],
+        ),
+        ({"items": "*.*", "text": ""}, [[["a"], ["b"]], [["c"]]], [Found(text=t) for t in "abc"]),
     ],
 )  # fmt: skip
 def test_results_are_read_where_they_are_declared(
@@ -114,6 +121,9 @@ def test_results_are_read_where_they_are_declared(
         ({"text": "memory"}, r"no 'memory': 'memory' is not in \['text'\]"),
         ({"items": "items.3"}, "'3' is not in list"),
         ({"items": "items.0"}, "a list of results was declared"),
+        ({"items": "items.*.hits"}, r"no 'hits': 'hits' is not in \['text'\]"),
+        ({"items": "items.*.text"}, r"items\.\*\.text: lists of results were declared"),
+        ({"items": "items.0.text.*"}, r"items\.0\.text\.\*: items\.0\.text has no parts"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_an_error_and_no_empty_memory(
