@@ -112,6 +112,7 @@ def run_upload(directory: Path) -> Upload:
         "identity": run["digest"],
         "model_kind": run["model_kind"],
         "judge_kind": run["judge_kind"],
+        "answered_by": run.get("answered_by") or run["model"],
         "gate": _gate(summary["gate"]),
         "domain_version": started.payload["data"].get("version", FIRST_VERSION),
         "directory": directory.name,

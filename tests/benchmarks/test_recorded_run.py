@@ -1,0 +1,104 @@
+"""What works on a run of rules works on one of a language model too: a recorded intervention."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from benchmarks.language_model import RECORDED, replaying, sweep
+from framework.rows import measured_digest
+from framework.store.directory import load_finished
+from tests.launching import framework, run
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+MODEL: Final = "SmolLM2-135M-Instruct, 135M, Q4_1"
+ARMS: Final = ("none", "bm25", "typed_graph")
+CASES: Final = "n_cases=6"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the sweep `runs/lm`, tracked in `mlflow.db`, and the recorded answers."""
+    found = tmp_path_factory.mktemp("lm")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(found)
+        words = [CASES, f"arch={','.join(ARMS)}", *replaying(Path(".cache"), RECORDED)]
+        words += ["tracking=mlflow", f"tracking.uri=sqlite:///{found}/mlflow.db", "report=true"]
+        sweep(Path("runs/lm"), words)
+        yield found
+
+
+@pytest.fixture
+def bm25(place: Path) -> Path:
+    (found,) = (place / "runs" / "lm").glob("loan-bm25-*")
+    return found
+
+
+def test_it_verifies_and_is_replayed(
+    place: Path, bm25: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verified = framework(capsys, "verify", str(place / "runs" / "lm"))
+    assert verified.status == 0
+    assert verified.out.count(": ok: ") == len(ARMS)
+    replayed = framework(capsys, "replay", str(bm25))
+    assert (replayed.status, replayed.out) == (0, "same: 6 rows, every measured column equal\n")
+
+
+def test_the_same_judge_gives_the_same_rows_and_asks_the_model_nothing(
+    place: Path, bm25: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = place / "runs" / "again"
+    judged = framework(capsys, "rescore", str(bm25), "--out", str(again), "judge=rules")
+    assert judged.status == 0, judged.err
+    assert framework(capsys, "verify", str(again)).status == 0
+    before, after = (load_finished(path).rows for path in (bm25, again))
+    assert measured_digest(before) == measured_digest(after)
+    assert sum(row.axes["kappa_inserted"] is not None for row in after) == 4
+
+
+def test_the_first_screen_says_which_model_and_shows_the_intervention(place: Path) -> None:
+    page = (place / "runs" / "lm" / "report.md").read_text(encoding="utf-8")
+    first, _, rest = page.partition("## Results")
+    assert f"A language model took part ({MODEL}" in first
+    assert "Under protocol=intervene: kappa_inserted 0.25 (none) to 0.75 (typed_graph)" in first
+    assert "leak_removed" in first
+    table = rest.partition("\n\n**")[0]
+    assert "| kappa | kappa_inserted | leak_removed |" in table
+    html = (place / "runs" / "lm" / "report.html").read_text(encoding="utf-8")
+    assert MODEL in html
+    assert "kappa_inserted" in html
+
+
+def test_a_gate_judges_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = [".cache/responses.sqlite", ".cache/vectors.sqlite"]
+    done = run(
+        capsys,
+        *("-m", "+experiment=language_model", CASES, "arch=none,bm25", "report=false"),
+        *("tracking=none", f"model.cache={stored[0]}", f"embedder.cache={stored[1]}"),
+        *("model.replay=true", "embedder.replay=true", "hydra.sweep.dir=runs/gated"),
+        *("gate=noninferiority", "gate.baseline=none", "gate.axes=[kappa_inserted]"),
+    )
+    assert done.status == 3, done.err
+    assert "gate noninferiority for bm25 tight: FAILED. kappa_inserted: cannot conclude" in done.err
+    assert framework(capsys, "verify", str(place / "runs" / "gated")).status == 0
+
+
+def test_its_parameters_and_axes_are_tracked(place: Path) -> None:
+    with sqlite3.connect(place / "mlflow.db") as db:
+        found = db.execute(
+            "SELECT arch.value, by.value, metrics.value FROM metrics "
+            "JOIN params arch ON arch.run_uuid = metrics.run_uuid AND arch.key = 'arch' "
+            "JOIN tags by ON by.run_uuid = metrics.run_uuid AND by.key = 'answered_by' "
+            "WHERE metrics.key = 'axes/kappa_inserted'"
+        ).fetchall()
+    assert {(arch, value) for arch, _, value in found} == {
+        ("none", 0.25),
+        ("bm25", 0.75),
+        ("typed_graph", 0.75),
+    }
+    assert all(by.startswith(MODEL) for _, by, _ in found)
