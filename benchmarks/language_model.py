@@ -26,6 +26,7 @@ from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.reporting.cells import entry_cell
 from framework.reporting.markdown import put_between_markers
+from framework.statistics.intervals import clopper_pearson
 from framework.store.directory import ANSWERS, FinishedRun, read_run
 from plugins.sections.confidence import reliability_of
 
@@ -199,7 +200,7 @@ def table(directory: Path) -> str:
     under = f"{first['run']['domain']}, budget {first['run']['budget']}"
     caption = f"**{under}, {n} cases, {said}**"
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    return f"{caption}\n\n{body}\n\n{_constants(first)} {_smallest(n)}"
+    return f"{caption}\n\n{body}\n\n{_constants(first)} {_smallest(n)} {_readable(runs)}"
 
 
 def _place(arm: str) -> int:
@@ -261,6 +262,21 @@ def _constants(summary: Mapping[str, Any]) -> str:
         return "No constant answer is defined."
     best = max(shares, key=shares.get)
     return f"Always answering {best} would be right in {shares[best]:.2f} of the cases."
+
+
+def _readable(runs: Sequence[FinishedRun]) -> str:
+    """How many of all its answers could be read, at once or when asked for again.
+
+    An answer that several cases have in common, as their prompts are the same, counts for each.
+    """
+    of = [run.summary["ledger"]["total"] for run in runs]
+    asked = sum(usage["calls"] - usage["repairs"] for usage in of)
+    if not asked:
+        return "Nothing was asked of it."
+    read = asked - sum(usage["unreadable"] for usage in of)
+    low, high = clopper_pearson(read, asked)
+    share = f"{read / asked:.3f} ({low:.3f} to {high:.3f})"
+    return f"Readable: {read} of {asked} answers, {share}."
 
 
 def _smallest(n: int) -> str:

@@ -19,7 +19,7 @@ from benchmarks.language_model import (
 from framework.errors import UserError
 from framework.reporting.markdown import between_markers
 from framework.rows import measured_digest
-from framework.store.directory import load_state
+from framework.store.directory import FinishedRun, State, load_state
 
 PUBLISHED = {
     "hotpotqa": "hotpotqa/hotpotqa_train.json",
@@ -102,3 +102,15 @@ def test_what_is_shipped_is_a_few_megabytes() -> None:
     sizes = [path.stat().st_size for path in RECORDED.glob("**/*.sqlite")]
     assert all(sizes)
     assert sum(sizes) < 8_000_000
+
+
+def test_an_answer_that_was_asked_for_again_is_one_answer() -> None:
+    def run(calls: int, repairs: int, unreadable: int) -> FinishedRun:
+        total = {"calls": calls, "repairs": repairs, "unreadable": unreadable}
+        return FinishedRun(
+            state=State(path=Path(), started={}), summary={"ledger": {"total": total}}
+        )
+
+    told = language_model._readable([run(7, 2, 1), run(5, 0, 0), run(0, 0, 0)])
+    assert told == "Readable: 9 of 10 answers, 0.900 (0.555 to 0.997)."
+    assert language_model._readable([run(0, 0, 0)]) == "Nothing was asked of it."
