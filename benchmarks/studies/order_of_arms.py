@@ -27,6 +27,7 @@ import yaml
 from numpy.typing import NDArray
 
 from benchmarks.results import call
+from framework.analysis.evidence import printed_names
 from framework.records import Row
 from framework.reporting.markdown import print_or_put
 from framework.statistics.replication import kendall
@@ -130,8 +131,9 @@ def measure(setting: Setting, data: Path, said: Mapping[str, Any]) -> list[Measu
     rows: dict[str, dict[str, list[Row]]] = defaultdict(dict)
     for job in sorted(path.parent for path in directory.glob("*/summary.json")):
         run = read_run(job)
-        about = run.summary["run"]
-        rows[str(about["budget"])][str(about["arch"])] = list(run.rows)
+        about, label = run.summary["run"], str(run.summary["run"]["arch"])
+        printed = printed_names([run.summary]).get(label, label)
+        rows[str(about["budget"])][printed] = list(run.rows)
     return [_measured(setting, budget, rows[budget], said["axis"]) for budget in budgets]
 
 
