@@ -196,7 +196,7 @@ class Domain(Configured[S]):
     def without_injection(self, case: Case) -> Case | None:
         """The same case with nothing injected (its own history), to tell obedience from error.
 
-        None where the case has no injection or the domain no such twin.
+        None where the case has no injection or there is no such case.
         """
         return None
 

@@ -106,7 +106,7 @@ class LLMJudge(Judge[LLMJudgeSettings]):
     Blinded: a question holds the answer, the demands' texts and nothing else of the case, and one
     that names an arm is not sent (`Unblinded`). A verdict comes with its reason and with quotes;
     where these do not stand in the answer it is not met and counted as unsupported (LongHorizon
-    3.3, 3.4). With `model: {plugin: rule_based}` the rules answer, which shows that the instrument
+    3.3, 3.4). With `model: {plugin: rule_based}` the rules answer, which shows that the judge
     works. Calls are booked in the phase `judge`.
     """
 

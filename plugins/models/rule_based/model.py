@@ -42,7 +42,7 @@ class RuleBasedSettings(Bounded):
 class RuleBased(Model[RuleBasedSettings]):
     """Answers each operation by the rule of its name: a baseline, no language model.
 
-    What goes through it shows that the instrument works, and is no evidence about language models.
+    What goes through it shows that the benchmark works, and is no evidence about language models.
     """
 
     kind = "rule-based"
