@@ -130,6 +130,30 @@ def crossover(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
     assert method.startswith("no interval: 1 cluster")  # 16 tasks of two corpora
 
 
+def hitting_time(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    """1 over every recall; and what the theorem has at the paper's constants, worked by hand."""
+    table = pages["Retrievals until the decision is found, by depth"]
+    for job in jobs:
+        recalls = [mean(job, "recall", at(level)) for level in range(1, 9)]
+        for level, recall in enumerate(recalls, start=1):
+            if recall:
+                near(table.number(job.arm, f"d{level}"), 1 / recall, 1)
+            else:
+                assert table.text(job.arm, f"d{level}").startswith("none found")
+        if all(recalls):
+            near(table.number(job.arm, "growth"), recalls[0] / recalls[-1], 1)
+        else:
+            assert table.text(job.arm, "growth") == "–"
+    # 1 / (.7 * .67), 1 / (.49 * .67^3), 1 / (.343 * .67^6)
+    told = [table.text("theorem: similarity, at least", f"d{level}") for level in (1, 2, 3)]
+    assert told == ["2.1", "6.8", "32.2"]
+    assert [table.number("theorem: traversal, operations", f"d{level}") for level in (1, 8)] == [
+        1,
+        8,
+    ]
+    assert table.number("theorem: traversal, operations", "growth") == 8
+
+
 def decay(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     """The error of each law with the parameters beside it, and the weights of the criteria."""
     (table,) = pages.values()
@@ -393,6 +417,7 @@ def under_intervention(jobs: list[Job], pages: dict[str, Printed], _: str) -> No
 
 CHECKS: dict[str, tuple[str, Check]] = {
     "depth/F016": ("crossover", crossover),
+    "depth/hitting_time": ("crossover", hitting_time),
     "depth/F035": ("crossover", decay),
     "depth/F036": ("phase", phase),
     "depth/F040": ("distractors", look_alikes),
