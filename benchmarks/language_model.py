@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.results import table as table_of_sweep
 from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.reporting.cells import entry_cell
@@ -60,6 +61,15 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
     ),
     "loan_moderate": ("budget=moderate",),
     "summ_only": ("arch=summ_only", "baseline=null", "model.max_tokens=600"),
+    "sessions": (
+        "domain=codebase",
+        "protocol=sessions",
+        "protocol.turns=2",
+        "arch=none,bm25,typed_graph,full_context,consolidate",
+        "baseline=typed_graph",
+        "embedder=hashing",
+        "model.max_tokens=300",
+    ),
     **{
         f"answers_{domain}": (
             f"domain={domain}",
@@ -80,7 +90,15 @@ FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
 ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
-MEASURED: Final = ("hotpotqa", "longmemeval", "governance")
+TASKS: Final = 10
+"""Of sessions."""
+OF_SESSIONS: Final[Mapping[str, list[str]]] = {
+    "sessions/resolution": ["Turns to"],
+    "sessions/table14": ["Mean tokens"],
+    "sessions/F065": ["Win rate of"],
+}
+"""By recipe, the tables of sessions; what has seconds in it is never the same twice."""
+MEASURED: Final = ("hotpotqa", "longmemeval", "governance", "sessions")
 """Those of them whose answers are recorded: a replay makes these."""
 NEED_FILES: Final = ("hotpotqa", *(name for name in FURTHER if name.startswith("answers_")))
 """The sweeps that are left out without --path."""
@@ -117,7 +135,8 @@ def further(args: argparse.Namespace) -> int:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
     for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
         answers = sweep_name.startswith("answers_")
-        cases = args.cases or (ANSWERED_CASES if answers else FURTHER_CASES)
+        own = {"sessions": TASKS}.get(sweep_name, FURTHER_CASES)
+        cases = args.cases or (ANSWERED_CASES if answers else own)
         words = [f"n_cases={cases}", *FURTHER[sweep_name]]
         if sweep_name in NEED_FILES:
             if not args.path:
@@ -186,6 +205,14 @@ def sweep(directory: Path, overrides: Sequence[str]) -> None:
 def table(directory: Path) -> str:
     """What the runs of a sweep show of the model, by arm, in Markdown."""
     runs = [read_run(path.parent) for path in sorted(directory.glob(f"*/{ANSWERS}"))]
+    first = runs[0].summary
+    said = first["run"]["answered_by"]
+    n = first["run"]["n_cases"]
+    under = f"{first['run']['domain']}, budget {first['run']['budget']}"
+    caption = f"**{under}, {n} cases, {said}**"
+    if str(first["run"]["protocol"]).startswith("sessions"):
+        tables = table_of_sweep(directory, dict(OF_SESSIONS))
+        return f"{caption}\n\n{tables}\n\n{_readable(runs)}"
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
@@ -194,11 +221,6 @@ def table(directory: Path) -> str:
     lines = [columns, ("---",) * len(columns)]
     for run in sorted(runs, key=lambda run: _place(_arm(run.summary))):
         lines.append(_line(run))
-    first = runs[0].summary
-    said = first["run"]["answered_by"]
-    n = first["run"]["n_cases"]
-    under = f"{first['run']['domain']}, budget {first['run']['budget']}"
-    caption = f"**{under}, {n} cases, {said}**"
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return f"{caption}\n\n{body}\n\n{_constants(first)} {_smallest(n)} {_readable(runs)}"
 

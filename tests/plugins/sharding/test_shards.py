@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -258,18 +258,23 @@ def test_a_job_that_a_cluster_loses_is_gone_on_with(tmp_path: Path) -> None:
     assert cli.main(["verify", str(tmp_path / "runs" / "r")]) == 0
 
 
-def worst_case(tmp_path: Path, *sent_to: str) -> int:
-    """The most that one call could take, as the run says that makes none under a cap of 1."""
-    own = "model.cache=worst.sqlite"
-    finish(tmp_path, *SERVED, *sent_to, own, "max_tokens_total=1", at("none"), statuses=(1,))
+TOKENS: Final = "max_tokens_total"
+DOLLARS: Final = "max_cost_usd"
+
+
+def worst_case(tmp_path: Path, *sent_to: str, cap: str = TOKENS) -> float:
+    """The most that one call could take, as the run says that makes none under hardly any cap."""
+    own, least = "model.cache=worst.sqlite", {TOKENS: "1", DOLLARS: "0.000001"}[cap]
+    finish(tmp_path, *SERVED, *sent_to, own, f"{cap}={least}", at("none"), statuses=(1,))
     lines = (tmp_path / "runs/none/journal.jsonl").read_text(encoding="utf-8").splitlines()
     reason = json.loads(lines[-1])["payload"]["reason"]
-    return int(re.search(r"could take (\d+)", reason)[1])  # type: ignore[index]
+    return float(re.search(r"could take \$?([\d.]+)", reason)[1])  # type: ignore[index]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_eight_processes_under_a_cap_of_ten_calls_make_ten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", [TOKENS, DOLLARS])
+def test_eight_processes_under_a_cap_of_ten_calls_make_ten(tmp_path: Path, unit: str) -> None:
     with server(*SERVED[1:], tokens=lambda text: 500) as running:
         sent_to = of(running, "openai")
         finish(tmp_path, *SERVED, *sent_to, "model.cache=other.sqlite", at("whole"))
@@ -277,14 +282,16 @@ def test_eight_processes_under_a_cap_of_ten_calls_make_ten(tmp_path: Path) -> No
         calls = account.calls
         assert running.counts.calls == calls > 20
         # What nine calls take, the most that a tenth could, and half a call: no eleventh fits in.
-        cap = int(9.5 * account.tokens / calls) + worst_case(tmp_path, *sent_to)
+        took = {TOKENS: account.tokens, DOLLARS: account.usd}[unit]
+        most = 9.5 * took / calls + worst_case(tmp_path, *sent_to, cap=unit)
+        cap = f"{most:.0f}" if unit == TOKENS else f"{most:.6f}"
         given = (*SERVED, *sent_to, "hydra.launcher.workers=8", at("m"), "shards=8")
-        finish(tmp_path, *given, f"max_tokens_total={cap}", statuses=(1,))
+        finish(tmp_path, *given, f"{unit}={cap}", statuses=(1,))
         assert running.counts.calls == calls + 10
         again = ("resume=runs/m.shards", "hydra.launcher.workers=8")
         finish(tmp_path, *again, statuses=(1,))
         assert running.counts.calls == calls + 10, "never the eleventh"
-        finish(tmp_path, *again, "max_tokens_total=null")
+        finish(tmp_path, *again, f"{unit}=null")
         assert running.counts.calls == 2 * calls
         assert set(running.counts.requests.values()) == {2}, "no run pays for a request twice"
     whole, merged = (load_state(Path("runs") / name).rows for name in ("whole", "m"))
@@ -299,7 +306,7 @@ def test_shards_apart_have_each_its_part_of_the_cap_and_files_of_its_own(
 ) -> None:
     with server(*SERVED[1:], tokens=lambda text: 500) as running:
         sent_to = of(running, "openai")
-        cap = 3 * (300 + worst_case(tmp_path, *sent_to))
+        cap = 3 * (300 + int(worst_case(tmp_path, *sent_to)))
         monkeypatch.setattr(launch, "_HERE", ())  # as if the launcher had many machines
         given = (*SERVED, *sent_to, at("m"), "shards=3", f"max_tokens_total={cap}")
         work = Path("runs/m.shards")
