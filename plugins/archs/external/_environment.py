@@ -101,8 +101,10 @@ class Environment:
             shutil.rmtree(self.folder, ignore_errors=True)
             _venv(self.folder)
             try:
-                words = ["install", "--quiet", "--require-hashes", "-r", str(self.lock)]
-                _pip(self.python, self.name, words)
+                # The lock has them all: what one asks of another (`pydantic[email]`) has no hash.
+                words = ["install", "--quiet", "--require-hashes", "--no-deps"]
+                _pip(self.python, self.name, [*words, "-r", str(self.lock)])
+                _pip(self.python, self.name, ["check"])
             except BaseException:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
@@ -189,7 +191,8 @@ def _pip(python: Path, name: str, words: Sequence[str]) -> str:
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
     done = _done(command)
     if done.returncode != 0:
-        lines = [" ".join(line.split()) for line in done.stderr.splitlines()]
+        said = done.stderr if done.stderr.strip() else done.stdout
+        lines = [" ".join(line.split()) for line in said.splitlines()]
         errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR")]
         if any("DO NOT MATCH THE HASHES" in error for error in errors):
             named = next((line for line in lines if line.startswith(("Expected", "Got"))), "")

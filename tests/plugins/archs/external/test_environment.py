@@ -40,10 +40,11 @@ WHEEL = {
 }
 
 
-def wheel(folder: Path, files: dict[str, str]) -> None:
+def wheel(folder: Path, files: dict[str, str], name: str = "toymemory") -> None:
     """A package with these files, where pip can find it."""
-    record = "toymemory-1.0.dist-info/RECORD"
-    with zipfile.ZipFile(folder / "toymemory-1.0-py3-none-any.whl", "w") as archive:
+    files = {path.replace("toymemory-1.0", f"{name}-1.0"): text for path, text in files.items()}
+    record = f"{name}-1.0.dist-info/RECORD"
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
         lines = []
         for name, text in files.items():
             archive.writestr(name, text)
@@ -89,6 +90,37 @@ def env(capsys: pytest.CaptureFixture[str], *words: str) -> Done:
 
 def started(capsys: pytest.CaptureFixture[str]) -> Done:
     return run(capsys, *HOTPOT, "n_cases=1", "--config-dir", ".", "arch=toy")
+
+
+META = "toymemory-1.0.dist-info/METADATA"
+
+
+def _needs_more(place: Path) -> None:
+    """The package asks another for more than it has by default; both are there."""
+    parts = {**WHEEL, META: "Metadata-Version: 2.1\nName: toyparts\nVersion: 1.0\n"}
+    wheel(place / "links", {**parts, "toyparts.py": ""}, "toyparts")
+    asked = f"{WHEEL[META]}Requires-Dist: toyparts[more]>=1.0\n"
+    wheel(place / "links", {**WHEEL, META: asked})
+
+
+@pytest.mark.slow
+def test_what_a_package_asks_of_another_needs_no_hash_of_its_own(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    _needs_more(place)
+    made = env(capsys, "create", "toy")
+    assert made.status == 0, made.err
+    locked = (place / "toy.lock").read_text()
+    assert "toyparts==1.0 --hash=" in locked
+    assert env(capsys, "remove", "toy").status == 0
+
+    (place / "toy.lock").write_text(
+        "".join(line for line in locked.splitlines(keepends=True) if "toyparts" not in line)
+    )
+    lacking = env(capsys, "create", "toy")
+    assert lacking.status == 2
+    assert "toy: pip: toymemory 1.0 requires toyparts, which is not installed." in lacking.err
+    assert env(capsys, "list").out.startswith("no environments")
 
 
 @pytest.mark.slow
