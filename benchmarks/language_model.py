@@ -27,7 +27,8 @@ from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.reporting.cells import entry_cell
 from framework.reporting.markdown import put_between_markers
-from framework.statistics.intervals import clopper_pearson
+from framework.statistics.intervals import mean_interval
+from framework.store.answers import answer_records
 from framework.store.directory import ANSWERS, FinishedRun, read_run
 from plugins.sections.confidence import reliability_of
 
@@ -222,7 +223,8 @@ def table(directory: Path) -> str:
     for run in sorted(runs, key=lambda run: _place(_arm(run.summary))):
         lines.append(_line(run))
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    return f"{caption}\n\n{body}\n\n{_constants(first)} {_smallest(n)} {_readable(runs)}"
+    below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
+    return f"{caption}\n\n{body}\n\n{below}"
 
 
 def _place(arm: str) -> int:
@@ -240,7 +242,7 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
     decisions = Counter(row.decision for row in answered if row.decision).most_common(1)
     answers = list(_answers(path))
     sure = [float(a["confidence"]) for a in answers if a["confidence"] is not None]
-    empty = sum(not (a["rationale"] and (a["facts"] or a["edit"] or a["text"])) for a in answers)
+    empty = sum(not _is_filled(answer) for answer in answers)
     unreadable = sum("unreadable" in row.error for row in rows)
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
@@ -273,8 +275,8 @@ def _calibration(run: FinishedRun) -> str:
 
 
 def _answers(path: Path) -> Iterable[Mapping[str, Any]]:
-    for line in (path / ANSWERS).read_text(encoding="utf-8").splitlines():
-        if answer := json.loads(line).get("answer"):
+    for record in answer_records(path):
+        if answer := record.get("answer"):
             yield answer
 
 
@@ -296,9 +298,37 @@ def _readable(runs: Sequence[FinishedRun]) -> str:
     if not asked:
         return "Nothing was asked of it."
     read = asked - sum(usage["unreadable"] for usage in of)
-    low, high = clopper_pearson(read, asked)
-    share = f"{read / asked:.3f} ({low:.3f} to {high:.3f})"
-    return f"Readable: {read} of {asked} answers, {share}."
+    return f"Readable: {_share(read, asked)}."
+
+
+def _filled(runs: Sequence[FinishedRun]) -> str:
+    """How many of the answers that rows keep lack no required field, from every view."""
+    answers = [answer for run in runs for answer in _every_answer(run.path)]
+    if not answers:
+        return ""
+    return f" No required field empty: {_share(sum(map(_is_filled, answers)), len(answers))}."
+
+
+def _is_filled(answer: Mapping[str, Any]) -> bool:
+    return bool(answer["rationale"] and (answer["facts"] or answer["edit"] or answer["text"]))
+
+
+def _every_answer(path: Path) -> Iterable[Mapping[str, Any]]:
+    """The answers of a run that were asked for: to each case, and from its further views.
+
+    A further view that reads as the case's own was not asked about, and is left out.
+    """
+    for record in answer_records(path):
+        own = [item["text"] for item in record.get("view", ())]
+        others = record.get("others", {}).values()
+        asked = [one for one in others if [item["text"] for item in one["view"]] != own]
+        found = (record.get("answer"), record.get("clean"), *(one["answer"] for one in asked))
+        yield from filter(None, found)
+
+
+def _share(k: int, n: int) -> str:
+    found = mean_interval([1.0] * k + [0.0] * (n - k), seed=0)
+    return f"{k} of {n} answers, {found.mean:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
 def _smallest(n: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -112,5 +113,33 @@ def test_an_answer_that_was_asked_for_again_is_one_answer() -> None:
         )
 
     told = language_model._readable([run(7, 2, 1), run(5, 0, 0), run(0, 0, 0)])
-    assert told == "Readable: 9 of 10 answers, 0.900 (0.555 to 0.997)."
+    assert told == "Readable: 9 of 10 answers, 0.900 (0.596 to 0.982)."
     assert language_model._readable([run(0, 0, 0)]) == "Nothing was asked of it."
+
+
+def test_an_empty_field_is_counted_in_every_answer_that_was_asked_for(tmp_path: Path) -> None:
+    def answer(rationale: str = "It is.", text: str = "7") -> dict[str, object]:
+        return {"decision": "", "rationale": rationale, "facts": {}, "edit": "", "text": text}
+
+    view, other = [{"text": "Seven."}], [{"text": "Eight."}]
+    records = [
+        {
+            "view": view,
+            "answer": answer(),
+            "clean": answer(rationale=""),
+            "others": {
+                "as_it_was": {"view": view, "answer": answer(text="")},
+                "changed": {"view": other, "answer": answer(text="")},
+            },
+        },
+        {"view": view, "answer": None, "clean": None, "error": "unreadable"},
+        {"state": "does not fit: 9 of 8 tokens"},
+        {"view": view, "answer": answer(), "clean": None},
+    ]
+    lines = "".join(f"{json.dumps(record)}\n" for record in records)
+    (tmp_path / "answers.jsonl").write_text(lines, encoding="utf-8")
+    run = FinishedRun(state=State(path=tmp_path, started={}), summary={})
+    told = language_model._filled([run])
+    assert told == " No required field empty: 2 of 4 answers, 0.500 (0.150 to 0.850)."
+    (tmp_path / "answers.jsonl").write_text(f"{json.dumps(records[2])}\n", encoding="utf-8")
+    assert language_model._filled([run]) == ""
