@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -61,7 +60,12 @@ def test_the_same_judge_gives_the_same_rows_and_asks_the_model_nothing(
     assert sum(row.axes["kappa_inserted"] is not None for row in after) == 4
 
 
-def test_the_first_screen_says_which_model_and_shows_the_intervention(place: Path) -> None:
+def test_the_first_screen_says_which_model_and_shows_the_intervention(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("report.md", "report.html"):
+        (place / "runs" / "lm" / name).unlink()
+    assert framework(capsys, "report", str(place / "runs" / "lm")).status == 0
     page = (place / "runs" / "lm" / "report.md").read_text(encoding="utf-8")
     first, _, rest = page.partition("## Results")
     assert f"A language model took part ({MODEL}" in first
@@ -88,17 +92,28 @@ def test_a_gate_judges_it(place: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert framework(capsys, "verify", str(place / "runs" / "gated")).status == 0
 
 
-def test_its_parameters_and_axes_are_tracked(place: Path) -> None:
-    with sqlite3.connect(place / "mlflow.db") as db:
-        found = db.execute(
-            "SELECT arch.value, by.value, metrics.value FROM metrics "
-            "JOIN params arch ON arch.run_uuid = metrics.run_uuid AND arch.key = 'arch' "
-            "JOIN tags by ON by.run_uuid = metrics.run_uuid AND by.key = 'answered_by' "
-            "WHERE metrics.key = 'axes/kappa_inserted'"
-        ).fetchall()
-    assert {(arch, value) for arch, _, value in found} == {
-        ("none", 0.25),
-        ("bm25", 0.75),
-        ("typed_graph", 0.75),
+def test_it_is_tracked_with_its_parameters_axes_and_files(place: Path, tmp_path: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{place}/mlflow.db")
+    found = client.search_runs([one.experiment_id for one in client.search_experiments()])
+    jobs = [job for job in found if "mlflow.parentRunId" in job.data.tags]
+    (above,) = {job.data.tags["mlflow.parentRunId"] for job in jobs}
+    assert client.get_run(above).data.params["answered_by"].startswith(MODEL)
+    assert {job.data.params["arch"]: job.data.metrics["axes/kappa_inserted"] for job in jobs} == {
+        "none": 0.25,
+        "bm25": 0.75,
+        "typed_graph": 0.75,
     }
-    assert all(by.startswith(MODEL) for _, by, _ in found)
+    for job in jobs:
+        assert job.data.params["protocol"] == "intervene"
+        assert (job.data.params["model"], job.data.params["n_cases"]) == ("local", "6")
+        assert job.data.tags["answered_by"].startswith(MODEL)
+        assert job.data.metrics["interval/kappa_inserted_n"] == 4
+        assert job.data.metrics["ledger/unreadable"] == 0
+        here = place / "runs" / "lm" / job.data.tags["directory"]
+        for name in ("answers.jsonl", "config.yaml", "journal.jsonl", "rows.parquet"):
+            copy = Path(client.download_artifacts(job.info.run_id, name, str(tmp_path)))
+            assert copy.read_bytes() == (here / name).read_bytes()
+    copy = Path(client.download_artifacts(above, "report.html", str(tmp_path)))
+    assert MODEL in copy.read_text(encoding="utf-8")
