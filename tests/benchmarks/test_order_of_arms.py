@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
-from benchmarks.studies.order_of_arms import SETTINGS, Measured, Setting, agreement, tables
+from benchmarks.studies import order_of_arms
+from benchmarks.studies.order_of_arms import (
+    ROOT,
+    SETTINGS,
+    Measured,
+    Setting,
+    agreement,
+    measure,
+    tables,
+)
 from framework.registry import find
+from framework.reporting.markdown import between_markers
 
 ARMS = ("bm25", "tfidf", "dense", "mmr")
 
@@ -78,3 +90,24 @@ def test_what_is_compared_is_registered_and_no_control() -> None:
         assert not arm.control, name
         assert not any((arm.sees_gold, arm.unbudgeted, arm.needs_model)), name
     assert {one["made"] for one in said["settings"]} == {"generated", "outside"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_page_names_the_arms_as_their_runs_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_of_arms, "RUNS", tmp_path)
+    said = {**yaml.safe_load(SETTINGS.read_text()), "budgets": ["tight"]}
+    setting = Setting(name="loan", made="generated", overrides=("domain=loan", "n_cases=2"))
+    (found,) = measure(setting, tmp_path, said)
+    assert {"bm25", "dense(lexical)"} < set(found.values)
+    outside = replace(found, setting=replace(setting, name="real", made="outside"))
+    retention, _ = tables([found, outside], "tight", said["arms"])
+    table = between_markers(f"{ROOT}/docs/results/order-of-arms.md#order")
+    assert _first_column(retention) == _first_column(table.partition("\n\n**")[0])
+
+
+def _first_column(table: str) -> list[str]:
+    lines = [line for line in table.splitlines() if line.startswith("| ")]
+    return [line.split(" | ")[0].removeprefix("| ") for line in lines[2:]]
