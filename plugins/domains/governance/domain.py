@@ -13,6 +13,7 @@ from framework.errors import UserError
 from framework.records import Case, Event
 from framework.registry import register
 from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
+from plugins.domains.governance.lexicon import best_blind
 from plugins.domains.governance.measured import Drift, nearest_neighbours
 from plugins.domains.governance.plans import ChangePlans, digest_of
 from plugins.domains.governance.settings import GovernanceSettings
@@ -70,6 +71,9 @@ class Governance(ChangePlans[GovernanceSettings]):
         "kappa",
         "successes_per_1000_tokens",
     )
+
+    blind_success: ClassVar[float] = best_blind()
+    """The greatest compliance that whoever sees the task alone can expect, with one version."""
 
     @property
     def nominal_tokens(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -35,6 +36,10 @@ class Value:
         ends = f"{self.low}" if self.low == self.high else f"{self.low} to {self.high}"
         return f"{ends} {UNIT}"
 
+    def admits(self, step: int) -> bool:
+        """Whether the step is one of those that it is fixed at."""
+        return self.low <= step <= self.high
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -50,6 +55,24 @@ def draw(rng: Random) -> Value:
     width = rng.choice((0, rng.randint(2, 4)))
     low = rng.choice(SCALE[: len(SCALE) - width])
     return Value(low=low, high=low + width)
+
+
+def chances() -> dict[Value, Fraction]:
+    """By value, the probability that `draw` gives it."""
+    found: dict[Value, Fraction] = {}
+    for width, share in ((0, Fraction(1, 2)), *((width, Fraction(1, 6)) for width in (2, 3, 4))):
+        lows = SCALE[: len(SCALE) - width]
+        found |= {Value(low=low, high=low + width): share / len(lows) for low in lows}
+    return found
+
+
+def best_blind() -> float:
+    """The greatest probability with which one step is admitted by what `draw` gives.
+
+    Who is shown the task alone complies no more often: what a decision fixes is drawn without
+    regard to it.
+    """
+    return float(max(sum(p for v, p in chances().items() if v.admits(step)) for step in SCALE))
 
 
 def naive(rng: Random) -> str:

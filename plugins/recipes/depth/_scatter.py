@@ -26,12 +26,20 @@ def assembly(sigma: float, p: float) -> float:
 def location_bits(sigma: int, items: int) -> float:
     """Bits that locate sigma fragments among the items: log2 of the number of choices.
 
-    At least sigma log2(items / sigma), the bound that the paper states.
+    At least `paper_location_bits`, the bound that the paper states.
     """
     if not 1 <= sigma <= items:
         raise ValueError(f"{sigma} fragments of {items} items: 1 to all of them expected")
     ways = math.lgamma(items + 1) - math.lgamma(sigma + 1) - math.lgamma(items - sigma + 1)
     return ways / math.log(2)
+
+
+@law("Theorem 6", "proven", unit="bits")
+def paper_location_bits(sigma: int, items: int) -> float:
+    """Bits that locate sigma fragments among the items, at least: sigma log2(items / sigma)."""
+    if not 1 <= sigma <= items:
+        raise ValueError(f"{sigma} fragments of {items} items: 1 to all of them expected")
+    return sigma * math.log2(items / sigma)
 
 
 @law("Theorem 6", "proven", unit="probes", assumes=("fragments surface independently",))

@@ -17,6 +17,7 @@ from framework.errors import UserError
 from framework.records import Row
 from framework.registry import plugins
 from framework.sandbox import available
+from framework.store.answers import answer_records
 from plugins.recipes.depth._decay import LAWS
 from plugins.recipes.depth._knobs import by_setting, setting
 from plugins.recipes.depth.costs import edges_of
@@ -152,6 +153,55 @@ def hitting_time(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
         8,
     ]
     assert table.number("theorem: traversal, operations", "growth") == 8
+
+
+def fragments(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """Of the records: the share of parts in the views, and of cases with both."""
+    table = pages["Fragments in the view, and decisions of which all are"]
+    places = pages["Bits and probes to locate all fragments"]
+    best = {}
+    for job in jobs:
+        sigma = setting(job, "domain.scatter")
+        kept = [record["retained"] for record in answer_records(job.path)]
+        names = [f"part:{i}" for i in range(1, sigma + 1)] if sigma > 1 else ["decision"]
+        assert all(set(names) <= held.keys() for held in kept)
+        p = sum(held[name] for held in kept for name in names) / len(names) / len(kept)
+        best[sigma] = p
+        if sigma == 2:
+            assert table.text(job.arm, "sigma") == "2"
+            near(table.number(job.arm, "fragments held (p)"), p, 3)
+            both = sum(held["part:1"] and held["part:2"] for held in kept) / len(kept)
+            assert both == mean(job, "recall")
+            near(table.number(job.arm, "all held"), both, 3)
+            near(table.number(job.arm, "bound p^sigma"), p * p, 3)
+            assert table.text(job.arm, "all held is") == "no limits"  # one corpus
+    assert [row[0] for row in table.rows] == ["typed_graph"]
+    assert [row[:4] for row in places.rows] == [
+        ["1", "400", "8.6", "8.6"],  # log2 400
+        ["2", "800", "18.3", "17.3"],  # log2 (800 * 799 / 2), 2 log2 400
+    ]
+    for row in places.rows:
+        near(float(row[4]), best[int(row[0])], 3)
+        assert row[5] == (f"{int(row[0]) / best[int(row[0])]:.1f}" if best[int(row[0])] else "–")
+
+
+def regret(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    """Errors counted task after task; the floor worked by hand in test_regret.py."""
+    blind, others = pages["Errors without context"], pages["Errors with context"]
+    assert [row[0] for row in blind.rows] == ["none†"]
+    assert [row[0] for row in others.rows] == ["typed_graph†"]
+    for job in jobs:
+        table = blind if job.arm == "none" else others
+        errors = [1 - value for _, value in sorted(values(job, "compliance").items())]
+        assert len(errors) == 6
+        # 2 (1.5 to even), 3, 4 (4.5 to even) and 6 tasks
+        stops = dict(zip(("1/4 of the tasks", "2/4 of the tasks", "3/4 of the tasks", "all tasks"),
+                         (2, 3, 4, 6), strict=True))  # fmt: skip
+        for column, stop in stops.items():
+            told = f"{sum(errors[:stop]):.0f} of {stop} floor {0.9565 * stop:.1f}"
+            assert table.text(f"{job.arm}†", column) == told
+        near(table.number(f"{job.arm}†", "errors a task"), sum(errors) / 6, 3)
+    assert "The floor of a task is 0.9565 here" in text
 
 
 def decay(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
@@ -418,6 +468,8 @@ def under_intervention(jobs: list[Job], pages: dict[str, Printed], _: str) -> No
 CHECKS: dict[str, tuple[str, Check]] = {
     "depth/F016": ("crossover", crossover),
     "depth/hitting_time": ("crossover", hitting_time),
+    "depth/fragments": ("scatter", fragments),
+    "depth/regret": ("intervention", regret),
     "depth/F035": ("crossover", decay),
     "depth/F036": ("phase", phase),
     "depth/F040": ("distractors", look_alikes),
@@ -535,6 +587,13 @@ def test_a_sweep_of_something_else_is_refused_in_one_line(
     assert "vary something else" in refused("depth/F016")
     assert "at least two sweeps" in refused("depth/F087")
     assert "no success of an arm" in refused("depth/table66")
+    plain = str(sweep(sweeps, "seed_traversal"))
+    page = ("report", "--recipe", "{}", plain, *target)
+    for recipe, why in (
+        ("depth/fragments", "more than one fragment"),
+        ("depth/regret", "whose views are all empty"),
+    ):
+        assert why in framework(capsys, *(part.format(recipe) for part in page)).mistake
     assert "lacks typed_graph_no_edges, typed_graph" in refused("depth/table44")
     assert not (tmp_path / "p").exists()
     # An axis that no run has is no panel left out in silence.
