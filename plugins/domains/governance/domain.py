@@ -13,7 +13,7 @@ from framework.errors import UserError
 from framework.records import Case, Event
 from framework.registry import register
 from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
-from plugins.domains.governance.lexicon import best_blind
+from plugins.domains.governance.lexicon import best_blind, chances, decision_bits
 from plugins.domains.governance.measured import Drift, nearest_neighbours
 from plugins.domains.governance.plans import ChangePlans, digest_of
 from plugins.domains.governance.settings import GovernanceSettings
@@ -74,6 +74,10 @@ class Governance(ChangePlans[GovernanceSettings]):
 
     blind_success: ClassVar[float] = best_blind()
     """The greatest compliance that whoever sees the task alone can expect, with one version."""
+    decision_bits: ClassVar[float] = decision_bits()
+    """The entropy of what a decision fixes its setting at, in bits."""
+    decision_values: ClassVar[int] = len(chances())
+    """What a decision may fix its setting at."""
 
     @property
     def nominal_tokens(self) -> int:

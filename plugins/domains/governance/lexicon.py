@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -73,6 +74,11 @@ def best_blind() -> float:
     regard to it.
     """
     return float(max(sum(p for v, p in chances().items() if v.admits(step)) for step in SCALE))
+
+
+def decision_bits() -> float:
+    """The entropy of what `draw` gives, in bits."""
+    return -sum(float(p) * math.log2(p) for p in chances().values())
 
 
 def naive(rng: Random) -> str:

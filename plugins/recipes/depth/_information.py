@@ -113,6 +113,23 @@ def compression_ceiling(rate: float, decisions: int) -> float:
     return 1 - fano_floor(max(0.0, math.log2(decisions) - rate), decisions)
 
 
+@law("Theorem 5, equation 5", "proven", unit="recall", assumes=("Hamming distortion",))
+def recall_ceiling(rate: float, decision_bits: float, decisions: int) -> float:
+    """Most recall of a memory that keeps `rate` bits a decision, whatever their distribution.
+
+    What the rate leaves open, H(D) - R, is at most H_b(x) + x log2(M - 1) for an error x (Fano). Of
+    uniform decisions it is `compression_ceiling`.
+
+    Args:
+        rate: bits stored for each decision, 0 or more.
+        decision_bits: H(D), at most log2 of the decisions.
+        decisions: M, at least 2.
+    """
+    if rate < 0:
+        raise ValueError(f"{rate} bits: 0 or more expected")
+    return 1 - fano_floor(max(0.0, decision_bits - rate), decisions)
+
+
 @law(
     "Theorem 8, equation 8",
     "proven",

@@ -8,13 +8,14 @@ from typing import Final
 from framework.analysis.evidence import Job
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
-from framework.registry import find, register
+from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Table, Text
 from framework.statistics.intervals import Interval, mean_interval
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes.depth._cases import values
+from plugins.recipes.depth._drawn import known
 from plugins.recipes.depth._information import regret_floor
-from plugins.recipes.depth._knobs import Sweep, needs, placed, setting
+from plugins.recipes.depth._knobs import Sweep, needs, placed
 
 _AXIS: Final = "compliance"
 _STOPS: Final = 4
@@ -29,7 +30,7 @@ class Regret(Sweep):
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         placed(jobs)
-        floor = 1 - _blind_success(jobs)
+        floor = 1 - known(jobs, "blind_success")
         answered = {job.arm: job for job in jobs if values(job, _AXIS)}
         if not any(map(_is_blind, answered.values())):
             raise UserError("no arm with answers whose views are all empty (arch=none)")
@@ -88,15 +89,3 @@ def _errors(errors: float, tasks: int, floor: float) -> Cell:
 def _is_blind(job: Job) -> bool:
     """Whether no view held anything."""
     return not any(row.view_tokens for row in job.good)
-
-
-def _blind_success(jobs: Sequence[Job]) -> float:
-    """The greatest success of whoever sees the task alone, as the domain says."""
-    names = {str(setting(job, "domain.plugin")) for job in jobs}
-    (name,) = names if len(names) == 1 else (None,)
-    found = getattr(find("domain", name).cls, "blind_success", None) if name else None
-    if found is None:
-        raise UserError("the floor is known of runs of governance alone")
-    if any(int(setting(job, "domain.versions")) != 1 for job in jobs):
-        raise UserError("the floor is known of decisions in one version alone: domain.versions=1")
-    return float(found)

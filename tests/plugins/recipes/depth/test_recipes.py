@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +37,7 @@ SMALL = ("n_cases=6", *CORPUS, "report=false")
 
 SWEEPS = {
     "phase": ("domain.rho=0.5,0.9", "arch=bm25,typed_graph", "n_cases=8"),
-    "corpus_size": ("domain.items=300,400", "arch=bm25"),
+    "corpus_size": ("domain.items=300,400", "arch=bm25,oldest_first"),
     "distractors": ("domain.distractors=0,8", "arch=bm25,typed_graph"),
     "supersession": ("domain.versions=1,2", "arch=typed_graph"),
     "scatter": ("domain.scatter=1,2", "arch=typed_graph"),
@@ -183,6 +184,29 @@ def fragments(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     for row in places.rows:
         near(float(row[4]), best[int(row[0])], 3)
         assert row[5] == (f"{int(row[0]) / best[int(row[0])]:.1f}" if best[int(row[0])] else "–")
+
+
+def rate(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    """Bits of the views over records, and recall; only of the arm that is not asked."""
+    (table,) = pages.values()
+    seen = [job for job in jobs if job.arm == "oldest_first"]
+    assert {row[0] for row in table.rows} == {"oldest_first"}
+    assert len(table.rows) == len(seen) == 2
+    for job, row in zip(
+        sorted(seen, key=lambda job: float(setting(job, "domain.items"))), table.rows, strict=True
+    ):
+        items = int(setting(job, "domain.items"))
+        views = [record["view"] for record in answer_records(job.path)]
+        packed = [len(zlib.compress("\n".join(i["text"] for i in v).encode(), 9)) for v in views]
+        bits = 8 * (sum(packed) / len(packed) - 6)  # without zlib's header and checksum
+        assert row[1] == str(items)
+        near(float(row[3]), bits / items)
+        assert row[2] == f"{bits / (sum(map(len, views)) / len(views)):,.0f}"
+        near(float(row[5].split()[0]), mean(job, "recall"), 3)
+        # About 24,000 bits over 300 or 400 records are far more than 7.66 a record.
+        assert row[4] == "1.000"
+        assert row[6] == "not bounded"
+    assert "H is 7.66 bits here, of the 231 values" in text
 
 
 def regret(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
@@ -470,6 +494,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/hitting_time": ("crossover", hitting_time),
     "depth/fragments": ("scatter", fragments),
     "depth/regret": ("intervention", regret),
+    "depth/rate": ("corpus_size", rate),
     "depth/F035": ("crossover", decay),
     "depth/F036": ("phase", phase),
     "depth/F040": ("distractors", look_alikes),
@@ -592,6 +617,7 @@ def test_a_sweep_of_something_else_is_refused_in_one_line(
     for recipe, why in (
         ("depth/fragments", "more than one fragment"),
         ("depth/regret", "whose views are all empty"),
+        ("depth/rate", "that is not asked"),
     ):
         assert why in framework(capsys, *(part.format(recipe) for part in page)).mistake
     assert "lacks typed_graph_no_edges, typed_graph" in refused("depth/table44")

@@ -154,4 +154,4 @@ def test_every_law_says_where_it_stands() -> None:
     assert found["traversal_recall"].standing == "proven"
     assert found["advantage"].standing == "calibrated"
     assert all(law.source and law.unit and law.meaning.endswith(".") for law in found.values())
-    assert len(found) == 21
+    assert len(found) == 22
