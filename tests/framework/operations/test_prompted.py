@@ -47,7 +47,9 @@ def test_every_shipped_operation_has_its_files(cls: type[PromptedOperation[Any, 
         assert f'"{name}"' in files.user, "the prompt names every key of the answer"
 
 
-@pytest.mark.parametrize("prompts", {cls.prompts for cls in OURS}, ids=lambda p: p.parent.name)
+@pytest.mark.parametrize(
+    "prompts", sorted({cls.prompts for cls in OURS}), ids=lambda path: path.parent.name
+)
 def test_every_folder_is_an_operations(prompts: Path) -> None:
     folders = {path.name for path in prompts.iterdir()} - {SETS.name}
     assert folders == {cls.name for cls in OURS if cls.prompts == prompts}
