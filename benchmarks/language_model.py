@@ -18,7 +18,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,7 +68,6 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "protocol.turns=2",
         "arch=none,bm25,typed_graph,full_context",
         "baseline=typed_graph",
-        "embedder=hashing",
         "model.max_tokens=300",
     ),
     **{
@@ -213,7 +212,7 @@ def table(directory: Path) -> str:
     caption = f"**{under}, {n} cases, {said}**"
     if str(first["run"]["protocol"]).startswith("sessions"):
         tables = table_of_sweep(directory, dict(OF_SESSIONS))
-        return f"{caption}\n\n{tables}\n\n{_readable(runs)}"
+        return "\n\n".join([caption, tables, *_unasked(runs), _readable(runs)])
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
@@ -225,6 +224,14 @@ def table(directory: Path) -> str:
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
     return f"{caption}\n\n{body}\n\n{below}"
+
+
+def _unasked(runs: Sequence[FinishedRun]) -> Iterator[str]:
+    """Of the arms that tables of sessions leave out, why: their prompts do not fit."""
+    for run in runs:
+        if states := [row.state for row in run.rows if row.state]:
+            told = f"{len(states)} of {len(run.rows)} turns ({max(states)})"
+            yield f"`{_arm(run.summary)}` was not asked in {told}."
 
 
 def _place(arm: str) -> int:
