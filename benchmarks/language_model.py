@@ -212,7 +212,7 @@ def table(directory: Path) -> str:
     caption = f"**{under}, {n} cases, {said}**"
     if str(first["run"]["protocol"]).startswith("sessions"):
         tables = table_of_sweep(directory, dict(OF_SESSIONS))
-        return "\n\n".join([caption, tables, *_unasked(runs), _readable(runs)])
+        return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
@@ -226,7 +226,7 @@ def table(directory: Path) -> str:
     return f"{caption}\n\n{body}\n\n{below}"
 
 
-def _unasked(runs: Sequence[FinishedRun]) -> Iterator[str]:
+def _not_asked(runs: Sequence[FinishedRun]) -> Iterator[str]:
     """Of the arms that tables of sessions leave out, why: their prompts do not fit."""
     for run in runs:
         if states := [row.state for row in run.rows if row.state]:

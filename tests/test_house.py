@@ -33,6 +33,7 @@ WORDS = {
     "model": "the plugin group, and its part in a configuration",
     "none": "no choice was made",
     "noninferiority": "the test that a pre-registered hypothesis names",
+    "regime": "why a case failed, in a loop's events",
     "retention": "what a view held: a column of counterfactual pairs, and a section of the report",
 }
 """Names of plugins that are also words of the framework, and what they mean there."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from framework.errors import StopRun
-from framework.models._sqlite import connect
+from framework.models.sqlite import connect
 from framework.text.canonical import digest
 from framework.text.reading import read_json
 

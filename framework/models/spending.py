@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from framework.errors import StopRun, UserError
-from framework.models._sqlite import connect
+from framework.models.sqlite import connect
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS spent (

@@ -9,8 +9,8 @@ from typing import Any
 from framework.contracts import Assignment, Author, Client, Model
 from framework.errors import UserError
 from framework.models.client import ModelClient
+from framework.operations.author_candidate import AuthorCandidate
 from framework.registry import Plugin, find, identity_of, register, settings_of
-from plugins.authors.author_candidate import AuthorCandidate
 
 _DRAFT = AuthorCandidate()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeVar
 from framework.bounds import Bounded, at_least
 from framework.contracts import Embedder
 from framework.errors import StopRun, UserError
-from framework.models.vectors import VectorCache
+from plugins.embedders._vectors import VectorCache
 
 if TYPE_CHECKING:
     import numpy as np

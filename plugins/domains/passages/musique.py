@@ -52,5 +52,5 @@ class MuSiQue(Passages[CheckedPassageSettings]):
             context=tuple(context),
             facts=facts,
             tags={"hops": str(len(objects_in(record, "question_decomposition")))},
-            aliases=texts_in(record, "answer_aliases"),
+            aliases=texts_in(record, "answer_aliases") if "answer_aliases" in record else (),
         )

@@ -15,6 +15,7 @@ from framework.contracts import Assignment, Operation, answer_by_rule
 from framework.errors import UserError
 from framework.operations.answer_question import AnswerQuestion
 from framework.operations.answering import AnswerRequest
+from framework.operations.author_candidate import AuthorCandidate
 from framework.operations.decide import Decide
 from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
@@ -28,14 +29,12 @@ from framework.operations.synthesize_schema import (
 )
 from framework.records import TaskCard
 from framework.registry import plugins
-from plugins.authors.author_candidate import AuthorCandidate
 from tests.plugins.models.rule_based.cards import LOAN
 
 ASK = AnswerRequest(
     task=TaskCard(instruction="", query="Who wrote {it}?"), view="Ada {wrote} it. {record}"
 )
-SHIPPERS = ("framework", "plugins")
-OURS = [p.cls for p in plugins("operation") if p.cls.__module__.partition(".")[0] in SHIPPERS]
+OURS = [p.cls for p in plugins("operation") if p.cls.__module__.startswith("framework.")]
 
 
 @pytest.mark.parametrize("cls", OURS, ids=lambda cls: cls.name)
@@ -47,12 +46,9 @@ def test_every_shipped_operation_has_its_files(cls: type[PromptedOperation[Any, 
         assert f'"{name}"' in files.user, "the prompt names every key of the answer"
 
 
-@pytest.mark.parametrize(
-    "prompts", sorted({cls.prompts for cls in OURS}), ids=lambda path: path.parent.name
-)
-def test_every_folder_is_an_operations(prompts: Path) -> None:
-    folders = {path.name for path in prompts.iterdir()} - {SETS.name}
-    assert folders == {cls.name for cls in OURS if cls.prompts == prompts}
+def test_every_folder_is_an_operations() -> None:
+    folders = {path.name for path in SHIPPED.iterdir()} - {SETS.name}
+    assert folders == {cls.name for cls in OURS}
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in SETS.iterdir()))

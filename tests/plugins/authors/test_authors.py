@@ -13,8 +13,8 @@ import pytest
 
 from framework.contracts import Assignment, Failure, Patch, Profile, answer_by_rule
 from framework.contracts.improve import SEAMS, Tried
+from framework.operations.author_candidate import AuthorCandidate
 from framework.sandbox import available
-from plugins.authors.author_candidate import AuthorCandidate
 from plugins.authors.rules import Rules
 from plugins.protocols.improve import code
 from plugins.protocols.improve.seams import RULES, SIGNALS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from framework.contracts import Assignment
 from framework.contracts.improve import Tried
@@ -21,7 +20,6 @@ _NAMED: Final = {"name", "text"}
 class AuthorCandidate(PromptedOperation[Assignment, str]):
     """Draft one edit: the text as the author gave it, which only the loop's static gate reads."""
 
-    prompts: ClassVar[Path] = Path(__file__).resolve().parent / "prompts"
     slots = frozenset(
         {"regime", "failures", "seams", "signals", "fragments", "tried", "code", "code_key"}
     )

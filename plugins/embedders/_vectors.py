@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from framework.models._sqlite import connect
+from framework.models.sqlite import connect
 from framework.text.canonical import digest
 
 if TYPE_CHECKING:

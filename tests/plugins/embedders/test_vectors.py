@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from framework.errors import UserError
-from framework.models.vectors import VectorCache
+from plugins.embedders._vectors import VectorCache
 
 _FILL = """
 import sys
 from pathlib import Path
 import numpy as np
-from framework.models.vectors import VectorCache
+from plugins.embedders._vectors import VectorCache
 cache, own = VectorCache(Path(sys.argv[1]), "m"), float(sys.argv[2])
 for i in range(100):
     cache.put("passage", f"own {sys.argv[2]} {i}", np.full(8, own, dtype=np.float32))
