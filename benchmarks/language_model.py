@@ -211,7 +211,7 @@ def table(directory: Path) -> str:
     under = f"{first['run']['domain']}, budget {first['run']['budget']}"
     caption = f"**{under}, {n} cases, {said}**"
     if str(first["run"]["protocol"]).startswith("sessions"):
-        tables = table_of_sweep(directory, dict(OF_SESSIONS))
+        tables = table_of_sweep(directory.absolute(), dict(OF_SESSIONS))  # it runs elsewhere
         return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
