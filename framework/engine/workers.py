@@ -242,11 +242,13 @@ def _work(
         status = 1
         traceback.print_exc()
     finally:
-        # What a plugin printed; not what was to be done at the exit of the process that it is of.
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):  # closed, or read by nobody
-                stream.flush()
-        os._exit(status)
+        try:
+            # What a plugin printed; not what was to be done at the exit of the process it is of.
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):  # closed, or read by nobody
+                    stream.flush()
+        finally:
+            os._exit(status)  # also where it is told to stop, again, while it ends
 
 
 def _ended(job: Callable[[], Any]) -> tuple[str, Any]:
