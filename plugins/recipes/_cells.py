@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from framework.contracts.recipe import PrintedCell, PrintedTable
 from framework.reporting.blocks import NOTHING, Cell, Table
+from framework.statistics.intervals import Interval
 from plugins.recipes._paper_values import printed_number
 
 
@@ -35,6 +36,20 @@ def measured(entry: Mapping[str, Any] | None) -> Measured:
     if entry is None:
         return UNDEFINED
     return Measured(value=entry["mean"], low=entry["ci_low"], high=entry["ci_high"])
+
+
+def of_interval(found: Interval) -> Measured:
+    """A mean with its limits."""
+    return Measured(value=found.mean, low=found.low, high=found.high)
+
+
+def stands(found: Measured, bound: float) -> str:
+    """What the limits of a number say of a bound: `above`, `below`, or neither."""
+    if found.low is None or found.high is None:
+        return "no limits"
+    if found.high < bound:
+        return "below"
+    return "above" if found.low > bound else "not told apart"
 
 
 def shown(found: Measured, digits: int = 2, *, sign: str = "") -> Cell:

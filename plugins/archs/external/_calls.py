@@ -77,7 +77,8 @@ class CalledSystem(ABC, Generic[C]):
         with self._secrets.hidden():
             answer = self._call(self._writes, self._write, values_of(event, self._tenant))
             given = str(at(answer, self._write.id)) if self._write.id else None
-            self._unsettled.append(given or "")
+            if self._settle is not None:
+                self._unsettled.append(given or "")
             return given
 
     def search(self, query: str, limit: int) -> list[Found]:
@@ -92,14 +93,14 @@ class CalledSystem(ABC, Generic[C]):
         if self._settle is None:
             return
         one_by_one = uses(self._settle.filled, "given")
-        for given in self._unsettled if one_by_one else self._unsettled[-1:]:
+        written, self._unsettled = self._unsettled, []
+        for given in written if one_by_one else written[-1:]:
             end = time.monotonic() + self._within_s
             while not self._is_settled(self._settle, given):
                 if time.monotonic() >= end:
                     said = f"not {dict(self._until)} within {self._within_s:g} s"
                     raise SystemFailed(f"settle: {given}: {said}" if given else f"settle: {said}")
                 time.sleep(_EVERY_S)
-        self._unsettled.clear()
 
     def _is_settled(self, settle: C, given: str) -> bool:
         answer = self._call("settle", settle, {"tenant": self._tenant, "given": given})

@@ -72,12 +72,20 @@ class Governance(ChangePlans[GovernanceSettings]):
         "successes_per_1000_tokens",
     )
 
-    blind_success: ClassVar[float] = best_blind()
-    """The greatest compliance that whoever sees the task alone can expect, with one version."""
-    decision_bits: ClassVar[float] = decision_bits()
-    """The entropy of what a decision fixes its setting at, in bits."""
-    decision_values: ClassVar[int] = len(chances())
-    """What a decision may fix its setting at."""
+    @staticmethod
+    def blind_success() -> float:
+        """The greatest compliance that whoever sees the task alone can expect, with one version."""
+        return best_blind()
+
+    @staticmethod
+    def decision_bits() -> float:
+        """The entropy of what a decision fixes its setting at, in bits."""
+        return decision_bits()
+
+    @staticmethod
+    def decision_values() -> int:
+        """How many values there are that a decision may fix its setting at."""
+        return len(chances())
 
     @property
     def nominal_tokens(self) -> int:

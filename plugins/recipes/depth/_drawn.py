@@ -11,7 +11,7 @@ from plugins.recipes.depth._knobs import setting
 
 
 def known(jobs: Sequence[Job], what: str) -> float:
-    """What the domain of the jobs says of its decisions under this name, as `blind_success`.
+    """What the domain of the jobs says of its decisions under this name, as `blind_success()`.
 
     Raises UserError where it says nothing, or where it holds of other decisions than these.
     """
@@ -22,4 +22,4 @@ def known(jobs: Sequence[Job], what: str) -> float:
         raise UserError("what decisions are drawn from is known of runs of governance alone")
     if any(int(setting(job, "domain.versions")) != 1 for job in jobs):
         raise UserError("what is drawn is known of decisions in one version: domain.versions=1")
-    return float(found)
+    return float(found())

@@ -14,7 +14,7 @@ from framework.records import Row, Usage
 from framework.reporting.blocks import NOTHING, Table
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import mean_interval
-from plugins.recipes._cells import Measured
+from plugins.recipes._cells import Measured, of_interval
 from plugins.recipes._paper_values import printed
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def wins(pairs: Sequence[tuple[Ended, Ended]], score: Any, seed: int) -> Wins:
         wins=points.count(1.0),
         losses=points.count(0.0),
         ties=points.count(0.5),
-        rate=Measured(value=found.mean, low=found.low, high=found.high),
+        rate=of_interval(found),
     )
 
 

@@ -10,7 +10,7 @@ from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.store.answers import answer_records
-from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
+from plugins.recipes._cells import UNDEFINED, against, measured, of_interval, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._beside import printed_name
 from plugins.recipes.depth._cases import STAR, difference, gain, values
@@ -169,7 +169,7 @@ class CrossModel(Sweep):
             for second in models[i + 1 :]:
                 seed = int(jobs[0].summary["run"]["seed"])
                 tau = order_agreement(read(first), read(second), clusters, seed=seed)
-                cell = shown(Measured(value=tau.mean, low=tau.low, high=tau.high))
+                cell = shown(of_interval(tau))
                 rows.append([first, second, cell, tau.method])
         yield Table(
             anchor="agreement",

@@ -14,7 +14,7 @@ from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.intervals import Interval, mean_interval
 from framework.store.answers import answer_records
-from plugins.recipes._cells import Measured, shown
+from plugins.recipes._cells import Measured, of_interval, shown
 from plugins.recipes.depth._cases import is_fair
 from plugins.recipes.depth._knobs import Sweep, needs, placed, setting
 from plugins.recipes.depth._scatter import assembly, location_bits, paper_location_bits, probes
@@ -133,7 +133,7 @@ class Fragments(Sweep):
 
 
 def _row(arm: str, one: Assembled) -> Row:
-    hit, whole = (_limits(interval) for interval in (one.hit, one.whole))
+    hit, whole = map(of_interval, (one.hit, one.whole))
     return [
         arm, str(one.sigma), shown(hit, 3), shown(whole, 3), shown(one.bound, 3), one.stands,
     ]  # fmt: skip
@@ -163,11 +163,8 @@ def _measured(job: Job) -> Assembled:
         if (case, trial, repeat) in good and case not in hits:
             kept: Mapping[str, bool] = record.get("retained") or {}
             parts = [held for item, held in kept.items() if item.startswith(_PART)]
-            hits[case] = parts or [kept[_WHOLE]] if _WHOLE in kept else []
+            whole = [kept[_WHOLE]] if _WHOLE in kept else []  # as is one that is in one fragment
+            hits[case] = parts or whole
     if not hits or {len(parts) for parts in hits.values()} != {int(setting(job, _KEY))}:
         raise UserError(f"{job.path}: its records do not say which fragments the views held")
     return assembled(hits, job.means.clusters, int(job.summary["run"]["seed"]))
-
-
-def _limits(interval: Interval) -> Measured:
-    return Measured(value=interval.mean, low=interval.low, high=interval.high)

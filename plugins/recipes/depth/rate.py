@@ -14,7 +14,7 @@ from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Table, Text
 from framework.store.answers import answer_records
-from plugins.recipes._cells import Measured, measured, shown
+from plugins.recipes._cells import Measured, measured, shown, stands
 from plugins.recipes.depth._drawn import known
 from plugins.recipes.depth._information import recall_ceiling
 from plugins.recipes.depth._knobs import Sweep, needs, placed
@@ -61,15 +61,9 @@ class Rate(Sweep):
         )  # fmt: skip
 
 
-def stands(recall: Measured, ceiling: float) -> str:
-    """What the limits of the recall say of the ceiling."""
-    if ceiling >= 1:
-        return "not bounded"
-    if recall.low is None or recall.high is None:
-        return "no limits"
-    if recall.low > ceiling:
-        return "above"
-    return "below" if recall.high < ceiling else "not told apart"
+def under(recall: Measured, ceiling: float) -> str:
+    """What the limits of the recall say of the ceiling, where there is one below 1."""
+    return stands(recall, ceiling) if ceiling < 1 else "not bounded"
 
 
 def compressed_bits(text: str) -> int:
@@ -90,7 +84,7 @@ def _row(arm: str, records: int, job: Job, entropy: float, values: int) -> list[
         f"{rate:,.2f}",
         f"{ceiling:.3f}",
         shown(recall, 3),
-        stands(recall, ceiling),
+        under(recall, ceiling),
     ]
 
 

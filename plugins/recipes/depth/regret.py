@@ -10,8 +10,8 @@ from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Table, Text
-from framework.statistics.intervals import Interval, mean_interval
-from plugins.recipes._cells import Measured, shown
+from framework.statistics.intervals import mean_interval
+from plugins.recipes._cells import of_interval, shown, stands
 from plugins.recipes.depth._cases import values
 from plugins.recipes.depth._drawn import known
 from plugins.recipes.depth._information import regret_floor
@@ -39,7 +39,7 @@ class Regret(Sweep):
             "the sum of the tasks' Bayes floors, which grows in a straight line. The floor of a "
             f"task is {floor:.4f} here: what a decision fixes is drawn without regard to the task, "
             "and the one answer that most draws admit complies with as few of them. An error is an "
-            "edit that does not comply; tasks are counted in the order of the run. Limits are of "
+            "edit that does not comply; tasks are counted in the order of their ids. Limits are of "
             "95% over corpora. Errors are of the reader that the run names: with a rule-based "
             "model (†) they are no evidence about language models, but the floor binds any. An "
             "arm with context may stand below it; the theorem says nothing of those."
@@ -47,15 +47,6 @@ class Regret(Sweep):
         yield _table("without", "Errors without context", floor, answered, blind=True)
         if not all(map(_is_blind, answered.values())):
             yield _table("with", "Errors with context", floor, answered, blind=False)
-
-
-def stands(loss: Interval, floor: float) -> str:
-    """What the limits of the errors a task say of the floor."""
-    if loss.low is None or loss.high is None:
-        return "no limits"
-    if loss.high < floor:
-        return "below"
-    return "above" if loss.low > floor else "not told apart"
 
 
 def _table(anchor: str, caption: str, floor: float, jobs: dict[str, Job], *, blind: bool) -> Table:
@@ -67,12 +58,12 @@ def _table(anchor: str, caption: str, floor: float, jobs: dict[str, Job], *, bli
         stops = [round(len(losses) * part / _STOPS) for part in range(1, _STOPS + 1)]
         seed = int(job.summary["run"]["seed"])
         clusters = [job.means.clusters[case] for case in sorted(found)]
-        loss = mean_interval(losses, clusters, seed=seed)
+        loss = of_interval(mean_interval(losses, clusters, seed=seed))
         rows.append(
             [
                 arm + ("†" if job.summary["run"]["model_kind"] == "rule-based" else ""),
                 *(_errors(sum(losses[:stop]), stop, floor) for stop in stops),
-                shown(Measured(value=loss.mean, low=loss.low, high=loss.high), 3),
+                shown(loss, 3),
                 stands(loss, floor),
             ]
         )

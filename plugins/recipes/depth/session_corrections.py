@@ -15,7 +15,7 @@ from framework.records import Row
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.intervals import mean_interval
-from plugins.recipes._cells import Measured, shown
+from plugins.recipes._cells import Measured, of_interval, shown
 from plugins.recipes.depth._knobs import Sweep
 from plugins.recipes.depth._sessions import with_sessions
 
@@ -122,7 +122,7 @@ def _over(
     found = mean_interval(
         [value for _, value in values], [name for name, _ in values], seed=seed, amount=amount
     )
-    return Measured(value=found.mean, low=found.low, high=found.high)
+    return of_interval(found)
 
 
 def _seed(job: Job) -> int:

@@ -89,6 +89,33 @@ def alive_in(place: Path) -> list[int]:
     return found
 
 
+class _Stopped:
+    """A stream that is told to stop while it is flushed."""
+
+    def flush(self) -> None:
+        raise KeyboardInterrupt
+
+
+def _flushing_is_stopped(*args: Any) -> None:
+    sys.stdout = _Stopped()  # type: ignore[assignment]  # of the worker's own process alone
+    workers._work(*args)
+
+
+def test_a_worker_that_is_told_to_stop_while_it_ends_leaves_no_trace() -> None:
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe()
+    alive, here = os.pipe()
+    args = (theirs, (ours,), alive, here, None)
+    process = fork.Process(target=_flushing_is_stopped, args=args)
+    process.start()
+    theirs.close()
+    ours.close()  # there is nobody to ask any more
+    process.join(60)
+    os.close(alive)
+    os.close(here)
+    assert process.exitcode == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status"),

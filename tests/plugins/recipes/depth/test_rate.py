@@ -11,7 +11,7 @@ from plugins.domains.governance.domain import Governance
 from plugins.domains.governance.lexicon import chances, decision_bits
 from plugins.recipes._cells import Measured
 from plugins.recipes.depth._information import compression_ceiling, recall_ceiling
-from plugins.recipes.depth.rate import compressed_bits, stands
+from plugins.recipes.depth.rate import compressed_bits, under
 
 
 def test_the_entropy_by_hand() -> None:
@@ -20,8 +20,8 @@ def test_the_entropy_by_hand() -> None:
     ranged = 1 + math.log2(3) + (math.log2(58) + math.log2(57) + math.log2(56)) / 3
     assert decision_bits() == pytest.approx((single + ranged) / 2)
     assert decision_bits() == pytest.approx(7.662, abs=1e-3)
-    assert len(chances()) == 60 + 58 + 57 + 56 == Governance.decision_values
-    assert Governance.decision_bits == decision_bits()
+    assert len(chances()) == 60 + 58 + 57 + 56 == Governance.decision_values()
+    assert Governance.decision_bits() == decision_bits()
 
 
 def test_the_ceiling_by_hand() -> None:
@@ -54,9 +54,9 @@ def test_compressed_without_loss_it_is_never_less_than_what_was_put_in() -> None
 
 def test_what_is_said_of_the_ceiling() -> None:
     few = Measured(value=0.05, low=0.01, high=0.1)
-    assert stands(few, 0.4) == "below"
-    assert stands(few, 0.07) == "not told apart"
-    assert stands(few, 1.0) == "not bounded"
-    assert stands(Measured(value=0.05), 0.4) == "no limits"
+    assert under(few, 0.4) == "below"
+    assert under(few, 0.07) == "not told apart"
+    assert under(few, 1.0) == "not bounded"
+    assert under(Measured(value=0.05), 0.4) == "no limits"
     # A memory that keeps of the corpus what will be asked alone.
-    assert stands(Measured(value=0.9, low=0.8, high=0.95), 0.4) == "above"
+    assert under(Measured(value=0.9, low=0.8, high=0.95), 0.4) == "above"

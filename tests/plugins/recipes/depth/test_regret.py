@@ -15,8 +15,9 @@ from framework.text.reading import read_json
 from plugins.domains.governance.domain import Governance
 from plugins.domains.governance.lexicon import SCALE, best_blind, chances, draw
 from plugins.domains.governance.settings import GovernanceSettings
+from plugins.recipes._cells import of_interval, stands
 from plugins.recipes.depth._information import regret_floor
-from plugins.recipes.depth.regret import Regret, stands
+from plugins.recipes.depth.regret import Regret
 
 FLOOR = 1 - best_blind()
 
@@ -33,7 +34,7 @@ def test_by_hand() -> None:
     by_hand = 1 / 2 / 60 + (3 / 58 + 4 / 57 + 5 / 56) / 6
     assert best_blind() == pytest.approx(by_hand)
     assert by_hand == pytest.approx(0.04353, abs=1e-5)
-    assert Governance.blind_success == best_blind()
+    assert Governance.blind_success() == best_blind()
     assert regret_floor([FLOOR] * 100) == pytest.approx(95.647, abs=1e-3)
 
 
@@ -66,15 +67,15 @@ def test_no_step_complies_more_often_with_the_tasks_as_made() -> None:
 
 
 def test_an_agent_at_the_floor_is_not_told_apart_from_it() -> None:
-    assert stands(loss(FLOOR), FLOOR) == "not told apart"
+    assert stands(of_interval(loss(FLOOR)), FLOOR) == "not told apart"
 
 
 def test_an_agent_that_nearly_always_errs_is_above_it() -> None:
-    assert stands(loss(0.99), FLOOR) == "above"
+    assert stands(of_interval(loss(0.99)), FLOOR) == "above"
 
 
 def test_an_agent_that_sees_the_decision_now_and_then_is_below_it() -> None:
-    assert stands(loss(FLOOR - 0.1), FLOOR) == "below"
+    assert stands(of_interval(loss(FLOOR - 0.1)), FLOOR) == "below"
 
 
 @pytest.mark.parametrize(
