@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,14 +28,25 @@ def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,), timeout: flo
 
 def kill_after(seconds: float, cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,)) -> bool:
     """Start the command, kill it after so long, and say whether it was still running."""
+    end = time.monotonic() + seconds
+    return kill_when(lambda: time.monotonic() >= end, cwd, *argv, statuses=statuses)
+
+
+def kill_when(
+    reached: Callable[[], bool], cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,)
+) -> bool:
+    """Start the command, kill it as soon as `reached`, and say whether it was still running."""
     process = subprocess.Popen(
         command(*argv), cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    try:
-        _, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return True
-    assert process.returncode in statuses, errors
-    return False
+    while True:
+        try:
+            _, errors = process.communicate(timeout=0.005)
+        except subprocess.TimeoutExpired:
+            if not reached():
+                continue
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            return True
+        assert process.returncode in statuses, errors
+        return False
