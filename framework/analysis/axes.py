@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from framework.analysis.cost import Sharing, cost_effectiveness, sharing
 from framework.analysis.forms import asks_model, model_free_axes, poolable
+from framework.contracts import Axis
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import plugins
@@ -59,6 +60,11 @@ def balanced() -> dict[str, str]:
 def corrected() -> dict[str, str]:
     """By name, the axis whose mean is corrected for the judge's error."""
     return {n: axis for plugin in plugins("axis") for n, axis in plugin.cls.corrected.items()}
+
+
+def correctable() -> dict[str, type[Axis[Any]]]:
+    """The classes of the axes that `corrected` names."""
+    return {a: plugin.cls for plugin in plugins("axis") for a in plugin.cls.corrected.values()}
 
 
 def kind_of(

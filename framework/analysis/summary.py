@@ -19,6 +19,7 @@ from framework.analysis.known_answers import corrected_axes, of_error
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
+from framework.contracts.calibration import plain_rates
 from framework.models.prices import no_price
 from framework.models.transport import Served
 from framework.records import Row, TaskCard, Usage
@@ -66,9 +67,7 @@ def summarize(
         if name in axes:
             axes[name]["kind"] = "lexical embedder"
     rates = judge.error_rates
-    for name, entry in (
-        {} if rates is None else corrected_axes(rows, rates, plan.top.seed)
-    ).items():
+    for name, entry in corrected_axes(rows, axes, rates, plan.top.seed).items():
         axes[name] = {**entry, "kind": axes[corrected()[name]]["kind"]}
     judged = [
         name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
@@ -96,7 +95,7 @@ def summarize(
             *_of_embedder(plan),
         ],
         "unsupported_verdicts": {"n": unsupported[0], "of": unsupported[1]},
-        **({} if rates is None else {"judge_error": dataclasses.asdict(rates)}),
+        **({"judge_error": plain_rates(rates)} if rates else {}),
         "headline": [*domain.headline, *plan.parts["protocol"].plugin.cls.headline],
         "axes": axes,
         "success_axis": domain.success_axis,

@@ -13,7 +13,7 @@ from framework.analysis.cost import differences
 from framework.analysis.headroom import telling_cases
 from framework.analysis.known_answers import corrected_pair
 from framework.analysis.summary import SETTING, setting_of
-from framework.contracts.calibration import ErrorRates
+from framework.contracts.calibration import rates_in
 from framework.contracts.recipe import Convention
 from framework.errors import UserError
 from framework.records import Row
@@ -203,11 +203,12 @@ def _corrected(
     axis: str,
 ) -> dict[str, Any]:
     """`corrected_delta` and its limits, where one judge of one known error judged both arms."""
-    rates = a[0].get("judge_error")
-    if rates is None or rates != b[0].get("judge_error"):
+    if a[0].get("judge_error") != b[0].get("judge_error"):
         return {}
     seed = min(int(summary["run"]["seed"]) for summary in (a[0], b[0]))
-    return corrected_pair(a[1], b[1], axis, ErrorRates(**rates), seed)
+    known = rates_in(a[0].get("judge_error")).values()
+    found = (corrected_pair(a[1], b[1], axis, rates, seed) for rates in known)
+    return next(filter(None, found), {})
 
 
 def _is_share(rows: Sequence[Mapping[str, Any]], axis: str) -> bool:

@@ -2,53 +2,91 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from framework.contracts.awaiting import maybe_await
 from framework.contracts.configured import Configured, S
 from framework.errors import UserError
 from framework.text.canonical import digest
 from framework.text.reading import read_json
 
+if TYPE_CHECKING:
+    from framework.contracts.judge import Judge, Verdict
+    from framework.contracts.model import Client
+
+ANSWERS: Final = "equivalent"
+"""The demand that is meant where none is named: that an answer to a question be right."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswer:
-    """An answer to a question, and whether it is right.
+class Known(ABC):
+    """Something that a judge is asked about, and whether it is right.
 
-    kind : the rule by which it is right (`Judge.equivalent`). sort : what is right or wrong about
-    it, as `hedged`. recorded : what another judge said of it when the set was made, where one did.
+    sort : what is right or wrong about it, as `hedged`. recorded : what another judge said of it
+    when the set was made, where one did.
     """
+
+    right: bool
+    sort: str
+    recorded: bool | None = None
+
+    @property
+    def call(self) -> Hashable:
+        """What the judge is asked: those that have it in common are asked for at once."""
+        return self
+
+    @abstractmethod
+    async def ask(self, judge: Judge[Any], client: Client) -> Sequence[Verdict]:
+        """The judge's verdicts on what it is asked."""
+
+    def met(self, verdicts: Sequence[Verdict]) -> bool:
+        """Whether the judge passes this by what it said."""
+        return all(verdict.met for verdict in verdicts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAnswer(Known):
+    """An answer to a question. kind : the rule by which it is right (`Judge.equivalent`)."""
 
     question: str
     expected: str
     given: str
-    right: bool
-    sort: str
     kind: str = "answer"
-    recorded: bool | None = None
+
+    async def ask(self, judge: Judge[Any], client: Client) -> Sequence[Verdict]:
+        given = self.question, self.expected, self.given, self.kind
+        return [await maybe_await(judge.equivalent(*given, client))]
 
 
 class CalibrationSet(Configured[S]):
-    """Answers that a judge is tried with; `calibrate JUDGE --set NAME` does."""
+    """Answers that a judge is tried with; `calibrate JUDGE --set NAME` does.
+
+    demand : the method of `Judge` that it tries, which the axes that it corrects name too.
+    """
+
+    demand: ClassVar[str] = ANSWERS
 
     @abstractmethod
-    def answers(self) -> Iterator[KnownAnswer]:
+    def answers(self) -> Iterator[Known]:
         """Each answer once, in a settled order. Raises UserError where there is no data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRates:
-    """What a judge passed of answers to questions whose truth is known, of how many.
+    """What a judge passed of answers whose truth is known, of how many.
 
     set : the calibration set. right, wrong : of the answers that are right, and that are wrong.
+    demand : the set's.
     """
 
     set: str
     right: tuple[int, int]
     wrong: tuple[int, int]
+    demand: str = ANSWERS
 
     @property
     def discrimination(self) -> float:
@@ -78,6 +116,7 @@ class ErrorRates:
                     name: (int(content[name]["passed"]), int(content[name]["n"]))
                     for name in ("right", "wrong")
                 },
+                demand=str(content.get("demand", ANSWERS)),
             )
             of = content["identity"]
         except OSError as error:
@@ -100,7 +139,21 @@ def calibration_in(path: str) -> dict[str, Any]:
     content = _content(path)
     rates = {name: {of: content[name][of] for of in ("passed", "n")} for name in ("right", "wrong")}
     whose = {"identity": content["identity"], "overrides": list(content.get("overrides", ()))}
-    return {"file": Path(path).name, "set": str(content["set"]), **rates, **whose}
+    of = {name: str(content[name]) for name in ("set", "demand") if name in content}
+    return {"file": Path(path).name, **of, **rates, **whose}
+
+
+def plain_rates(rates: Mapping[str, ErrorRates]) -> Any:
+    """Rates by demand as JSON values: one alone as such, several as a list."""
+    usual = ("demand", ANSWERS)
+    found = [dict(v for v in asdict(one).items() if v != usual) for one in rates.values()]
+    return found if len(found) > 1 else found[0] if found else None
+
+
+def rates_in(plain: Any) -> dict[str, ErrorRates]:
+    """The rates by demand that `plain_rates` wrote."""
+    listed = plain if isinstance(plain, list) else [plain] if plain else []
+    return {one.demand: one for one in (ErrorRates(**each) for each in listed)}
 
 
 def _content(path: str) -> Any:

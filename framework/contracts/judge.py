@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -56,12 +56,12 @@ class Judge(Configured[S]):
         raise UserError(f"judge={self.name} does not judge answers to questions")
 
     @property
-    def error_rates(self) -> ErrorRates | None:
-        """How often it errs on answers to questions, where that was measured (`calibrate`).
+    def error_rates(self) -> Mapping[str, ErrorRates]:
+        """How often it errs, by the method of this class where that was measured (`calibrate`).
 
         Raises UserError where the measurement can't be read or is of another judge.
         """
-        return None
+        return {}
 
     @property
     def model(self) -> Model[Any] | None:

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from framework.contracts.calibration import ANSWERS
 from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.contracts.embedder import Embedder
 from framework.contracts.judge import Judge
 from framework.contracts.model import Client
-from framework.records import Answer, AxisScore, Case, MemoryView
+from framework.records import ABSTAIN, Answer, AxisScore, Case, MemoryView, Row
 from framework.rows import is_taken
 
 
@@ -56,9 +57,10 @@ class Axis(Configured[S]):
     model_free : names measured without a model; the others are, with a rule-based reader or judge,
         no evidence about language models (validity.md section 1). `findings` is its former name.
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
-    corrected : by name, a column whose value is one verdict of the judge on an answer to a
-        question, and 0 where an answer abstains that should not. Its mean, corrected for the
-        judge's error, has the name where that error was measured (`Judge.error_rates`).
+    corrected : by name, a column that is one verdict of the judge, or the mean of several, and 0
+        where there is none (`has_verdict`). Its mean, corrected for the judge's error, has the name
+        where that error was measured (`Judge.error_rates`).
+    demand : the method of the judge that gives these verdicts.
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
     precision : by column that copied text may raise, the column of the axis that shows what copying
         costs, as precision does beside recall.
@@ -82,6 +84,7 @@ class Axis(Configured[S]):
     model_free: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
     corrected: ClassVar[Mapping[str, str]] = {}
+    demand: ClassVar[str] = ANSWERS
     precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
@@ -106,3 +109,8 @@ class Axis(Configured[S]):
     @abstractmethod
     def score(self, scored: Scored) -> Awaitable[AxisScore] | AxisScore:
         """Values for one case. None says that the axis is undefined for it, never 0."""
+
+    @staticmethod
+    def has_verdict(row: Row) -> bool:
+        """Whether a row's value of a corrected column is the judge's: an abstention's is not."""
+        return row.decision != ABSTAIN or row.expected == ABSTAIN

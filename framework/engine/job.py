@@ -93,8 +93,9 @@ def check_job(plan: Plan) -> Job:
 def _check_judge(plan: Plan, prepared: Prepared) -> None:
     """Raise UserError where a gate rests on a judge that is known to be no better than chance."""
     gate, judge = prepared.gate, prepared.pipeline.judge
-    rates = judge.error_rates if judge is not None else None
-    if rates is None or rates.discrimination > 0:
+    known = judge.error_rates.values() if judge is not None else ()
+    rates = next((one for one in known if one.discrimination <= 0), None)
+    if rates is None:
         return
     # A protocol with groups of its own asks the gate in its loop, by success.
     in_loop = plan.parts["protocol"].plugin.cls.groups and prepared.pipeline.domain.success_axis

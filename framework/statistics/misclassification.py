@@ -184,6 +184,40 @@ def corrected_difference(
     )
 
 
+def corrected_amount(
+    mean: Interval,
+    right: tuple[float, float],
+    wrong: tuple[float, float],
+    rng: np.random.Generator,
+    *,
+    judged: float = 1.0,
+    draws: int = RESAMPLES,
+) -> Corrected:
+    """Return the mean share of right demands behind one of which each case has several.
+
+    A case's value is the share of its demands that the judge passed, which its error moves as it
+    does one verdict's: the estimate is (mean - judged false) / (true - false), cut to
+    [0, judged], and its limits are those of `corrected_difference` for a mean with its own limits.
+
+    Args:
+        mean: of the cases' shares, with its limits.
+        right: as `corrected_share`.
+        wrong: as `corrected_share`.
+        rng: the generator.
+        judged: the share of the cases with verdicts.
+        draws: of the rates and of the mean.
+    """
+    less = judged * wrong[0] / wrong[1]
+    given = mean.mean, mean.low, mean.high
+    middle, low, high = (None if value is None else value - less for value in given)
+    shifted = replace(mean, mean=middle, low=low, high=high)
+    found = corrected_difference(shifted, right, wrong, rng, judged=judged, draws=draws)
+    given = found.share, found.low, found.high
+    share, low, high = (None if v is None else min(max(v, 0.0), judged) for v in given)
+    method = f"Rogan-Gladen of a mean: {mean.method}" if share is not None else found.method
+    return Corrected(share=share, low=low, high=high, method=method)
+
+
 def _effective(share: float, units: Units, level: float) -> float:
     """Independent answers that would tell as much of a share, at most as many as there are."""
     from scipy.special import ndtri, stdtrit

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored, Verdict, maybe_await
-from framework.records import Answer, AxisScore, Gold
+from framework.records import Answer, AxisScore, Gold, Row
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER, LOWER, share, succeeded
 
@@ -23,6 +23,10 @@ class CRR(Axis[NoSettings]):
     crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
         checklist is met and no reason is stated that was not a principal one; else 0, so a wrong
         decision and an abstention are 0.
+    crr_corrected : the share of cases behind crr whose notice meets the checklist, by the judge's
+        error on notices of known truth (Rogan and Gladen 1978); a wrong decision, an abstention and
+        a false reason need no verdict, so no error is in them. None where the judge has no
+        calibration of the kind.
     crr_quote : as crr, for the items that ask for verbatim provisions: quoting the whole policy
         states reasons that were not principal. None where the standard has none.
     crr_fcra : as crr, for the items of FCRA 615(a); None where the standard has none.
@@ -51,6 +55,13 @@ class CRR(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("notice",)
     judged: ClassVar[frozenset[str]] = frozenset({"crr", "crr_published", "crr_quote", "crr_fcra"})
+    corrected: ClassVar[Mapping[str, str]] = {"crr_corrected": "crr"}
+    demand: ClassVar[str] = "audit"
+
+    @staticmethod
+    def has_verdict(row: Row) -> bool:
+        """Whether the decision was right and no false reason was stated: else crr is 0 anyhow."""
+        return row.success == 1 and row.axes.get("reason_precision") in (None, 1.0)
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, gold, judge = scored.answer, scored.case.gold, scored.judge

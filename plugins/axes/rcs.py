@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored, maybe_await
-from framework.records import AxisScore
+from framework.records import AxisScore, Row
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER, own_words
 
@@ -17,11 +17,13 @@ class RCS(Axis[NoSettings]):
 
     rcs : in [0, 1], higher is better: (1/m) sum of E(rationale entails r_j) over the m gold
         reasoning points r_j (LongHorizon 3.3).
+    rcs_corrected : the mean share of points that are entailed behind rcs, by the judge's error on
+        rationales of known truth: (rcs - wrong passed) / (right passed - wrong passed) (Rogan and
+        Gladen 1978). None where the judge has no calibration of the kind.
 
-    The judge
-    sees the rationale and the points, never the arm. What the rationale copies from the view,
-    sentence by sentence, is evidence and no reasoning, and is not shown. None without points or
-    without a judge.
+    The judge sees the rationale and the points, never the arm. What the rationale copies from the
+    view, sentence by sentence, is evidence and no reasoning, and is not shown. None without points
+    or without a judge.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
@@ -29,6 +31,13 @@ class RCS(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("reasons",)
     judged: ClassVar[frozenset[str]] = frozenset(higher_is_better)
+    corrected: ClassVar[Mapping[str, str]] = {"rcs_corrected": "rcs"}
+    demand: ClassVar[str] = "entail"
+
+    @staticmethod
+    def has_verdict(row: Row) -> bool:
+        """The judge is asked about every point, whatever was decided."""
+        return True
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, points, judge = scored.answer, scored.case.gold.reasons, scored.judge

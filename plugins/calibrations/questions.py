@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from framework.contracts.calibration import CalibrationSet, KnownAnswer
-from framework.contracts.domain import Domain
-from framework.errors import UserError
 from framework.records import ABSTAIN, Case
-from framework.registry import find, register, settings_of
+from framework.registry import register
+from plugins.calibrations._cases import cases_of, domain_of
 
 _ADMITTED = "There is no information about that in the record."
 _WORDY = (
@@ -59,21 +58,10 @@ class Questions(CalibrationSet[QuestionsSettings]):
     """
 
     def answers(self) -> Iterator[KnownAnswer]:
-        given = self.settings.domain
-        if not isinstance(given.get("plugin"), str):
-            raise UserError("calibration.domain.plugin: the name of a domain expected")
-        plugin = find("domain", given["plugin"])
-        rest = {key: value for key, value in given.items() if key != "plugin"}
-        domain: Domain[Any] = plugin.cls(settings_of(plugin, rest))
-        cases = [
-            case
-            for case in domain.cases(self.settings.n_cases, self.settings.seed)
-            if case.gold.answer
-        ]
-        if not cases:
-            raise UserError(
-                f"calibration.domain.plugin: {plugin.name} has no questions with an answer"
-            )
+        own = self.settings
+        domain = domain_of(own.domain)
+        what = "questions with an answer"
+        cases = cases_of(domain, own.n_cases, own.seed, lambda gold: gold.answer, what)
         by_kind: dict[tuple[str, bool], list[Case]] = defaultdict(list)
         for case in cases:
             by_kind[_kind(case)].append(case)

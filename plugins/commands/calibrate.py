@@ -21,8 +21,8 @@ from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_json
 
 if TYPE_CHECKING:
-    from framework.analysis.known_answers import Calibration, Rate
-    from framework.contracts.calibration import CalibrationSet, KnownAnswer
+    from framework.contracts.calibration import CalibrationSet, Known
+    from plugins.commands._calibration import Calibration, Rate
 
 RECORDED: Final = "recorded"
 """In place of a judge: the verdicts that come with the set."""
@@ -56,7 +56,7 @@ class Calibrate(Command):
 
 def calibrate(args: argparse.Namespace) -> int:
     """Print the judge's rates; status 1 for a judge shown to be no better than chance, or a cap."""
-    from framework.analysis.known_answers import calibration
+    from plugins.commands._calibration import calibration
 
     chosen, of_judge = _set(args.set, args.overrides)
     out = None if args.out is None else _free(Path(args.out), args.judge)
@@ -74,7 +74,7 @@ def calibrate(args: argparse.Namespace) -> int:
             print(f"stopped: {stop}; what was answered is stored, and not paid again",
                   file=sys.stderr)  # fmt: skip
             return 1
-    found = calibration(args.judge, args.set, answers, said)
+    found = calibration(args.judge, args.set, answers, said, chosen.demand)
     if out is not None:  # the verdicts are paid for, whatever is wrong with --runs
         write_json(out, {**found.plain(), "discrimination": found.rates.discrimination, **of})
     shares = [_corrected(Path(run), found) for run in args.runs or ()]
@@ -117,18 +117,18 @@ def _set(name: str, words: Sequence[str]) -> tuple[CalibrationSet[Any], list[str
 
 
 def _judged(
-    name: str, overrides: Sequence[str], answers: Sequence[KnownAnswer]
+    name: str, overrides: Sequence[str], answers: Sequence[Known]
 ) -> tuple[list[bool | None], dict[str, Any]]:
     """The verdicts, and which judge gave them: its digest and the overrides that make it.
 
     Raises StopRun where `max_cost_usd` or `max_tokens_total` allows no further call.
     """
-    from framework.analysis.known_answers import verdicts
     from framework.contracts.calibration import judge_digest
     from framework.engine.account import account, check_prices, served_of
     from framework.engine.compose import compose_plan, composer
     from framework.models.client import Ledger, ModelClient, track_usage
     from framework.registry import identity_of
+    from plugins.commands._calibration import verdicts
 
     given = [f"judge={name}", *overrides]
     with composer():
@@ -162,18 +162,21 @@ def _caps(word: str) -> bool:
     return word.partition("=")[0] in ("max_cost_usd", "max_tokens_total")
 
 
-def _rules_for(settings: Any, answers: Sequence[KnownAnswer]) -> str:
+def _rules_for(settings: Any, answers: Sequence[Known]) -> str:
     """The shipped prompt set with a rule for each kind of answer; empty where there is one already.
 
     Raises UserError for prompts that were chosen and lack a rule, or where no set has them all.
     """
+    from framework.contracts.calibration import KnownAnswer
     from framework.operations.equivalent import Equivalent
     from framework.operations.prompted import SETS, PromptedOperation, PromptSet
 
     def lacking(prompts: str) -> list[str]:
         bound = PromptSet(prompts).bind(Equivalent())
         assert isinstance(bound, PromptedOperation)
-        return sorted({known.kind for known in answers} - bound.files.rules.keys())
+        return sorted(
+            {one.kind for one in answers if isinstance(one, KnownAnswer)} - bound.files.rules.keys()
+        )
 
     chosen = settings.prompts or ""
     if not (missing := lacking(chosen)):
@@ -185,7 +188,7 @@ def _rules_for(settings: Any, answers: Sequence[KnownAnswer]) -> str:
 
 
 def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
-    """The judged axes of a run that are one verdict on an answer."""
+    """The judged axes of a run that rest on verdicts such as those on the set."""
     from framework.analysis.axes import corrected
     from framework.analysis.known_answers import corrected_axes
     from framework.cli.runs import finished_runs
@@ -193,15 +196,16 @@ def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
     shares = []
     for one in finished_runs([run]):
         labels = {k: one.summary["run"][k] for k in ("arch", "budget", "judge")}
-        entries = corrected_axes(one.rows, found.rates, int(one.summary["run"]["seed"]))
+        axes, seed = one.summary["axes"], int(one.summary["run"]["seed"])
+        entries = corrected_axes(one.rows, axes, {found.demand: found.rates}, seed)
         for name, entry in entries.items():
             axis = corrected()[name]
-            counted = one.summary["axes"][axis]["mean"]
+            counted = axes[axis]["mean"]
             limits = {"share": entry["mean"], "low": entry["ci_low"], "high": entry["ci_high"]}
             of = {"axis": axis, "counted": counted, "n": entry["n"], "method": entry["method"]}
             shares.append({**labels, **of, **limits})
     if not shares:
-        raise UserError(f"{run}: no axis is one verdict on an answer to a question")
+        raise UserError(f"{run}: no axis rests on verdicts such as those on this set")
     return {"run": str(run), "shares": shares}
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from framework.contracts import Client, Judge, Model, Operation, Req, Res, Verdict
-from framework.contracts.calibration import ErrorRates, calibration_in, judge_digest
+from framework.contracts.calibration import ErrorRates, calibration_in, judge_digest, plain_rates
 from framework.errors import UserError
 from framework.models.client import ModelClient
 from framework.operations.audit import Audit, AuditRequest
@@ -37,9 +37,9 @@ class LLMJudgeSettings:
     order : how demands are listed: `shuffled` again for each answer by `seed`, as `listed` in the
         gold, or `reversed`.
     per_call : at most so many demands in one question; 0 for all of an answer's.
-    calibration : a file that `calibrate JUDGE --out FILE` wrote of this judge: its error on answers
-        of known truth, which then is in the intervals of what it says of answers to questions. A
-        run keeps what is in it, so that it needs the file no more.
+    calibration : a file that `calibrate JUDGE --out FILE` wrote of this judge, or several, of sets
+        of different kinds: its error on answers of known truth, which then is in the intervals of
+        what it says of such. A run keeps what is in it, so that it needs the file no more.
     """
 
     model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "rule_based"})
@@ -47,7 +47,7 @@ class LLMJudgeSettings:
     order: Literal["shuffled", "listed", "reversed"] = "shuffled"
     seed: int = 0
     per_call: int = 0
-    calibration: str | Mapping[str, Any] | None = None
+    calibration: str | Mapping[str, Any] | tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.per_call < 0:
@@ -72,21 +72,34 @@ class LLMJudgeSettings:
         No operational setting of the model, prompts by their text, the calibration by its rates.
         """
         rates = self.error_rates
-        return self._asking() if rates is None else {**self._asking(), "calibration": asdict(rates)}
+        return {**self._asking(), "calibration": plain_rates(rates)} if rates else self._asking()
 
     @property
-    def error_rates(self) -> ErrorRates | None:
-        """What the calibration says. Raises UserError as `ErrorRates.read`."""
-        if self.calibration is None:
-            return None
-        return ErrorRates.read(self.calibration, judge_digest("llm", self._asking()))
+    def error_rates(self) -> Mapping[str, ErrorRates]:
+        """What the calibrations say. Raises UserError as `ErrorRates.read`."""
+        found: dict[str, ErrorRates] = {}
+        for given in self._calibrations():
+            rates = ErrorRates.read(given, judge_digest("llm", self._asking()))
+            if (other := found.get(rates.demand)) is not None:
+                raise UserError(
+                    f"judge.calibration: {other.set} and {rates.set} are of one kind; give one"
+                )
+            found[rates.demand] = rates
+        return found
 
     def inlined(self) -> dict[str, Any]:
         """What is in the files that settings name. Raises UserError as `ErrorRates.read`."""
-        if not isinstance(self.calibration, str):
+        given = self._calibrations()
+        if not self.error_rates or not any(isinstance(one, str) for one in given):
             return {}
-        ErrorRates.read(self.calibration, judge_digest("llm", self._asking()))
-        return {"calibration": calibration_in(self.calibration)}
+        read = [calibration_in(one) if isinstance(one, str) else one for one in given]
+        return {"calibration": read if len(read) > 1 else read[0]}
+
+    def _calibrations(self) -> list[str | Mapping[str, Any]]:
+        given = self.calibration
+        if given is None:
+            return []
+        return [given] if isinstance(given, str | Mapping) else list(given)
 
     def _asking(self) -> dict[str, Any]:
         plugin, settings = self.judging()
@@ -130,7 +143,7 @@ class LLMJudge(Judge[LLMJudgeSettings]):
         return self._model
 
     @property
-    def error_rates(self) -> ErrorRates | None:
+    def error_rates(self) -> Mapping[str, ErrorRates]:
         return self.settings.error_rates
 
     async def entail(

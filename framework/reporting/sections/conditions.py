@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from framework.analysis.axes import corrected
+from framework.analysis.axes import correctable
 from framework.analysis.evidence import Evidence, Group
-from framework.contracts.calibration import ErrorRates
+from framework.contracts.calibration import rates_in
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Text
 from framework.reporting.cells import UNDEFINED, count, number_cell, yes_no
 from framework.reporting.tables import arms_table, each, table
@@ -107,13 +107,13 @@ def gate_verdict(summary: Mapping[str, Any]) -> str:
         return ""
     outcome = "passed" if gate["passed"] else "FAILED"
     said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
-    judged = {finding.get("axis") for finding in gate["findings"]} & {*corrected().values()}
-    if judged and (rates := summary.get("judge_error")):
-        shows = ErrorRates(**rates).discrimination
-        said += (
-            f"; {', '.join(sorted(judged))} is of the judge's verdicts as they are, which show "
-            f"{shows:.2f} of a difference"
-        )
+    known, of_axis = rates_in(summary.get("judge_error")), correctable()
+    for axis in sorted({finding.get("axis") for finding in gate["findings"]} & of_axis.keys()):
+        if (rates := known.get(of_axis[axis].demand)) is not None:
+            said += (
+                f"; {axis} is of the judge's verdicts as they are, which show "
+                f"{rates.discrimination:.2f} of a difference"
+            )
     return said
 
 

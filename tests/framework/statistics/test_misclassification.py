@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtrit
 
 from framework.statistics.intervals import Interval
 from framework.statistics.misclassification import (
+    corrected_amount,
     corrected_difference,
     corrected_mean,
     corrected_share,
@@ -190,6 +191,60 @@ def test_the_limits_hold_the_truth_where_answers_of_a_cluster_are_alike(
             found.low is not None and found.high is not None and found.low <= truth <= found.high
         )
     assert 0.92 <= held / samples <= 0.98
+
+
+@pytest.mark.parametrize(("truth", "abstains"), [(0.5, 0.0), (0.85, 0.0), (0.6, 0.3)])
+def test_the_limits_hold_the_mean_of_cases_with_several_verdicts_each(
+    truth: float, abstains: float
+) -> None:
+    """60 cases of five demands that are alike; 92 to 98 of 100 samples. Some cases have none."""
+    rng = np.random.default_rng(19)
+    right, false, known, cases, each = 0.9, 0.1, 200, 60, 5
+    held, samples = 0, 1_000
+    for _ in range(samples):
+        own = rng.beta(truth * 4, (1 - truth) * 4, cases)
+        silent = rng.random(cases) < abstains
+        met = rng.random((cases, each)) < own[:, None]
+        passed = rng.random((cases, each)) < np.where(met, right, false)
+        shares = np.where(silent, 0.0, passed.mean(axis=1))
+        mean = mean_interval(shares)
+        found = corrected_amount(
+            mean,
+            (int(rng.binomial(known, right)), known),
+            (int(rng.binomial(known, false)), known),
+            rng,
+            judged=float(1 - silent.mean()),
+            draws=400,
+        )
+        assert found.share is not None
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low <= found.share <= found.high
+        held += found.low <= truth * (1 - abstains) <= found.high
+    assert 0.92 <= held / samples <= 0.98
+
+
+def mean_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Interval:
+    """Of independent cases, by Student's t."""
+    n = len(values)
+    half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
+    mean = float(values.mean())
+    return Interval(mean=mean, low=mean - half, high=mean + half, n=n, n_clusters=None, method="t")
+
+
+def test_a_mean_is_corrected_as_a_share_is() -> None:
+    seen = Interval(mean=0.34, low=0.3, high=0.38, n=100, n_clusters=None, method="bca")
+    exact = (9 * 10**8, 10**9), (2 * 10**8, 10**9)
+    found = corrected_amount(seen, *exact, np.random.default_rng(1))
+    assert found.share == pytest.approx(0.2)
+    assert (found.low, found.high) == pytest.approx((0.1 / 0.7, 0.18 / 0.7), abs=0.005)
+    assert found.method == "Rogan-Gladen of a mean: bca"
+    half = corrected_amount(seen, *exact, np.random.default_rng(1), judged=0.5)
+    assert half.share == pytest.approx((0.34 - 0.5 * 0.2) / 0.7)
+    chance = corrected_amount(seen, (1, 2), (1, 2), np.random.default_rng(1))
+    assert (chance.share, chance.low, chance.high) == (None, None, None)
+    bare = corrected_amount(replace(seen, low=None, high=None), *exact, np.random.default_rng(1))
+    assert (bare.share, bare.low) == (pytest.approx(0.2), None)
 
 
 def test_a_difference_is_that_of_the_verdicts_over_what_the_judge_shows() -> None:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framework.analysis.known_answers import calibration, corrected_pair, of_error, verdicts
+from framework.analysis.forms import poolable
+from framework.analysis.known_answers import corrected_pair, of_error
 from framework.config import load_plan
 from framework.contracts import Judge, Verdict
-from framework.contracts.calibration import ErrorRates, KnownAnswer
+from framework.contracts.calibration import ErrorRates, KnownAnswer, plain_rates, rates_in
 from framework.errors import DoesNotFit, UnreadableError, UserError
 from framework.records import ABSTAIN, Row
 from framework.registry import NoSettings, find, settings_of
+from framework.store.directory import read_run
 from framework.testing.server import ModelServer
 from plugins.calibrations.questions import Questions, QuestionsSettings, by_one_fact
+from plugins.commands._calibration import calibration, verdicts
 from tests.launching import QUESTIONS, framework, run
 
+ANSWER = "equivalent"
 ENTRY = {"question_id": "q0", "question": "When?", "golden_answer": "7 May 2023", "category": "2"}
 
 
@@ -250,6 +255,48 @@ def test_without_a_calibration_nothing_is_corrected_and_a_rule_based_judge_is_no
 
 
 @pytest.mark.slow
+def test_reasons_and_notices_are_corrected_by_calibrations_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("reasons", "notices"):
+        words = ("--set", name, "calibration.n_cases=20", "--out", f"{name}.json")
+        assert framework(capsys, "calibrate", "llm", *words).status == 0
+    with_rates(Path("reasons.json"), 36, 4)
+    with_rates(Path("notices.json"), 38, 2)
+    of = ("domain=loan", "tracking=none", "n_cases=24", "arch=oracle", "judge=llm")
+    given = "judge.calibration=[reasons.json,notices.json]"
+    done = run(capsys, *of, given, "hydra.run.dir=r")
+    assert done.status == 0, done.err
+    summary = json.loads(Path("r/summary.json").read_text())
+    axes = summary["axes"]
+    for axis, right, wrong in (("rcs", 0.9, 0.1), ("crr", 0.95, 0.05)):
+        counted, corrected = axes[axis], axes[f"{axis}_corrected"]
+        rows = [r for r in poolable(read_run(Path("r")).rows) if r.axes.get(axis) is not None]
+        judged = sum(find("axis", axis).cls.has_verdict(r) for r in rows) / len(rows)
+        behind = (counted["mean"] - judged * wrong) / (right - wrong)
+        assert corrected["mean"] == pytest.approx(min(judged, max(0, behind)))
+        assert corrected["method"].startswith("Rogan-Gladen")
+        assert (corrected["n"], corrected["kind"]) == (counted["n"], counted["kind"])
+    said = " ".join(done.out.split())
+    assert "passed 36 of 40 right answers and 4 of 40 wrong ones of the set reasons" in said
+    assert "passed 38 of 40 right answers and 2 of 40 wrong ones of the set notices" in said
+    for name in ("reasons", "notices"):
+        Path(f"{name}.json").rename(f"{name}-away.json")
+    assert framework(capsys, "verify", "r").status == 0
+    assert run(capsys, "resume=r").status == 0
+    # One file is of one kind of verdict, and two of a kind contradict each other.
+    twice = run(capsys, *of, "judge.calibration=[reasons-away.json,reasons-away.json]")
+    assert "reasons and reasons are of one kind; give one" in twice.mistake
+    shares = framework(
+        capsys, "calibrate", "rules", "--set", "reasons", "calibration.n_cases=20",
+        "--runs", "r", "--json",
+    )  # fmt: skip
+    (share,) = json.loads(shares.out)["runs"][0]["shares"]
+    assert share["axis"] == "rcs"
+
+
+@pytest.mark.slow
 def test_a_run_with_a_calibration_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -277,32 +324,38 @@ def test_a_run_with_a_calibration_is_whole(
 @pytest.mark.parametrize(
     ("rates", "kind", "judged", "said"),
     [
+        ({}, "llm", ["answer_correct"], ["answer_correct is not known: `decisionbench calibrate"]),
+        ({}, "rule-based", ["answer_correct", "rcs"], []),
+        ({}, "llm", ["rcs", "crr"], ["error on rcs, crr is not known: `decisionbench calibrate"]),
+        ({}, "llm", ["crr_quote"], ["crr_quote is not known, and nothing is corrected"]),
+        ({ANSWER: (9, 1)}, "llm", ["answer_correct"], ["which answer_correct_corrected allows"]),
         (
-            None,
+            {ANSWER: (9, 1)},
             "llm",
-            ["answer_correct"],
-            ["answer_correct is not known: `decisionbench calibrate"],
+            ["answer_correct", "rcs", "crr_quote"],
+            ["0.80 of a difference", "error on rcs is not known: `decision", "crr_quote is not"],
         ),
-        (None, "rule-based", ["answer_correct", "rcs"], []),
-        (None, "llm", ["rcs", "crr"], ["rcs, crr is not known, and nothing is corrected"]),
-        ((9, 1), "llm", ["answer_correct"], ["for which answer_correct_corrected allows"]),
         (
-            (9, 1),
+            {ANSWER: (9, 1), "entail": (8, 2)},
             "llm",
             ["answer_correct", "rcs"],
-            ["0.80 of a difference", "error on rcs is not known"],
+            ["0.80 of a difference", "which rcs_corrected allows, as do"],
         ),
-        ((1, 9), "llm", ["answer_correct"], ["its verdicts say nothing"]),
-        ((9, 1), "rule-based", [], []),
+        ({ANSWER: (1, 9)}, "llm", ["answer_correct"], ["its verdicts say nothing"]),
+        ({ANSWER: (9, 1)}, "rule-based", [], []),
     ],
 )
 def test_what_is_said_of_a_judges_error(
-    rates: tuple[int, int] | None, kind: str, judged: list[str], said: list[str]
+    rates: Mapping[str, tuple[int, int]], kind: str, judged: list[str], said: list[str]
 ) -> None:
-    known = rates and ErrorRates(set="s", right=(rates[0], 10), wrong=(rates[1], 10))
+    known = {
+        demand: ErrorRates(set="s", right=(right, 10), wrong=(wrong, 10), demand=demand)
+        for demand, (right, wrong) in rates.items()
+    }
     found = list(of_error(known, kind, judged, "llm"))
     assert len(found) == len(said)
     assert all(words in line for words, line in zip(said, found, strict=True))
+    assert rates_in(plain_rates(known)) == known
 
 
 @pytest.mark.slow
@@ -411,7 +464,7 @@ def test_what_a_judge_says_that_can_not_be_read_is_no_verdict() -> None:
     ]
     said = asyncio.run(verdicts(Mute(NoSettings()), answers, None))  # type: ignore[arg-type]
     assert said == [True, None, None]
-    found = calibration("mute", "s", answers, said)
+    found = calibration("mute", "s", answers, said, "equivalent")
     assert found.abstained == {"wrong": 1, "long": 1}
     with pytest.raises(UserError, match="verdicts on right and on wrong answers"):
         _ = found.rates
@@ -453,10 +506,12 @@ def test_a_judge_shown_to_be_worse_than_chance_ends_in_status_1() -> None:
         KnownAnswer(question="q", expected="e", given="g", right=i % 2 == 0, sort="s")
         for i in range(40)
     ]
-    assert calibration("j", "s", answers, [not a.right for a in answers]).tells is False
-    assert calibration("j", "s", answers, [a.right for a in answers]).tells is True
-    assert calibration("j", "s", answers, [True] * 40).tells is None
-    assert calibration("j", "s", answers, [None] * 40).abstained == {"s": 40}
+    assert (
+        calibration("j", "s", answers, [not a.right for a in answers], "equivalent").tells is False
+    )
+    assert calibration("j", "s", answers, [a.right for a in answers], "equivalent").tells is True
+    assert calibration("j", "s", answers, [True] * 40, "equivalent").tells is None
+    assert calibration("j", "s", answers, [None] * 40, "equivalent").abstained == {"s": 40}
 
 
 @pytest.mark.parametrize(

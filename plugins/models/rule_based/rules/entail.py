@@ -16,8 +16,9 @@ from plugins.models.rule_based.reading.comparing import claims, type_of
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _UNSURE: Final = re.compile(
-    r"\b(?:might|could|perhaps|possibly|arguably|conceivably|allegedly|either|whether|if|unless|"
-    r"may(?!\s+\d)|or\s+not|not\s+(?:certain|clear|sure|true|the\s+case)|false\s+that|"
+    r"\b(?:might|could|perhaps|possibl[ey]|probabl[ey]|likely|presumably|supposedly|arguably|"
+    r"conceivably|allegedly|either|whether|if|unless|may(?!\s+\d)|or\s+not|"
+    r"not\s+(?:certain|clear|sure|true|established|the\s+case)|false\s+that|"
     r"un(?:certain|clear|sure|decided|determined|known))\b|\?",
     re.IGNORECASE,
 )
