@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from framework.contracts import Operation
 from framework.models.hashing import hashed_words
 from framework.operations.consolidate import Change, ConsolidateRequest, ConsolidateResponse
+from framework.operations.next_query import NextQueryRequest, NextQueryResponse
 from framework.operations.summarize import SummarizeRequest, SummarizeResponse
 from framework.operations.take_note import Revision, TakeNoteRequest, TakeNoteResponse
 from framework.testing.arch_conformance import RuleClient, history
@@ -204,6 +205,35 @@ def test_paged_searches_what_left_the_queue() -> None:
     assert [item.signals["rank"] for item in items] == list(range(1, len(items) + 1))
 
 
+def test_paged_searches_again_for_what_the_model_writes() -> None:
+    told = iter(("crane oil repair", "berth booking", ""))
+
+    def answer(request: Any) -> Any:
+        asks = isinstance(request, NextQueryRequest)
+        return NextQueryResponse(query=next(told)) if asks else first_words(request)
+
+    client = Scripted(answer)
+    events = [event(f"e{i}", f"{TOPICS[i % 4]} number{i}") for i in range(20)]
+    settings = PagedSettings(page_events=2, queue_share=0.2, core_share=0.2, searches=9)
+    arch = opened(Paged, events, settings, budget=60, client=client)
+    items = recall(arch, "invoice ledger fee")
+    asked = [r for r in client.requests if isinstance(r, NextQueryRequest)]
+    assert [len(r.asked) for r in asked] == [1, 2, 3]
+    assert [len(r.passages) for r in asked] == [2, 4, 6]
+    again = [item for item in items if "search" in item.signals]
+    assert [item.signals["search"] for item in again] == [2, 2, 3, 3]
+    assert all("crane" in item.text for item in again[:2])
+    assert all("berth" in item.text for item in again[2:])
+    assert sorted(ids(items)[1:]) == sorted(e.id for e in events), "each once"
+    # The queue stands before what further searches found, and one search asks nothing.
+    queued = int(arch.report()["queued"])
+    assert items.index(again[0]) == 1 + 2 + queued
+    once = opened(Paged, events, replace(settings, searches=1), budget=60, client=client)
+    n = len(client.requests)
+    recall(once, "invoice ledger fee")
+    assert not [r for r in client.requests[n:] if isinstance(r, NextQueryRequest)]
+
+
 @pytest.mark.parametrize(
     ("settings", "bad"),
     [
@@ -211,6 +241,7 @@ def test_paged_searches_what_left_the_queue() -> None:
         (PagedSettings, {"core_share": 0.0}),
         (PagedSettings, {"core_share": 0.6, "queue_share": 0.4}),
         (PagedSettings, {"page_events": 0}),
+        (PagedSettings, {"searches": 0}),
         (RaptorSettings, {"cluster_size": 1}),
         (RaptorSettings, {"levels": 0}),
         (ConsolidateSettings, {"similar": 0}),
