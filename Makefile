@@ -149,8 +149,8 @@ ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai, peers 
 		{ $$apt update && $$apt install -y --no-install-recommends $$wanted >/dev/null; } \
 			|| { echo "ci-extras: apt-get could not install $$wanted; their tests did not run" >&2; exit 1; }; \
 	fi
-	@$(PY) -c "import bm25s, inspect_ai, networkx" 2>/dev/null \
-		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench]'
+	@$(PY) -c "import bm25s, inspect_ai, networkx, umap" 2>/dev/null \
+		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench,umap]'
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters or inspect or peers" -rs --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.

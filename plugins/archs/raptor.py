@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from framework.bounds import Bounded, at_least
-from framework.contracts import Arch, Query
+from framework.contracts import Arch, ArchContext, Query
 from framework.operations.summarize import Summarize, SummarizeRequest
 from framework.records import Event, Item
 from framework.registry import register
-from framework.text.tokens import truncate
+from framework.text.tokens import count_tokens, truncate
 from plugins.archs._clusters import Clustering, clusters
 from plugins.archs._dense import DenseIndex, embed, embed_query
+from plugins.archs._gaussian import DIMENSIONS, check_umap, gaussian_clusters
 from plugins.archs._items import event_item, recency
 
 
@@ -25,7 +27,8 @@ class RaptorSettings(Bounded):
 
     cluster_size : most members of a cluster, at least 2, those that belong to another one first
         not counted.
-    clustering : `soft`, where a member may belong to a second cluster, or `hard`.
+    clustering : `soft`, where a member may belong to a second cluster, `hard`, or `gaussian`, the
+        source's own, which has sizes of its own and needs the extra `umap`.
     summary_tokens : length of a summary, at least 1; about 130 in the source.
     levels : most levels of summaries above the events, at least 1.
     search : `collapsed`, all nodes of the tree in one ranking, or `traversal`, from the top down
@@ -34,7 +37,7 @@ class RaptorSettings(Bounded):
     """
 
     cluster_size: Annotated[int, at_least(2)] = 8
-    clustering: Clustering = "soft"
+    clustering: Clustering | Literal["gaussian"] = "soft"
     summary_tokens: Annotated[int, at_least(1)] = 130
     levels: Annotated[int, at_least(1)] = 5
     search: Literal["collapsed", "traversal"] = "collapsed"
@@ -60,12 +63,18 @@ class Raptor(Arch[RaptorSettings]):
     summaries are embedded and clustered in turn, until one node or `levels` is reached. Recall
     ranks all nodes, or goes down from the top. `-style`: clusters come from recursive spherical
     k-means with memberships by a von Mises-Fisher mixture, where the source has UMAP and Gaussian
-    mixtures chosen by BIC; events are not cut into chunks of 100 tokens. What `arch=dense` says of
-    embedders holds here. A summary names no sources, as what it keeps of them is not recorded.
+    mixtures chosen by BIC (`clustering=gaussian`, by which a level of up to 11 nodes is the last);
+    events are not cut into chunks of 100 tokens. What `arch=dense` says of embedders holds here. A
+    summary names no sources, as what it keeps of them is not recorded.
     """
 
     needs_model = True
     uses_embedder = True
+
+    def __init__(self, settings: RaptorSettings, context: ArchContext) -> None:
+        super().__init__(settings, context)
+        if settings.clustering == "gaussian":
+            check_umap()  # a mistake shows before anything runs
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
@@ -76,7 +85,7 @@ class Raptor(Arch[RaptorSettings]):
         for level in range(1, self.settings.levels + 1):
             if len(below) < 2:
                 break
-            groups = clusters(vectors[below], self.settings.cluster_size, self.settings.clustering)
+            groups = self._groups(vectors, below)
             if len(groups) >= len(below):  # as many summaries as there were nodes: no tree
                 break
             first = len(self._nodes)
@@ -93,6 +102,16 @@ class Raptor(Arch[RaptorSettings]):
             vectors = np.concatenate([vectors, await embed(self.context, added)])
             below = np.arange(first, len(self._nodes))
         self._index = DenseIndex(vectors)
+
+    def _groups(
+        self, vectors: NDArray[np.float32], below: NDArray[np.int64]
+    ) -> Sequence[tuple[int, ...]]:
+        """The clusters of the nodes `below`, by their places in it; none where there is no more."""
+        own = self.settings
+        if own.clustering != "gaussian":
+            return clusters(vectors[below], own.cluster_size, own.clustering)
+        tokens = [count_tokens(self._nodes[place].text) for place in below]
+        return gaussian_clusters(vectors[below], tokens) if len(below) > DIMENSIONS + 1 else []
 
     async def _summary(self, texts: Sequence[str]) -> str:
         """A summary of the texts. A longer answer than was asked for is cut."""
