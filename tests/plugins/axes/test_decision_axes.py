@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from framework.records import ABSTAIN, Answer, Gold
+from framework.records import ABSTAIN, Answer, Gold, Row
 from framework.registry import plugins
 from tests.plugins.axes.helpers import (
     DENIAL,
@@ -186,6 +186,25 @@ def test_listing_every_reason_loses() -> None:
     assert values("crr", RIGHT, no_other)["reason_score"] is None
     told = replace(RIGHT, reasons=(), notice=NOTICE + " Also: income insufficient.")
     assert values("crr", told)["reason_precision"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "judged"),
+    [
+        (RIGHT, True),
+        (replace(RIGHT, notice=""), True),
+        (replace(RIGHT, reasons=("credit score too low", "income insufficient")), False),
+        (Answer(decision="APPROVE"), False),
+        (ABSTAINED, False),
+    ],
+)
+def test_crr_rests_on_a_verdict_only_where_all_else_is_right(answer: Answer, judged: bool) -> None:
+    found = values("crr", answer)
+    success = float(answer.decision == DENIAL.decision)
+    row = Row(case_id="c", arm="a", decision=answer.decision, success=success, axes=found)
+    (of_axis,) = (p.cls for p in plugins("axis") if p.name == "crr")
+    assert of_axis.has_verdict(row) is judged
+    assert found["crr"] == 0.0 or judged, "what has no verdict is 0"
 
 
 @pytest.mark.parametrize("longer", ["credit score too low", "score too low for the product"])
