@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sqlite3
 import sys
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from plugins.archs.external._settings import SYSTEMS
+from tests.plugins.archs.external.systems import driver
 
 REFUSAL = "Duplicate content detected (semantically similar to 3722f0d4)"
 
@@ -45,28 +43,20 @@ class FakeStorage:
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The driver's memory, over the fake service."""
-    for name, members in (
-        ("bridge", {"BASE_URL": "http://decisionbench/v1"}),
-        ("sockets", {}),
-        ("pysqlite3", {}),
-        ("mcp_memory_service", {}),
-        ("mcp_memory_service.services", {}),
-        ("mcp_memory_service.services.memory_service", {"MemoryService": FakeService}),
-        ("mcp_memory_service.storage", {}),
-        ("mcp_memory_service.storage.sqlite_vec", {"SqliteVecMemoryStorage": FakeStorage}),
-    ):
-        module = ModuleType(name)
-        vars(module).update(members)
-        monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setitem(sys.modules, "sqlite3", sqlite3)  # the driver may change it
     for name in ("MCP_EXTERNAL_EMBEDDING_URL", "MCP_EXTERNAL_EMBEDDING_MODEL"):
         monkeypatch.setenv(name, "")
-    spec = importlib.util.spec_from_file_location("driver", SYSTEMS / "memory_service.py")
-    assert spec is not None
-    assert spec.loader is not None
-    driver = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(driver)
-    memory = driver.Service()
+    modules: dict[str, dict[str, Any]] = {
+        "bridge": {"BASE_URL": "http://decisionbench/v1"},
+        "sockets": {},
+        "pysqlite3": {},
+        "mcp_memory_service": {},
+        "mcp_memory_service.services": {},
+        "mcp_memory_service.services.memory_service": {"MemoryService": FakeService},
+        "mcp_memory_service.storage": {},
+        "mcp_memory_service.storage.sqlite_vec": {"SqliteVecMemoryStorage": FakeStorage},
+    }
+    memory = driver(monkeypatch, "memory_service.py", modules).Service()
     yield memory
     memory._loop.close()
 
