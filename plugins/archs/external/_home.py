@@ -26,20 +26,22 @@ _STDERR_KEPT: Final = 2000
 class Home:
     """A directory of its own for one history, gone with `close`; the system's HOME and place.
 
-    command, environment : what starts the keeper, and with it the system. secrets : what may not be
-        told of them.
+    port : where it is to listen, if it is a server. command, environment : what starts the keeper,
+        and with it the system. secrets : what may not be told of them.
     """
 
     __slots__ = ("_errors", "_folder", "command", "environment", "path", "secrets")
 
-    def __init__(self, settings: CommandSettings, proxy: Proxy | None = None) -> None:
+    def __init__(
+        self, settings: CommandSettings, proxy: Proxy | None = None, port: int | None = None
+    ) -> None:
         self.secrets = Secrets(settings)
         # Beside the socket of its models, in a folder that the keeper removes with both.
         self._folder = Path(tempfile.mkdtemp(prefix="memory-")) if proxy is None else proxy.folder
         self.path = self._folder if proxy is None else self._folder / "home"
         self.path.mkdir(exist_ok=True)
         self._errors = self._folder.with_name(f"{self._folder.name}.stderr")
-        values = {**settings.places, "home": str(self.path)}
+        values = {**settings.places, "home": str(self.path), "port": str(port)}
         declared = fill(settings.environment, values)
         self.environment = {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -50,7 +52,9 @@ class Home:
             **{name: str(value) for name, value in declared.items()},
         }
         closed = "-" if settings.network else network_filter()
-        keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(BOUND), closed]
+        # Nobody waits for what a server writes to its output, so that there is no bound on it.
+        bound = BOUND if port is None else 0
+        keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(bound), closed]
         keeper += [str(self._folder), str(self._errors)]
         self.command = [*keeper, *map(str, fill(settings.command, values))]
 

@@ -8,8 +8,8 @@ run itself killed.
 It ends, too, with the system, by its exit status and with the last of what it wrote to stderr; and
 when the system writes more than BOUND bytes without being told anything, by status 75.
 
-Arguments: BOUND, the system call filter in hex (`-`: none, so with the host's network), the home,
-the file that its own stderr is, COMMAND...
+Arguments: BOUND (0: none), the system call filter in hex (`-`: none, so with the host's network),
+the home, the file that its own stderr is, COMMAND...
 """
 
 # Without pathlib and subprocess, whose imports would double the start of this process.
@@ -144,7 +144,7 @@ def _relay(to: int, out: int, err: int, bound: int, tail: bytearray) -> int:
             else:
                 said += data
                 unprompted += len(data)
-                if unprompted > bound:
+                if 0 < bound < unprompted:
                     tail[:] = f"it wrote more than {bound:,} bytes unasked".encode()
                     return FLOOD
         if to in writable:

@@ -111,6 +111,8 @@ class CommandSettings(SystemSettings):
     models : which of the run's models it calls.
     """
 
+    starts: ClassVar[tuple[str, ...]] = START
+    """The placeholders of command and environment."""
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = EMPTY
     network: bool = False
@@ -120,8 +122,8 @@ class CommandSettings(SystemSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_template(self.command, START, "command")
-        check_template(self.environment, START, "environment")
+        check_template(self.command, self.starts, "command")
+        check_template(self.environment, self.starts, "environment")
         check_template(self.lock, ("here", "system"), "lock")
         for package in self.packages:
             if re.fullmatch(PINNED, package) is None:
@@ -166,7 +168,7 @@ class CommandSettings(SystemSettings):
         environment = self.own_environment
         if environment is not None:
             environment.require()
-        values = {**self.places, "home": ""}
+        values = {**dict.fromkeys(self.starts, ""), **self.places}
         program, _ = fill(self.command[0], values), fill(self.environment, values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
             raise UserError(
@@ -220,7 +222,7 @@ class CalledSettings(SystemSettings):
         if self.settle is not None and uses(self.settle.filled, "given") and not write.id:
             raise ValueError(f"settle: {{given}} needs {self.writes}.id, where that id stands")
         together = write is not None and self.search is not None and not self.apart
-        if self.address and together and self.reset is None:
+        if self.address and not self.is_started and together and self.reset is None:
             raise ValueError(
                 "reset: a server keeps what it was told: declare how it forgets, or use {tenant} "
                 "in both write and search"
@@ -235,6 +237,11 @@ class CalledSettings(SystemSettings):
     @property
     def offers_deletion(self) -> bool:
         return self.forget is not None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it is started for every history, and so has nothing of another."""
+        return bool(getattr(self, "command", ()))
 
     @property
     def apart(self) -> bool:

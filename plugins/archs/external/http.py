@@ -7,11 +7,12 @@ import http.client
 import json
 import socket
 import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
 from framework.errors import UserError
@@ -20,15 +21,31 @@ from framework.registry import register
 from framework.text.reading import read_json
 from plugins.archs.external._calls import CalledSystem
 from plugins.archs.external._home import BOUND
-from plugins.archs.external._mapping import SystemFailed, fill, fill_text
+from plugins.archs.external._mapping import (
+    START,
+    SystemFailed,
+    check_template,
+    fill,
+    fill_text,
+    uses,
+)
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._program import Program
 from plugins.archs.external._proxy import Proxy
-from plugins.archs.external._settings import OPERATIONAL, CalledSettings
+from plugins.archs.external._settings import OPERATIONAL, CalledSettings, CommandSettings
 from plugins.archs.external._shared import Share
 
 _IN_ADDRESS: Final = ("GET", "DELETE")
 """Methods whose fields go into the address, as parameters; those of others are a JSON object."""
 _CHUNK: Final = 1 << 16
+_HERE: Final = "http://127.0.0.1:{port}"
+"""Where a server is that was started, if the mapping says no more."""
+_EVERY_S: Final = 0.05
+"""Between two questions whether a server that was started answers."""
+_NOT_YET: Final = 500
+"""Statuses from here on are of a server that is still at its start."""
+_LAST_WORDS_S: Final = 1.0
+"""For the end of a server to be known, after a connection to it broke."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,19 +67,42 @@ class Endpoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HttpSettings(CalledSettings):
+class HttpSettings(CommandSettings, CalledSettings):
     """A JSON API: where it is, what adds an event, what searches, what forgets everything.
 
-    address : `http://127.0.0.1:8000`; another path may follow. add, search, reset, forget, settle :
-        the endpoints.
+    address : `http://127.0.0.1:8000`; another path may follow. With a command that of the server
+        which it starts, `http://127.0.0.1:{port}` by default: `{port}`, in the command or its
+        environment too, is one that was free. add, search, reset, forget, settle : the endpoints.
     """
 
     writes = "add"
+    starts: ClassVar[tuple[str, ...]] = (*START, "port")
     add: Endpoint | None = None
     search: Endpoint | None = None
     reset: Endpoint | None = None
     forget: Endpoint | None = field(default=None, metadata=OPERATIONAL)
     settle: Endpoint | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.command:
+            if self.models is not None:
+                raise ValueError("models: of a system that is started, and no command is declared")
+            return
+        check_template(self.address, ("port",), "address")
+        if not uses([self.command, self.environment], "port"):
+            raise ValueError("command: {port}, where the server has to listen, is not in it")
+        if self.address and not uses(self.address, "port"):
+            raise ValueError(f"address: of the server that is started, as {_HERE}/path")
+        if not self.network:
+            raise ValueError("network: a server that is started listens on a port: declare true")
+
+    def identity(self) -> dict[str, Any]:
+        known = super().identity()
+        if not self.command:  # as it was before there was any
+            for name in ("command", "environment", "network"):
+                del known[name]
+        return known
 
 
 @register("arch", "http")
@@ -70,36 +110,77 @@ class HttpMemory(ExternalMemory[HttpSettings]):
     """A memory of others behind a JSON API: add, search and reset, as declared (any-memory.md)."""
 
     def require(self) -> None:
-        url = urlsplit(self.settings.address)
+        if self.settings.command:
+            self.settings.require_command()
+        address = self.settings.address or (_HERE if self.settings.command else "")
+        url = urlsplit(address.replace("{port}", "1"))
         if url.scheme not in ("http", "https") or not url.hostname:
-            given = self.settings.address
-            raise UserError(f"arch.address: {given!r} given, http(s)://host expected")
+            raise UserError(f"arch.address: {address!r} given, http(s)://host expected")
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
-        return HttpSystem(self.settings, self.tenant)
+        return HttpSystem(self.settings, self.tenant, proxy)
 
 
 class HttpSystem(CalledSystem[Endpoint]):
-    """The requests of one history. `reset` is asked first, where it is declared."""
+    """The requests of one history. `reset` is asked first, where it is declared.
 
-    __slots__ = ("_closed", "_settings", "_share", "_url", "_wire")
+    A server that the mapping starts is started here, and ended with `close`; fresh as it is, it
+    needs no reset.
+    """
 
-    def __init__(self, settings: HttpSettings, tenant: str) -> None:
+    __slots__ = ("_closed", "_failure", "_program", "_settings", "_share", "_url", "_wire")
+
+    def __init__(self, settings: HttpSettings, tenant: str, proxy: Proxy | None = None) -> None:
         super().__init__(settings, tenant)
         self._settings = settings
-        self._url = urlsplit(settings.address)
         self._wire: socket.socket | None = None
-        self._closed = False
+        self._closed, self._failure = False, ""
+        self._program: Program | None = None
+        port = _free_port() if settings.command else None
+        address = settings.address or _HERE
+        self._url = urlsplit(fill_text(address, {"port": port}, str) if port else address)
         self._share = Share(
-            settings.address, tenant, apart=settings.apart, seconds=settings.timeout_seconds
+            settings.address,
+            tenant,
+            apart=settings.is_started or settings.apart,
+            seconds=settings.timeout_seconds,
         )
         try:
-            if settings.reset is not None:
+            if port is not None:
+                self._program = Program(settings, proxy, port)
+                self._wait_until_it_answers()
+            elif settings.reset is not None:
                 self.reset()
         except BaseException:
             self.close()
             raise
+
+    def _wait_until_it_answers(self) -> None:
+        """Ask for the address until any answer comes. Raises SystemFailed where none does."""
+        assert self._program is not None
+        end, status = time.monotonic() + self._settings.timeout_seconds, 0
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                status, _ = self._exchange("GET", self._url.path or "/", None, {}, end)
+                if status < _NOT_YET:
+                    return
+            if self._program.process.poll() is not None:
+                raise self._ended("start")
+            time.sleep(_EVERY_S)
+        said = f", but status {status}" if status else ""
+        seconds = self._settings.timeout_seconds
+        self._program.terminate()  # what it wrote last is known with its end
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._program.process.wait(_LAST_WORDS_S)
+        raise self._program.home.failed(f"start: no answer within {seconds:g} s{said}")
+
+    def _ended(self, what: str) -> SystemFailed:
+        assert self._program is not None
+        status = self._program.process.returncode
+        failed = self._program.home.failed(f"{what}: it ended with status {status}")
+        self._failure = str(failed)
+        return failed
 
     def tools(self) -> list[str]:
         named = (self._settings.add, self._settings.search, self._settings.reset)
@@ -109,12 +190,17 @@ class HttpSystem(CalledSystem[Endpoint]):
         self._closed = True
         if self._wire is not None:
             _shut(self._wire)
+        if self._program is not None:
+            self._program.end()
         self._share.close()
 
     def _call(self, what: str, call: Endpoint, values: Mapping[str, Any]) -> Any:
         """The JSON that a request is answered with; None where the answer is empty."""
         if self._closed:
-            raise SystemFailed(f"{what}: it was closed before")
+            ended = f"it has ended before: {self._failure}" if self._failure else ""
+            raise SystemFailed(f"{what}: {ended or 'it was closed before'}")
+        if self._program is not None and self._program.process.poll() is not None:
+            raise self._ended(what)  # its port may be another's by now
         fields = fill(call.fields, values)
         path = fill_text(call.path, values, lambda value: quote(str(value), safe=""))
         target, body = self._url.path.rstrip("/") + path, None
@@ -124,9 +210,10 @@ class HttpSystem(CalledSystem[Endpoint]):
         else:
             body = json.dumps(fields, ensure_ascii=False).encode()
             headers["Content-Type"] = "application/json"
+        end = time.monotonic() + self._settings.timeout_seconds
         try:
             with self._share.asked():
-                status, read = self._exchange(call.method, target, body, headers)
+                status, read = self._exchange(call.method, target, body, headers, end)
         except (
             OSError,
             http.client.HTTPException,
@@ -134,6 +221,10 @@ class HttpSystem(CalledSystem[Endpoint]):
         ) as error:  # of a header's value, too
             seconds = self._settings.timeout_seconds
             slow = isinstance(error, TimeoutError)
+            if self._program is not None and not (slow or self._closed):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._program.process.wait(_LAST_WORDS_S)
+                    raise self._ended(what) from None
             said = f"no answer within {seconds:g} s" if slow else f"{type(error).__name__}: {error}"
             raise SystemFailed(f"{what}: {said}") from None
         if not 200 <= status < 300:
@@ -146,10 +237,9 @@ class HttpSystem(CalledSystem[Endpoint]):
             raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r}") from None
 
     def _exchange(
-        self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
+        self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], end: float
     ) -> tuple[int, bytes]:
-        """Status and content of the answer. Raises TimeoutError where the whole takes too long."""
-        end = time.monotonic() + self._settings.timeout_seconds
+        """Status and content of the answer. Raises TimeoutError where it is not there by `end`."""
         secure, host = self._url.scheme == "https", self._url.hostname
         assert host is not None
         wire = _connected(host, self._url.port or (443 if secure else 80), end)
@@ -186,6 +276,13 @@ class HttpSystem(CalledSystem[Endpoint]):
         return status, read
 
 
+def _free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
 def _connected(host: str, port: int, end: float) -> socket.socket:
     """A connection to the first of the host's addresses that takes one."""
     failed: OSError = ConnectionError(f"{host} has no address")
@@ -199,7 +296,10 @@ def _connected(host: str, port: int, end: float) -> socket.socket:
         except OSError as error:
             failed = error
             wire.close()
-    raise failed
+    try:
+        raise failed
+    finally:
+        del failed  # it holds this frame, and so all that waits here, until garbage is collected
 
 
 def _all_of(answer: http.client.HTTPResponse) -> bytes:

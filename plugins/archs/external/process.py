@@ -16,16 +16,14 @@ from typing import Any, Final
 from framework.records import Event
 from framework.registry import register
 from framework.text.reading import read_json
-from plugins.archs.external._home import Home
 from plugins.archs.external._mapping import EVENT, Found, SystemFailed, found_of, values_of
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._program import Program
 from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import OPERATIONAL, CommandSettings
 
 _GOODBYE_S: Final = 1.0
 """For a system that is told to close."""
-_PATIENCE_S: Final = 5.0
-"""For the keeper to end the system; it takes milliseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,41 +56,20 @@ class LineSystem:
         "_failure",
         "_home",
         "_lock",
-        "_owner",
         "_process",
+        "_program",
         "_seconds",
         "_tenant",
     )
 
     def __init__(self, settings: CommandSettings, tenant: str, proxy: Proxy | None = None) -> None:
         self._tenant, self._seconds = tenant, settings.timeout_seconds
-        self._lock, self._owner = threading.Lock(), os.getpid()
+        self._lock = threading.Lock()
         self._closed, self._failure = False, ""
-        self._home = Home(settings, proxy)
-        try:
-            self._process = self._started()
-        except BaseException:
-            self._home.close()
-            raise
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        errors = self._home.errors()
-        try:
-            process = subprocess.Popen(
-                self._home.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=self._home.environment,
-                cwd=self._home.path,
-                start_new_session=True,  # Ctrl-C is for the one who waits
-                bufsize=0,
-            )
-        finally:
-            os.close(errors)
-        assert process.stdin is not None
-        os.set_blocking(process.stdin.fileno(), False)
-        return process
+        self._program = Program(settings, proxy)
+        self._home, self._process = self._program.home, self._program.process
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
 
     def write(self, event: Event) -> None:
         self._ask({"op": "write", **self._said(event)})
@@ -118,7 +95,7 @@ class LineSystem:
         return ["write", "retrieve", "reset", "close"]
 
     def close(self) -> None:
-        if self._owner != os.getpid():  # a fork has a copy of this object, and no say
+        if not self._program.is_ours:
             return
         if self._lock.acquire(blocking=False):  # no call is under way
             try:
@@ -126,21 +103,11 @@ class LineSystem:
                     self._say_goodbye()
             finally:
                 self._lock.release()
-        self._process.terminate()
+        self._program.terminate()
         with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            try:
-                self._process.wait(_PATIENCE_S)
-            except subprocess.TimeoutExpired:  # stopped, or stuck in the kernel
-                self._process.kill()
-                self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                assert pipe is not None
-                with contextlib.suppress(OSError):
-                    pipe.close()
-            self._home.close()
+            if not self._closed:
+                self._closed = True
+                self._program.end()
 
     def _say_goodbye(self) -> None:
         assert self._process.stdin is not None
