@@ -27,7 +27,8 @@ from typing import NoReturn
 
 FLOOD = 75
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
-_PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 22, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP = 1, 22
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 _CHUNK, _STDERR_KEPT, _PENDING = 65536, 2000, 1 << 20
 
 
@@ -82,6 +83,8 @@ def _execute(command: list[str], filter_: str, streams: tuple[int, int, int]) ->
         for target, descriptor in enumerate([os.dup2(s, 20 + i) for i, s in enumerate(streams)]):
             os.dup2(descriptor, target)
         os.closerange(3, 4096)
+        if sys.platform == "linux":  # a server does not read that its input has ended
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if filter_ != "-":
             _close_network(bytes.fromhex(filter_))
         os.execvp(command[0], command)

@@ -117,16 +117,20 @@ def test_one_that_dies_is_rows_with_its_error(
     assert all("search: it ended with status 4: out of memory" in row.error for row in rows)
 
 
-def test_a_server_that_was_ended_is_asked_nothing_more() -> None:
-    system = HttpSystem(settings(), "t")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_server_whose_keeper_was_killed_ends_and_is_asked_nothing_more(tmp_path: Path) -> None:
+    system = HttpSystem(settings("--leaves", str(tmp_path / "pids")), "t")
+    server, child, _ = (tmp_path / "pids").read_text().split()
     try:
         assert system._program is not None
         system._program.process.kill()
         system._program.process.wait()
+        assert gone(int(server))
         # Its port may be another's, which must not be told what it holds.
         with pytest.raises(SystemFailed, match="add: it ended with status -9"):
             system.write(Event(id="e", text="x", time="", kind=""))
     finally:
+        os.kill(int(child), signal.SIGKILL)
         system.close()
 
 
