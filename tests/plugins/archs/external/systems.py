@@ -32,9 +32,11 @@ def driver(
         module = ModuleType(name)
         vars(module).update(members)
         monkeypatch.setitem(sys.modules, name, module)
-    spec = importlib.util.spec_from_file_location("driver", SYSTEMS / file)
+    name = file.removesuffix(".py")
+    spec = importlib.util.spec_from_file_location(name, SYSTEMS / file)
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, name, loaded)
     spec.loader.exec_module(loaded)
     return loaded

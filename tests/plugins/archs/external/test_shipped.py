@@ -78,7 +78,9 @@ def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("name", ["graphiti", "lightrag", "mem0", "mem0_1"])
+@pytest.mark.parametrize(
+    "name", ["a_mem", "graphiti", "hipporag", "lightrag", "mem0", "mem0_1", "simplemem"]
+)
 def test_a_system_that_infers_says_which_model_it_needs_or_which_environment(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
