@@ -298,27 +298,50 @@ def read_questions(
     DataError naming the records.
     """
     found: dict[str, T] = {}
-    faults = Faults(path)
+
+    def keyed(record: Mapping[str, Any]) -> None:
+        one, id_ = read(record), scalar_in(record, key)
+        if id_ in found:
+            raise BadRecordError(f"a second {what} with this {key}")
+        found[id_] = one
+
+    read_each(path, records, keyed, what, key)
+    return found
+
+
+def read_each(
+    path: str,
+    records: Sequence[Any],
+    read: Callable[[Mapping[str, Any]], T],
+    what: str = "record",
+    key: str = "",
+) -> list[T]:
+    """What `read` makes of each record, in order; it raises BadRecordError for one that is bad.
+
+    what : a record in a word. key : a field that names it. Raises DataError naming the records.
+    """
+    found, faults = list[T](), Faults(path)
     for number, record in enumerate(records, start=1):
         named = record.get(key) if isinstance(record, dict) else None
         with faults.of(f"{what} {number}" + (f" ({key} {named!r})" if named else "")):
             if not isinstance(record, dict):
                 raise BadRecordError(f"an object expected, {kind_of(record)} found")
-            one, id_ = read(record), scalar_in(record, key)
-            if id_ in found:
-                raise BadRecordError(f"a second {what} with this {key}")
-            found[id_] = one
+            found.append(read(record))
     faults.check()
     return found
 
 
-def text_in(record: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """A text that is not blank. Raises BadRecordError."""
+def text_in(
+    record: Mapping[str, Any], key: str, default: str | None = None, *, form: str = ""
+) -> str:
+    """A text that is not blank, of this form where one is given. Raises BadRecordError."""
     value = record.get(key, default)
     if not isinstance(value, str):
         raise BadRecordError(f"{key}: text expected, {kind_of(value)} found")
     if not value.strip():
         raise BadRecordError(f"{key}: text expected, empty")
+    if form and not re.fullmatch(form, value):
+        raise BadRecordError(f"{key}: text of the form {form} expected, {value[:80]!r} found")
     return value
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
-from plugins.domains.conversations.shape import Asked, Chat, Conversations, role_in, stamp_in
-from plugins.domains.data_file import (
-    BadRecordError,
-    kind_of,
-    literal_in,
-    objects_in,
-    scalar_in,
-    text_in,
+from plugins.domains.conversations.shape import (
+    Asked,
+    Chat,
+    Conversation,
+    Conversations,
+    stamp_in,
+    turn_in,
 )
+from plugins.domains.data_file import BadRecordError, list_in, literal_in, objects_in, scalar_in
 from plugins.domains.longmemeval.records import Session, Turn
 
 
@@ -29,13 +27,8 @@ class Beam(Conversations):
     on abstention is to be abstained from.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
-
     @classmethod
-    def conversation(
-        cls, number: int, record: Mapping[str, Any]
-    ) -> tuple[str, Chat, Sequence[Asked]]:
+    def conversation(cls, number: int, record: Mapping[str, Any]) -> Conversation:
         id_ = scalar_in(record, "conversation_id")
         sessions, places, date = list[Session](), dict[str, tuple[int, int]](), ""
         for batch in objects_in(record, "chat"):
@@ -44,12 +37,10 @@ class Beam(Conversations):
                 if "time_anchor" in one:
                     date = stamp_in(one, "time_anchor", cls.card.fields["date"])
                 places[scalar_in(one, "id")] = (len(sessions), len(turns))
-                turns.append(Turn(role=role_in(one), content=text_in(one, "content")))
+                turns.append(turn_in(one))
             if not date:
                 raise BadRecordError("chat: the first batch has no time_anchor")
             sessions.append(Session(id=f"{len(sessions)}", date=date, turns=tuple(turns)))
-        if not sessions:
-            raise BadRecordError("chat: no batch")
         asked = [
             cls._read(f"{id_}_{ability}_{n}", id_, ability, one)
             for ability, probes in literal_in(record, "probing_questions").items()
@@ -59,14 +50,13 @@ class Beam(Conversations):
 
     @classmethod
     def _read(cls, id_: str, chat: str, ability: str, one: Mapping[str, Any]) -> Asked:
-        answers = [name for name in cls.card.fields["answers"].split() if name in one]
-        if not answers:
-            raise BadRecordError(f"{ability}: no {cls.card.fields['answers'].replace(' ', ' or ')}")
+        names = cls.card.fields["answers"].split()
+        answer = next((name for name in names if name in one), names[0])
         return Asked(
             id=id_,
             chat=chat,
-            text=text_in(one, "question"),
-            answer=text_in(one, answers[0]),
+            **cls.card.parts(one),
+            answer=scalar_in(one, answer),
             type=ability,
             kind=cls.card.kinds.get(ability, "answer"),
             evidence=tuple(_numbers(one.get("source_chat_ids"))),
@@ -75,9 +65,7 @@ class Beam(Conversations):
 
 
 def _messages(batch: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    groups = batch.get("turns")
-    if not isinstance(groups, list) or not groups:
-        raise BadRecordError(f"chat: turns: a list of lists expected, {kind_of(groups)} found")
+    groups = list_in(batch, "turns", "a list of lists")
     return [one for group in groups for one in objects_in({"turns": group}, "turns")]
 
 

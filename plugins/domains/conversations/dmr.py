@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
-from plugins.domains.conversations.shape import Asked, Chat, UnmarkedConversations, ago_in
-from plugins.domains.data_file import BadRecordError, object_in, objects_in, text_in
+from plugins.domains.conversations.shape import (
+    Asked,
+    Chat,
+    Conversation,
+    UnmarkedConversations,
+    ago_in,
+)
+from plugins.domains.data_file import object_in, objects_in, text_in
 from plugins.domains.longmemeval.records import Session, Turn
 
 
@@ -22,13 +26,8 @@ class Dmr(UnmarkedConversations):
     was: days are counted back from a day of the card's.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
-
     @classmethod
-    def conversation(
-        cls, number: int, record: Mapping[str, Any]
-    ) -> tuple[str, Chat, Sequence[Asked]]:
+    def conversation(cls, number: int, record: Mapping[str, Any]) -> Conversation:
         sessions = tuple(
             Session(
                 id=f"{n}",
@@ -40,16 +39,12 @@ class Dmr(UnmarkedConversations):
             )
             for n, one in enumerate(objects_in(record, "previous_dialogs"))
         )
-        if not any(session.turns for session in sessions):
-            raise BadRecordError("previous_dialogs: no turn")
         said = object_in(record, "self_instruct")
         asked = Asked(
             id=f"dmr_{number}",
             chat=f"{number}",
             text=text_in(said, "B"),
             answer=text_in(said, "A"),
-            type="all",
-            kind="answer",
             date=cls.card.fields["day"],
         )
         return f"{number}", Chat(sessions=sessions), [asked]

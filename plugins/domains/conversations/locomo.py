@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
-from plugins.domains.conversations.shape import Asked, Chat, Conversations, stamp_in
+from plugins.domains.conversations.shape import Asked, Chat, Conversation, Conversations, stamp_in
 from plugins.domains.data_file import BadRecordError, object_in, objects_in, scalar_in, text_in
 from plugins.domains.errata import texts_in
 from plugins.domains.longmemeval.records import Session, Turn
@@ -27,13 +25,8 @@ class LoCoMo(Conversations):
     first conversation, as the published audit counts them.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
-
     @classmethod
-    def conversation(
-        cls, number: int, record: Mapping[str, Any]
-    ) -> tuple[str, Chat, Sequence[Asked]]:
+    def conversation(cls, number: int, record: Mapping[str, Any]) -> Conversation:
         id_, said = text_in(record, "sample_id"), object_in(record, "conversation")
         user = text_in(said, "speaker_a")
         numbers = sorted(int(key[8:]) for key in said if re.fullmatch(r"session_\d{1,4}", key))
@@ -45,8 +38,6 @@ class LoCoMo(Conversations):
             sessions.append(Session(id=f"{n}", date=date, turns=found))
             for turn, one in enumerate(turns):
                 places |= dict.fromkeys(_places([text_in(one, "dia_id")]), (place, turn))
-        if not sessions:
-            raise BadRecordError("conversation: no session_1")
         asked = [
             cls._read(f"locomo_{number}_qa{n}", id_, one)
             for n, one in enumerate(objects_in(record, "qa"))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
-from plugins.domains.conversations.shape import Asked, Chat, UnmarkedConversations
+from plugins.domains.conversations.shape import Asked, Chat, Conversation, UnmarkedConversations
 from plugins.domains.data_file import BadRecordError, kind_of, list_in, object_in, text_in
 from plugins.domains.longmemeval.records import Session, Turn
 
@@ -21,13 +19,8 @@ class MemoryAgentBench(UnmarkedConversations):
     card's. Of the accepted answers the first is the gold. Stratum: the source of the record.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
-
     @classmethod
-    def conversation(
-        cls, number: int, record: Mapping[str, Any]
-    ) -> tuple[str, Chat, Sequence[Asked]]:
+    def conversation(cls, number: int, record: Mapping[str, Any]) -> Conversation:
         about = object_in(record, "metadata")
         source = text_in(about, "source")
         id_ = f"{source}_{number}"
@@ -45,7 +38,6 @@ class MemoryAgentBench(UnmarkedConversations):
                 text=text_in({"questions": question}, "questions"),
                 answer=_first(answers[n]),
                 type=source,
-                kind="answer",
             )
             for n, question in enumerate(questions)
         ]

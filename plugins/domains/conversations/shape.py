@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
 
-from framework.contracts import Domain
 from framework.errors import DataError
 from framework.records import EMPTY, Answer, Case, Event, Gold
 from framework.text.tokens import count_tokens
-from plugins.domains.cards import Card
+from plugins.domains.cards import Benchmark
 from plugins.domains.data_file import (
     BadRecordError,
     Faults,
@@ -72,8 +71,8 @@ class Asked:
     chat: str
     text: str
     answer: str
-    type: str
-    kind: str
+    type: str = "all"
+    kind: str = "answer"
     evidence: Sequence[str] = ()
     date: str = ""
     unanswerable: bool = False
@@ -81,7 +80,11 @@ class Asked:
     tags: Mapping[str, str] = EMPTY
 
 
-class Conversations(Domain[ConversationSettings]):
+Conversation = tuple[str, Chat, Sequence[Asked]]
+"""Its id, what was said, and what is asked of it."""
+
+
+class Conversations(Benchmark[ConversationSettings]):
     """A benchmark of this shape: a card, and how its file is read.
 
     A history is a conversation, an event a turn under a line with its session's date and its
@@ -90,7 +93,6 @@ class Conversations(Domain[ConversationSettings]):
     conversation; the seed plays no part.
     """
 
-    card: ClassVar[Card]
     provides: ClassVar[tuple[str, ...]] = ("answer", "evidence", "items", "success", "sessions")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
@@ -117,7 +119,7 @@ class Conversations(Domain[ConversationSettings]):
         self._asked = [one for one in asked if self._errata.keep(one.id)]
         if not self._asked:
             raise DataError(settings.path, None, "no questions")
-        self._digest = self._errata.digest_with(digest)
+        self._digest = self.digest_with_others(self._errata.digest_with(digest))
         first = self._question(self._asked[0])
         self._nominal_tokens = sum(count_tokens(e.text) for e in events_of(first, "session"))
 
@@ -137,6 +139,8 @@ class Conversations(Domain[ConversationSettings]):
                 if not isinstance(record, dict):
                     raise BadRecordError(f"an object expected, {kind_of(record)} found")
                 id_, chat, found = self.conversation(number, record)
+                if not any(session.turns for session in chat.sessions):
+                    raise BadRecordError("a conversation without a turn")
                 if id_ in chats:
                     raise BadRecordError(f"a second conversation {id_!r}")
                 chats[id_] = chat
@@ -153,9 +157,7 @@ class Conversations(Domain[ConversationSettings]):
 
     @classmethod
     @abstractmethod
-    def conversation(
-        cls, number: int, record: Mapping[str, Any]
-    ) -> tuple[str, Chat, Sequence[Asked]]:
+    def conversation(cls, number: int, record: Mapping[str, Any]) -> Conversation:
         """A record's conversation, its id first, and its questions. Raises BadRecordError.
 
         number : the place of the record in the file, from 0.
@@ -268,9 +270,9 @@ def ago_in(record: Mapping[str, Any], key: str, day: str) -> str:
     return f"{datetime.strptime(day, '%Y/%m/%d') - timedelta(days=days):%Y/%m/%d}"
 
 
-def role_in(record: Mapping[str, Any]) -> str:
-    """Who speaks: `user` or `assistant`. Raises BadRecordError."""
+def turn_in(record: Mapping[str, Any]) -> Turn:
+    """What the `role`, `user` or `assistant`, says in `content`. Raises BadRecordError."""
     role = record.get("role")
     if role not in ("user", "assistant"):
         raise BadRecordError(f"role: user or assistant expected, {kind_of(role)} found")
-    return str(role)
+    return Turn(role=role, content=text_in(record, "content"))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
 from plugins.domains.passages.shape import Asked, Passages, PassageSettings, Pool, paired
 
 
@@ -22,8 +20,6 @@ class HotpotQA(Passages[PassageSettings]):
     missing, is not the published JSON, or a supporting passage is not in the question's context.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
     key: ClassVar[str] = "_id"
     version: ClassVar[str] = "3"
 

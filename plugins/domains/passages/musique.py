@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
 from plugins.domains.data_file import BadRecordError, objects_in, text_in
 from plugins.domains.errata import texts_in
 from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool
@@ -24,8 +22,6 @@ class MuSiQue(Passages[CheckedPassageSettings]):
     Raises UserError when no path is given, DataError naming file and record.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
     key: ClassVar[str] = "id"
     version: ClassVar[str] = "3"
 

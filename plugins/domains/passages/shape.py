@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeVar
 
-from framework.contracts import Domain
 from framework.errors import DataError
 from framework.records import Answer, Case, Event, Gold, GoldItem, Span, TaskCard
 from framework.text.canonical import digest as digest_values
 from framework.text.tokens import count_tokens
-from plugins.domains.cards import Card
+from plugins.domains.cards import Benchmark
 from plugins.domains.data_file import (
     BadRecordError,
     check_sha256,
@@ -82,7 +81,7 @@ class Asked:
     """One record.
 
     facts : by event id of a supporting passage, (index, sentence) of what the answer needs of it.
-    aliases : other names of the answer, which are as right.
+    aliases : other names of the answer, which are as right. cluster : what questions share.
     """
 
     id: str
@@ -93,9 +92,10 @@ class Asked:
     facts: Mapping[str, tuple[tuple[int, str], ...]]
     tags: Mapping[str, str]
     aliases: tuple[str, ...] = ()
+    cluster: str = ""
 
 
-class Passages(Domain[S]):
+class Passages(Benchmark[S]):
     """A benchmark of this shape: a card, and how a record is read.
 
     An event is a passage: the title, a line break, the text; its id is the title (`Title#2` for a
@@ -106,7 +106,6 @@ class Passages(Domain[S]):
     the questions in file order; the seed plays no part.
     """
 
-    card: ClassVar[Card]
     key: ClassVar[str]
     """The field of a record's id."""
     provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
@@ -146,7 +145,7 @@ class Passages(Domain[S]):
         if not self._questions:
             raise DataError(settings.path, None, "no questions")
         self._events = {event.id: event for event in by_digest(pool.events.values())}
-        self._digest = digest
+        self._digest = self.digest_with_others(digest)
         for one in self._errata.corrections.values():
             for event_id in one.evidence or ():
                 if event_id not in self._events:
@@ -223,7 +222,9 @@ class Passages(Domain[S]):
             id=question.id,
             history_id=POOL if self.settings.corpus == "pooled" else question.id,
             task=TaskCard(
-                instruction=INSTRUCTION, query=question.text, operation="answer_question"
+                instruction=self.card.fields.get("asked", INSTRUCTION),
+                query=question.text,
+                operation="answer_question",
             ),
             gold=Gold(
                 items=tuple(items),
@@ -232,6 +233,7 @@ class Passages(Domain[S]):
                 aliases=question.aliases,
             ),
             stratum=question.type,
+            cluster=question.cluster,
             tags={"type": question.type, **question.tags},
         )
 

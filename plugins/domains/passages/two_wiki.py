@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from framework.contracts import Provenance
 from framework.registry import register
-from plugins.domains.cards import Card, card
 from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool, paired
 
 
@@ -20,8 +18,6 @@ class TwoWiki(Passages[CheckedPassageSettings]):
     Raises UserError when no path is given, DataError naming file and record.
     """
 
-    card: ClassVar[Card] = card(__file__)
-    provenance: Provenance = card.provenance
     key: ClassVar[str] = "_id"
     version: ClassVar[str] = "2"
 

@@ -12,13 +12,14 @@ import pytest
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
 from framework.testing.domain_conformance import check_domain
-from plugins.domains.text_to_sql.spider import HISTORY, Spider, SpiderSettings
+from plugins.domains.text_to_sql.shape import HISTORY, QuerySettings
+from plugins.domains.text_to_sql.spider import Spider
 
 FIXTURE = Path(__file__).resolve().parents[3] / "fixtures" / "spider"
 
 
 def opened(path: Path = FIXTURE, **settings: Any) -> Spider:
-    return Spider(SpiderSettings(path=str(path), unknown_file=True, **settings))
+    return Spider(QuerySettings(path=str(path), unknown_file=True, **settings))
 
 
 def by_id(domain: Spider) -> dict[str, Case]:
@@ -26,7 +27,7 @@ def by_id(domain: Spider) -> dict[str, Case]:
 
 
 def test_the_laws_hold() -> None:
-    check_domain(Spider, SpiderSettings(path=str(FIXTURE), unknown_file=True))
+    check_domain(Spider, QuerySettings(path=str(FIXTURE), unknown_file=True))
 
 
 def test_an_event_is_a_table_and_the_gold_those_of_the_query_and_of_the_queries_in_it() -> None:
@@ -66,13 +67,13 @@ def test_a_question_whose_reference_fails_is_left_out_and_counted() -> None:
 
 def test_mistakes_of_the_user(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"domain\.path: no folder given .*yale-lily"):
-        Spider(SpiderSettings())
+        Spider(QuerySettings())
     with pytest.raises(UserError, match="no such folder"):
         opened(tmp_path / "none")
     with pytest.raises(DataError, match=r"tables\.json: no such file"):
         opened(tmp_path)
     with pytest.raises(DataError, match=r"domain\.unknown_file=true"):
-        Spider(SpiderSettings(path=str(FIXTURE)))
+        Spider(QuerySettings(path=str(FIXTURE)))
     shutil.copytree(FIXTURE, tmp_path / "s")
     (tmp_path / "s" / "database" / "harbour" / "harbour.sqlite").unlink()
     with pytest.raises(DataError, match=r"harbour\.sqlite: no such file"):
