@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import random
@@ -268,6 +270,61 @@ def inspect_ai(n: int, place: Path) -> tuple[Work, Work]:
     return _harness(n, place), theirs
 
 
+def lm_eval(n: int, place: Path) -> tuple[Work, Work]:
+    """Trivial cases through the whole harness, results and samples on disk.
+
+    lm-eval's answers are by a model that says YES. Its index of shipped tasks is left out: reading
+    it takes longer than these runs.
+    """
+    from datasets import Dataset
+    from lm_eval.api.model import LM
+    from lm_eval.api.task import ConfigurableTask
+    from lm_eval.evaluator import simple_evaluate
+    from lm_eval.loggers import EvaluationTracker
+    from lm_eval.tasks import TaskManager
+
+    class Yes(LM):  # type: ignore[misc]
+        def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+            return ["YES"] * len(requests)
+
+        def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> Any:
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    docs = [{"question": f"Is {i} even?", "answer": "NO" if i % 2 else "YES"} for i in range(n)]
+    config = {
+        "task": "even",
+        "custom_dataset": lambda **_: {"test": Dataset.from_list(docs)},
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_text": "{{question}}",
+        "doc_to_target": "{{answer}}",
+        "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
+        "generation_kwargs": {"until": ["\n"]},
+    }
+    tasks = TaskManager(include_defaults=False)
+    numbers = count()
+
+    def theirs() -> int:
+        target = place / f"peer-{next(numbers)}"
+        tracker = EvaluationTracker(output_path=str(target))
+        with contextlib.redirect_stderr(io.StringIO()):  # bars of progress
+            found: Any = simple_evaluate(
+                model=Yes(), tasks=[ConfigurableTask(config=dict(config))], task_manager=tasks,
+                evaluation_tracker=tracker, log_samples=True, verbosity="ERROR",
+            )  # fmt: skip
+        samples = found.pop("samples")
+        tracker.save_results_aggregated(results=found, samples=samples)
+        tracker.save_results_samples(task_name="even", samples=samples["even"])
+        assert found["results"]["even"]["exact_match,none"] == (n + 1) // 2 / n
+        (written,) = target.rglob("samples_*.jsonl")  # what it can't write it only logs
+        assert written.read_bytes().count(b"\n") == n
+        return n
+
+    return _harness(n, place), theirs
+
+
 COMPARISONS: Final = (
     Comparison("bm25", "score all items for a query (same scores)", "rank-bm25", "query",
                (10_000, 100_000), 7, rank_bm25),
@@ -283,4 +340,6 @@ COMPARISONS: Final = (
                "bare loop writing the same JSON lines", "case", (100, 1_000), 7, bare_loop),
     Comparison("harness_inspect", "a trivial case through the whole harness", "inspect_ai", "case",
                (50, 500), 3, inspect_ai),
+    Comparison("harness_lm_eval", "a trivial case through the whole harness", "lm-eval", "case",
+               (50, 500), 3, lm_eval),
 )  # fmt: skip
