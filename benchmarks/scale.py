@@ -1,10 +1,15 @@
 """What a long run takes: time, memory and disk, at sizes tenfold apart.
 
-    python -m benchmarks.scale [--into PAGE#TABLE] [CASES ...]
+    python -m benchmarks.scale [--again] [--into PAGE#TABLE] [CASES ...]
 
 Each size is a fresh process, `decisionbench domain=loan protocol=retrieve arch=bm25 n_cases=CASES`: generated cases,
 one history each, no model. CPU time and peak memory are that process's; disk is all of its run directory. Then
 `decisionbench verify` reads the whole run again. 1,000 and 10,000 cases where none are named.
+
+--again measures what `resume` reads of a run that was cut off before it goes on: its state, then,
+with the journal held, every line and every record again as a check. Such runs are made of 1,000
+cases that are measured, written again under other names until there are as many as are asked for:
+10,000 and 100,000. In what is written, and so in what is read, they are as long runs are.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -15,16 +20,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from framework.reporting.markdown import put_between_markers
-from framework.store.directory import load_finished
+from framework.store import JOURNAL
+from framework.store.answers import answer_records
+from framework.store.directory import RunDirectory, load_finished, load_state
+from framework.store.segments import n_closed
 from framework.text.canonical import files_below
 
 RUN: Final = ("domain=loan", "protocol=retrieve", "arch=bm25", "tracking=none", "report=false")
 SIZES: Final = (1_000, 10_000)
+SIZES_AGAIN: Final = (10_000, 100_000)
+_OWN: Final = ("key", "error")
+"""What a run writes into each record by itself."""
 _ROOT: Final = Path(__file__).resolve().parent.parent
 
 
@@ -65,10 +76,53 @@ def measure(cases: int) -> Size:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """What reading a run of so many cases took when it was resumed, and its closed segments."""
+
+    cases: int
+    read: Took
+    segments: int
+
+
+def measure_again(cases: int, first: int = 1_000) -> Again:
+    """Make a run of so many cases that was cut off, and read it as `resume` does.
+
+    first : cases that are measured. Raises CalledProcessError where a process fails.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = Path(scratch) / "runs"
+        _took(scratch, *RUN, f"n_cases={first}", "run_name=first")
+        grown(runs / "first", runs / "long", cases)
+        code = "import sys; from benchmarks.scale import read_again; read_again(sys.argv[1])"
+        read = _took(scratch, "-c", code, str(runs / "long"))
+        return Again(cases=cases, read=read, segments=n_closed(runs / "long" / JOURNAL))
+
+
+def grown(first: Path, path: Path, cases: int) -> None:
+    """Write a run of so many cases that is not finished, from the rows and records of another."""
+    state = load_finished(first)
+    rows, records = list(state.rows), list(answer_records(first))
+    run = RunDirectory.create(path, state.started, {})
+    for number in range(cases):
+        turn, at = divmod(number, len(rows))
+        row = replace(rows[at], case_id=f"{rows[at].case_id}-{turn}")
+        record = {name: value for name, value in records[at].items() if name not in _OWN}
+        run.add(row, record)
+    run.close()
+
+
+def read_again(path: str) -> None:
+    """Read a run as `resume` does before it goes on."""
+    RunDirectory.reopen(Path(path), known=load_state(Path(path))).close()
+
+
 def _took(place: str, *argv: str) -> Took:
     command = [sys.executable, str(_ROOT / "run.py"), *argv]
     if argv[0] == "verify":
         command[1:2] = ["-m", "framework"]
+    elif argv[0] == "-c":
+        del command[1]
     process = subprocess.Popen(
         command, cwd=place, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(_ROOT)}
     )
@@ -95,17 +149,35 @@ def table(sizes: Sequence[Size]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def table_again(found: Sequence[Again]) -> str:
+    """What resuming reads as a Markdown table."""
+    lines = [
+        "| cases | segments | read again: CPU, s | CPU, ms a case | peak memory, MiB |",
+        "|" + "---|" * 5,
+    ]
+    lines += [
+        f"| {f.cases:,} | {f.segments} | {f.read.cpu:.1f} "
+        f"| {1000 * f.read.cpu / f.cases:.2f} | {f.read.peak:.0f} |"
+        for f in found
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print the table, and put it into a page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
     parser.add_argument("--into", help="PAGE#TABLE to write")
+    parser.add_argument("--again", action="store_true", help="measure what a resume reads")
     parser.add_argument("cases", nargs="*", type=int, default=[])
     given = parser.parse_args(argv)
-    found = []
-    for cases in given.cases or SIZES:
-        found.append(measure(cases))
-        print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
-    text = table(found)
+    if given.again:
+        text = table_again([measure_again(n) for n in given.cases or SIZES_AGAIN])
+    else:
+        found = []
+        for cases in given.cases or SIZES:
+            found.append(measure(cases))
+            print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
+        text = table(found)
     print(text, end="")
     if given.into:
         put_between_markers(given.into, text)

@@ -73,6 +73,8 @@ class PackedRows(Sequence[Row]):
         self._parts: list[bytes] = []
         self._open: list[Row] = []
         self._last: tuple[int, list[Row]] = (-1, [])
+        if isinstance(rows, PackedRows):
+            self._parts, self._open, rows = list(rows._parts), list(rows._open), ()
         for row in rows:
             self.append(row)
 

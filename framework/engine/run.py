@@ -103,7 +103,7 @@ def execute(
                 "%s: changed since it was begun: %s; rows from before and after may not belong "
                 "together", directory, ", ".join(changed),
             )  # fmt: skip
-        run = RunDirectory.reopen(directory, changed)
+        run = RunDirectory.reopen(directory, changed, begun)
     else:
         spending = current()
         run = begin(

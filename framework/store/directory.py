@@ -85,13 +85,14 @@ class State:
     """What the journal of a run tells: a pure fold of its events.
 
     started, finished : what the journal begins and ends with; finished is None before its end.
-    began : the time of its first event. retry : the run ended because too many cases failed, and
-    these are run again when it goes on.
+    began, head : the time of its first event, the hash of its last. retry : the run ended because
+    too many cases failed, and these are run again when it goes on.
     """
 
     path: Path
     started: Mapping[str, Any]
     began: str = ""
+    head: str = ""
     rows: Sequence[Row] = ()
     answers_end: int = 0
     retry: bool = False
@@ -184,9 +185,12 @@ class RunDirectory:
         return cls(draft, journal, State(path=draft, started=started))
 
     @classmethod
-    def reopen(cls, path: Path, changed: Sequence[str] = ()) -> RunDirectory:
+    def reopen(
+        cls, path: Path, changed: Sequence[str] = (), known: State | None = None
+    ) -> RunDirectory:
         """Resume a run that was cut off; `changed` is recorded beside the number of rows.
 
+        known : its state, which is read again only where the journal has another end by now.
         Where too many cases had failed, the failed ones are taken back, to be run again: whatever
         made them fail may have passed. Their first records stay in journal and answers.
 
@@ -194,13 +198,14 @@ class RunDirectory:
         is not what the journal says that was written.
         """
         journal = Journal.open(path / JOURNAL)
-        state = load_state(path)  # only now, as nobody else can write it any more
+        # Only now, as nobody else can write it any more.
+        state = known if known and known.head == journal.head_hash else load_state(path)
         if problem := next(chain(edited(path), _strangers(path, state.started)), None):
             journal.close()
             raise UserError(f"{path}: {problem}")
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
-        rows = chosen(state.rows, lambda row: row.key not in retried)
+        rows = chosen(state.rows, lambda row: row.key not in retried) if retried else state.rows
         remove_others((path / JOURNAL, path / ANSWERS), n_closed(path / JOURNAL))
         journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
         return cls(path, journal, replace(state, rows=rows))
@@ -412,6 +417,7 @@ def load_state(path: Path) -> State:
         path=path,
         started=first.payload,
         began=first.time,
+        head=event.hash,
         rows=rows,
         answers_end=answers_end,
         retry=retry,

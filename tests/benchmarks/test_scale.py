@@ -1,8 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from benchmarks.scale import Size, Took, measure, table
+from benchmarks.scale import Again, Size, Took, grown, measure, read_again, table, table_again
+from framework.engine.run import execute
+from framework.store import JOURNAL
+from framework.store.answers import answer_records
+from framework.store.directory import load_state
+from framework.store.segments import n_closed
+from tests.trivial import trivial_plan
 
 
 def test_the_table_has_a_line_for_each_size() -> None:
@@ -20,3 +28,23 @@ def test_a_small_size_is_measured() -> None:
     assert 5_000 < small.disk / small.cases < 40_000
     assert 50 < small.run.peak < 1_000
     assert small.run.cpu > small.verify.cpu > 0
+
+
+def test_the_table_of_resumes_has_a_line_for_each_size() -> None:
+    again = Again(cases=3_000, read=Took(cpu=1.5, peak=150.4), segments=2)
+    assert table_again([again]).splitlines()[-1] == "| 3,000 | 2 | 1.5 | 0.50 | 150 |"
+
+
+def test_a_run_is_written_again_until_it_has_enough_cases_and_can_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = execute(trivial_plan(n_cases=5), tmp_path / "first").directory
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 20_000)
+    grown(first, tmp_path / "long", 23)
+    assert n_closed(tmp_path / "long" / JOURNAL) >= 1
+    read_again(str(tmp_path / "long"))
+    rows = load_state(tmp_path / "long").rows
+    assert len({row.key for row in rows}) == 23
+    wanted = [record["view"] for record in answer_records(first)]
+    found = [record["view"] for record in answer_records(tmp_path / "long")]
+    assert found == (wanted * 5)[:23]

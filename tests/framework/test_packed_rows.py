@@ -87,3 +87,15 @@ def test_a_row_more_takes_a_third_of_what_it_takes_as_an_object() -> None:
     each = tracemalloc.get_traced_memory()[0] / len(objects)
     tracemalloc.stop()
     assert (peaks[1] - peaks[0]) / 4_000 < each / 3
+
+
+def test_a_copy_and_what_it_was_made_of_grow_apart() -> None:
+    """The copy shares what is packed already, and no more."""
+    given = list(rows(2_500))
+    packed = PackedRows(given[:2_400])
+    copy = PackedRows(packed)
+    for row in given[2_400:]:
+        copy.append(row)
+    packed.append(given[0])
+    assert list(copy) == given
+    assert list(packed) == [*given[:2_400], given[0]]

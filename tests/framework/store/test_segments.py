@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,94 @@ def test_a_kill_while_a_segment_is_closed_loses_and_doubles_nothing(
     assert problems(Path(SHORT)) == []
     assert n_closed(Path(SHORT) / JOURNAL) >= 2
     assert not [p for p in Path(SHORT).rglob("*") if p.name.startswith(".")]
+
+
+KILLED_TWICE = [
+    ("journal", "framework.store.directory.edited"),  # the journal is held, nothing was read of it
+    ("journal", "framework.store.directory.remove_others"),  # what the first kill left is there
+    ("journal", "framework.store.directory.Journal.append"),  # it is gone; no event tells of it
+    ("begun anew", "framework.store.directory.Journal.append"),
+    ("begun anew", "framework.store.journal.replacing"),  # within the closing of the next segment
+]
+
+
+@pytest.mark.parametrize(("first", "place"), KILLED_TWICE)
+def test_a_kill_of_the_resume_loses_and_doubles_nothing_either(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, first: str, place: str
+) -> None:
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 8_000)
+    with monkeypatch.context() as patch, contextlib.suppress(Killed):
+        if first == "journal":
+            patch.setattr(journals, "replacing", _dies(first))
+        else:
+            patch.setattr(RunDirectory, "_close_segment", _dying_late)
+        run(capsys, *HOTPOT, "arch=bm25", "run_name=short")
+    before = len(load_state(Path(SHORT)).rows)
+
+    def resumed() -> None:
+        monkeypatch.setattr(place, _exits)
+        run(capsys, f"resume={SHORT}")
+
+    assert _status_of_child(resumed) == KILLED
+    state = load_state(Path(SHORT))
+    assert state.finished is None
+    assert (len(state.rows) > before) == place.endswith("replacing")
+    assert run(capsys, f"resume={SHORT}").status == 0
+    assert same(Path(WHOLE), Path(SHORT))
+    assert problems(Path(SHORT)) == []
+    assert not [p for p in Path(SHORT).rglob("*") if p.name.startswith(".")]
+
+
+KILLED = 9
+
+
+def _exits(*_: object, **__: object) -> None:
+    os._exit(KILLED)
+
+
+def _status_of_child(do: Callable[[], None]) -> int:
+    """The exit status of a child process that does it."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            do()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _cut_off(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    with monkeypatch.context() as patch, contextlib.suppress(Killed):
+        patch.setattr(RunDirectory, "finish", _dies("finish"))
+        run(capsys, *HOTPOT, "arch=bm25", "run_name=short")
+    return Path(SHORT)
+
+
+def test_a_resume_folds_the_journal_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
+) -> None:
+    path = _cut_off(capsys, monkeypatch)
+    monkeypatch.setattr("framework.store.directory.load_state", _dies("folded again"))
+    assert run(capsys, f"resume={path}").status == 0
+    assert problems(path) == []
+
+
+def test_a_state_that_the_journal_has_gone_beyond_is_read_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
+) -> None:
+    path = _cut_off(capsys, monkeypatch)
+    known = load_state(path)
+    other = RunDirectory.reopen(path)  # another process resumes it meanwhile
+    other.add(replace(known.rows[0], case_id="later"), {"view": ""})
+    other.close()
+    late = RunDirectory.reopen(path, known=known)
+    late.close()
+    assert [row.case_id for row in late.rows] == [*(row.case_id for row in known.rows), "later"]
+    assert problems(path) == [
+        f"{JOURNAL}: unfinished after {len(list(read(path / JOURNAL)))} events"
+    ]
+    assert [record["key"][0] for record in answer_records(path)][-1] == "later"
 
 
 @contextlib.contextmanager
