@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 from framework.bounds import Bounded, at_least
 from plugins.archs._postings import Postings
+from plugins.archs._postings import __file__ as _postings_file
+from plugins.archs._stored import index_file
 
 Tokenizer = Literal["words", "split"]
 
@@ -60,13 +62,16 @@ class BM25Settings(Bounded):
 class BM25Index:
     """Scores of a fixed corpus for any query. Never changes after it is built.
 
-    texts : the documents, in order of arrival; may be empty.
+    texts : the documents, in order of arrival; may be empty. cache : the folder where their
+    postings are kept, from which every setting of the numbers computes its weights.
     """
 
-    def __init__(self, texts: Sequence[str], settings: BM25Settings) -> None:
+    def __init__(
+        self, texts: Sequence[str], settings: BM25Settings, cache: str | None = None
+    ) -> None:
         self._tokens = TOKENIZERS[settings.tokenizer]
         self.size = len(texts)
-        self._postings = Postings(texts, self._tokens)
+        self._postings = _postings(texts, settings.tokenizer, cache)
         self._weights = np.zeros(0)
         found = self._postings
         if found.terms:
@@ -103,6 +108,19 @@ class BM25Index:
 
     def _cells(self, query: str | None) -> list[slice]:
         return self._postings.of(self._tokens(query or ""))
+
+
+def _postings(texts: Sequence[str], tokenizer: Tokenizer, cache: str | None) -> Postings:
+    """The postings of the texts, from the disk where they are kept there."""
+    code = (__file__, _postings_file)
+    file = index_file(cache, texts, {"index": "postings", "tokenizer": tokenizer}, code)
+    kept = None if file is None else file.load()
+    if kept is not None:
+        return Postings.restored(kept)
+    made = Postings(texts, TOKENIZERS[tokenizer])
+    if file is not None:
+        file.keep(made.arrays())
+    return made
 
 
 def top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from framework.contracts import ArchContext, Embedder, maybe_await
 from plugins.archs._bm25 import top
+from plugins.archs._stored import index_file
 
 _LOWEST: Final = float(np.finfo(np.float32).min)
 
 
-async def embed(context: ArchContext, texts: Sequence[str]) -> NDArray[np.float32]:
-    """The texts' vectors by the run's embedder. Raises ValueError where the arm was given none."""
-    rows: NDArray[np.float32] = await maybe_await(_of(context).embed(texts))
+@runtime_checkable
+class Reproducible(Protocol):
+    """An embedder that says what its vectors are made by, so that an index may be kept of them."""
+
+    def made_by(self) -> tuple[Mapping[str, Any], Sequence[str]]:
+        """All that its vectors hang on beside their texts: plain data, and source files."""
+        ...
+
+
+async def embed(
+    context: ArchContext, texts: Sequence[str], cache: str | None = None
+) -> NDArray[np.float32]:
+    """The texts' vectors by the run's embedder, from the folder `cache` where they are kept there.
+
+    Raises ValueError where the arm was given no embedder.
+    """
+    embedder = _of(context)
+    file = None
+    if isinstance(embedder, Reproducible):
+        made_by, code = embedder.made_by()
+        file = index_file(cache, texts, {"index": "vectors", **made_by}, code)
+    kept = None if file is None else file.load()
+    if kept is not None:
+        return kept["vectors"]
+    rows: NDArray[np.float32] = await maybe_await(embedder.embed(texts))
+    if file is not None:
+        file.keep({"vectors": rows})
     return rows
 
 

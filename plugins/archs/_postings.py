@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,31 @@ class Postings:
         self.columns, self.rows = np.divmod(cells, height)
         self.documents = np.bincount(self.columns, minlength=len(self.terms))
         self.starts: NDArray[np.int64] = np.concatenate(([0], np.cumsum(self.documents)))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What it can be made of again (`restored`): terms as UTF-8, and whole numbers."""
+        return {
+            "terms": np.frombuffer(json.dumps(list(self.terms)).encode(), dtype=np.uint8),
+            "lengths": self.lengths.astype("<i8"),
+            "documents": self.documents.astype("<i8"),
+            "rows": self.rows.astype("<i4"),
+            "counts": self.counts.astype("<i4"),
+        }
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The same postings from their `arrays`."""
+        found = cls((), str.split)
+        found.size = len(arrays["lengths"])
+        names = json.loads(arrays["terms"].tobytes())
+        found.terms = dict(zip(names, range(len(names)), strict=True))
+        found.lengths = arrays["lengths"].astype(np.int64)
+        found.documents = arrays["documents"].astype(np.int64)
+        found.rows = arrays["rows"].astype(np.int64)
+        found.counts = arrays["counts"].astype(np.int64)
+        found.columns = np.repeat(np.arange(len(names), dtype=np.int64), found.documents)
+        found.starts = np.concatenate(([0], np.cumsum(found.documents)))
+        return found
 
     def of(self, terms: Iterable[str]) -> list[slice]:
         """The cells of each known term, in the given order and as often as it is given."""

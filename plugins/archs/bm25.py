@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
@@ -11,8 +12,19 @@ from plugins.archs._bm25 import BM25Index, BM25Settings
 from plugins.archs._items import event_item, recency
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BM25ArmSettings(BM25Settings):
+    """Settings of `arch=bm25`: those of BM25 (`BM25Settings`).
+
+    cache : a folder for indexes of histories of 1,000 events and more, which runs share, by the
+        content of a history; None keeps none. It changes no row.
+    """
+
+    cache: str | None = field(default=None, metadata={"operational": True})
+
+
 @register("arch", "bm25")
-class BM25(Arch[BM25Settings]):
+class BM25(Arch[BM25ArmSettings]):
     """Every event ranked by Okapi BM25 against the task's query (Depth 5.3).
 
     Scores are those of `rank_bm25.BM25Okapi`; ties stay in order of arrival, and an event that
@@ -23,7 +35,8 @@ class BM25(Arch[BM25Settings]):
 
     def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
-        self._index = BM25Index([event.text for event in self._events], self.settings)
+        texts = [event.text for event in self._events]
+        self._index = BM25Index(texts, self.settings, self.settings.cache)
 
     def recall(self, query: Query, k: int) -> Sequence[Item]:
         n = len(self._events)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from framework.contracts import Arch, Query
 from framework.records import Event, Item
-from framework.registry import NoSettings, register
+from framework.registry import register
 from plugins.archs._dense import DenseIndex, embed, embed_query
 from plugins.archs._items import ranked_items
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenseSettings:
+    """Settings of `arch=dense`.
+
+    cache : a folder for the vectors of histories of 1,000 events and more, which runs share, by the
+        content of a history; None keeps none. It changes no row. Only an embedder that says what
+        its vectors are made by has them kept (`embedder=hashing`): encoders in the process store
+        theirs by text, and what is asked of a provider is paid, and counted, in every run.
+    """
+
+    cache: str | None = field(default=None, metadata={"operational": True})
+
+
 @register("arch", "dense")
-class Dense(Arch[NoSettings]):
+class Dense(Arch[DenseSettings]):
     """Every event ranked by inner product with the query, both embedded (Depth 5.1).
 
     The embedder is the run's: with `embedder=hashing` similarity is overlap of words and the arm no
@@ -24,7 +38,8 @@ class Dense(Arch[NoSettings]):
 
     async def ingest(self, events: Iterable[Event]) -> None:
         self._events = tuple(events)
-        self._index = DenseIndex(await embed(self.context, [e.text for e in self._events]))
+        texts = [event.text for event in self._events]
+        self._index = DenseIndex(await embed(self.context, texts, self.settings.cache))
 
     async def recall(self, query: Query, k: int) -> Sequence[Item]:
         vector = await embed_query(self.context, query.text or "")

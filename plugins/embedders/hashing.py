@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Embedder
@@ -40,6 +40,12 @@ class Hashing(Embedder[HashingSettings]):
     @property
     def dimension(self) -> int:
         return self.settings.dimension
+
+    def made_by(self) -> tuple[Mapping[str, Any], Sequence[str]]:
+        """What a vector hangs on beside its text: an index of vectors may be kept by it."""
+        from framework.models import hashing
+
+        return {"embedder": "hashing", "dimension": self.settings.dimension}, [hashing.__file__]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         from framework.models.hashing import hashed_words

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from benchmarks.histories import ARMS, events, measure, table
+from benchmarks.histories import ARMS, KEEPING, events, kept, kept_table, measure, table
 
 
 def test_records_are_the_same_each_time_and_point_back() -> None:
@@ -23,3 +23,19 @@ def test_an_arm_is_measured(arm: str) -> None:
     assert found["ingest"] > 0
     assert found["recall"] > 0
     assert table([(arm, 300, found)]).splitlines()[-1].startswith(f"| {arm} | 300 | 0.0 |")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arm", KEEPING)
+def test_an_index_on_disk_is_measured(arm: str) -> None:
+    found = kept(arm, 2_000)
+    assert found["disk"] > 2_000 * 20
+    assert 0 < found["read"]["cpu"] < found["written"]["cpu"]
+
+
+def test_the_table_of_indexes_has_a_line_for_each_size() -> None:
+    took = {"cpu": 0.5, "peak": 150.4}
+    found = {"made": {"cpu": 2.0, "peak": 200.0}, "written": took, "read": took, "disk": 12_000_000}
+    assert kept_table([("bm25", 100_000, found)]).splitlines()[-1] == (
+        "| bm25 | 100,000 | 2.00 | 0.50 | 0.50 | 4.0 | 12 | 200 | 150 |"
+    )
