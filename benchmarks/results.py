@@ -3,9 +3,10 @@
     make results [ARGS="NAME ... | --sample COMMIT | --list"]
 
 `docs/results/manifest.yaml` says of each table what makes it. An entry whose sweep was cut off goes
-on where it was. `--sample COMMIT` draws entries, and an arm of each, by the commit's hash, as many
-as `SAMPLE_MINUTES` of CPU allow; it runs them again and compares their rows with those that stand
-in the docs: status 1 where one differs. With names it takes these entries.
+on where it was. `--sample COMMIT` draws entries, and an arm of each sweep, by the commit's hash, as
+many as `SAMPLE_MINUTES` of CPU allow; it runs them again and compares what they say with what is
+in the docs: status 1 where something differs. A command is run whole, and only where the manifest
+gives its seconds. With names it takes these entries.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Container, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +33,9 @@ MANIFEST: Final = ROOT / "docs" / "results" / "manifest.yaml"
 RUNS: Final = Path("runs") / "results"
 SAMPLE_MINUTES: Final = 3
 """Of CPU that a sample may take, by what the manifest says of its entries."""
+CHEAP_SECONDS: Final = 30
+"""Of CPU that a command may take to be sampled."""
+_INTO: Final = "--into="
 _NUMBER: Final = re.compile(r"\d*\.\d+|\d+")
 
 
@@ -54,7 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if args.sample:
         drawn = sample_of(chosen, args.sample, None if args.names else SAMPLE_MINUTES)
-        found = [differing(entry, arms, args.sample) for entry, arms in drawn]
+        found = [
+            differing(entry, arms, args.sample) if arms else differing_command(entry, args.sample)
+            for entry, arms in drawn
+        ]
         return int(any(found))
     for entry in chosen:
         make(entry)
@@ -100,7 +109,8 @@ def sample_of(
 ) -> list[tuple[dict[str, Any], list[str]]]:
     """Entries in an order drawn by the commit, each with an arm drawn by it and those beside it.
 
-    minutes : of CPU; an entry that would take more than is left is passed over. None for no limit.
+    A command has no arms. minutes : of CPU; an entry that would take more than is left is passed
+    over. None for no limit.
     """
 
     def number(*words: str) -> int:
@@ -110,12 +120,16 @@ def sample_of(
     for entry in sorted(entries, key=lambda entry: number(entry["name"])):
         if entry["sample"] is False:
             continue
-        with composer():
-            arms = sorted(arms_of(entry["sweep"]))
-        drawn = arms[number(entry["name"], "arm") % len(arms)]
-        run = list(dict.fromkeys((drawn, *entry["sample"])))
-        if minutes is not None:
+        run: list[str] = []
+        if "command" in entry:
+            cost = entry["seconds"] / 60
+        else:
+            with composer():
+                arms = sorted(arms_of(entry["sweep"]))
+            drawn = arms[number(entry["name"], "arm") % len(arms)]
+            run = list(dict.fromkeys((drawn, *entry["sample"])))
             cost = entry["minutes"] * len(run) / len(arms)
+        if minutes is not None:
             if cost > minutes:
                 continue
             minutes -= cost
@@ -143,6 +157,38 @@ def differing(entry: dict[str, Any], arms: Sequence[str], commit: str) -> list[s
     print(f"{entry['name']}: {', '.join(arms)}: {len(missing)} rows differ", flush=True)
     for row in missing:
         print(f"  now {row}")
+    return missing
+
+
+def differing_command(entry: dict[str, Any], commit: str) -> list[str]:
+    """Lines of a command's tables that are not those of the docs; each is printed.
+
+    It writes into copies of the pages. Raises UserError where it fails.
+    """
+    directory = RUNS / f"sample-{commit[:8]}-{entry['name']}"
+    words: list[str] = []
+    places: dict[str, str] = {}
+    for word in entry["command"]:
+        place = word.removeprefix(_INTO)
+        if place == word:
+            words.append(word)
+            continue
+        path, _, name = place.partition("#")
+        copy = directory / path
+        if copy not in {Path(made.partition("#")[0]) for made in places.values()}:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, copy)
+        places[place] = f"{copy.absolute()}#{name}".rstrip("#")
+        words.append(f"{_INTO}{places[place]}")
+    call("-m", *words)
+    missing = []
+    for place, made in places.items():
+        stated, now = (between_markers(p).splitlines() for p in (str(ROOT / place), made))
+        pairs = zip_longest(stated, now, fillvalue="")
+        missing += [f"{place}: {new or f'no {old}'}" for old, new in pairs if not same(new, old)]
+    print(f"{entry['name']}: {len(missing)} lines differ", flush=True)
+    for line in missing:
+        print(f"  now {line}")
     return missing
 
 

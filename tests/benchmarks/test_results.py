@@ -27,7 +27,9 @@ def test_every_place_is_there_and_every_module(entry: dict[str, Any]) -> None:
             assert (results.ROOT / value.partition("#")[0]).exists()
     assert entry["minutes"] > 0
     assert ("sweep" in entry) != ("command" in entry)
-    assert entry["sample"] is False or "sweep" in entry
+    if "command" in entry:
+        assert (entry["sample"] is not False) == ("seconds" in entry)
+        assert 0 < entry.get("seconds", 1) <= results.CHEAP_SECONDS
 
 
 SWEEPS = [entry for entry in ENTRIES if "sweep" in entry]
@@ -142,6 +144,46 @@ def test_a_number_that_the_code_no_longer_gives_is_found(
     assert results.differing(entry, ["bm25"], "a commit") == [f"{page}: | bm25 | 0.64 |"]
 
 
+def test_a_cheap_command_is_run_again_beside_the_docs_and_compared_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    text = "Of 3 cases.\n\n| arm | recall |\n| --- | --- |\n| bm25 | 0.67 |"
+    blocks = [f"<!-- result table {n}: begin -->\n{text}\n<!-- result table {n}: end -->"
+              for n in "ab"]  # fmt: skip
+    page.write_text("\n".join(blocks))
+    before = page.read_text()
+    entry = {
+        "name": "x",
+        "command": ["module", "--replay", "--into=docs/page.md#a", "--into=docs/page.md#b"],
+        "seconds": 1,
+        "sample": [],
+    }
+    now = {"a": text, "b": text}
+
+    def call(*words: str) -> str:
+        assert words[:3] == ("-m", "module", "--replay")
+        for word in words[3:]:
+            place = word.removeprefix("--into=")
+            put_between_markers(place, now[place[-1]])
+        return ""
+
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    monkeypatch.setattr(results, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(results, "call", call)
+    assert results.sample_of([entry], "a commit", 0.02) == [(entry, [])]
+    assert results.sample_of([entry], "a commit", 0.01) == []
+    assert results.differing_command(entry, "a commit") == []
+    now["b"] = text.replace("0.67", "0.64")
+    found = ["docs/page.md#b: | bm25 | 0.64 |"]
+    assert results.differing_command(entry, "a commit") == found
+    now["b"] = text.replace("3 cases", "4 cases").removesuffix("\n| bm25 | 0.67 |")
+    found = ["docs/page.md#b: Of 4 cases.", "docs/page.md#b: no | bm25 | 0.67 |"]
+    assert results.differing_command(entry, "a commit") == found
+    assert page.read_text() == before
+
+
 @pytest.mark.slow
 def test_a_sample_keeps_to_its_minutes_and_every_arm_is_drawn_some_time(
     monkeypatch: pytest.MonkeyPatch,
@@ -155,13 +197,18 @@ def test_a_sample_keeps_to_its_minutes_and_every_arm_is_drawn_some_time(
         assert taken == results.sample_of(ENTRIES, f"commit {number}", results.SAMPLE_MINUTES)
         cost = 0.0
         for entry, run in taken:
+            if "command" in entry:
+                drawn.setdefault(entry["name"], set())
+                cost += entry["seconds"] / 60
+                continue
             assert set(entry["sample"]) <= set(run)
             drawn.setdefault(entry["name"], set()).add(run[0])
             cost += entry["minutes"] * len(run) / len(arms[tuple(entry["sweep"])])
-        assert cost <= results.SAMPLE_MINUTES
+        assert cost <= results.SAMPLE_MINUTES + 1e-9
     for entry in ENTRIES:
         if entry["sample"] is not False:
-            assert drawn[entry["name"]] == arms[tuple(entry["sweep"])], entry["name"]
+            every = arms[tuple(entry["sweep"])] if "sweep" in entry else set()
+            assert drawn[entry["name"]] == every, entry["name"]
 
 
 @pytest.mark.slow
