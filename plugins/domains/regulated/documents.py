@@ -15,6 +15,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from framework.text.tokens import count_tokens
 from plugins.domains.regulated.calendar import sample_day
+from plugins.domains.regulated.chains import chains_of, opening_of
 from plugins.domains.regulated.noise import damage
 from plugins.domains.regulated.outline import CURRENT, REPLY, REQUEST, RETIRED, make_outline
 from plugins.domains.regulated.policy import Value
@@ -114,6 +115,7 @@ class _Necessary:
     def write(self, inject: bool) -> Content:
         self._policy()
         self._records()
+        self._chain()
         for revision in self.sampled.revisions:
             self._revise(revision)
         point, slots = self._correspond()
@@ -233,6 +235,22 @@ class _Necessary:
                 self._state(draft, key, value, role)
             self._fill(draft, document.sentences)
             self.drafts.append(draft)
+
+    def _chain(self) -> None:
+        """Each entry refers to what came before it of the same figure, at least a day earlier."""
+        drafts = {draft.id: draft for draft in self.drafts}
+        for figure, entries in chains_of(self.spec).items():
+            before = [drafts[first] for first in [self.first_of.get(opening_of(figure))] if first]
+            for key in entries:
+                draft = drafts[self.first_of[key]]
+                earlier = [other for other in before if other.day < draft.day]
+                before.append(draft)
+                if earlier:
+                    other = earlier[-1]
+                    form = self._worded(lambda hand: hand.writer.rng.choice(self.spec.references))
+                    text = form.replace("{title}", other.title)
+                    draft.lines.append((text.replace("{date}", other.day.isoformat()), False))
+                    draft.edges.append(("cites", other.id))
 
     def _start(self, name: str, document: DocumentSpec, arrival: date | None = None) -> Draft:
         """An empty draft on the day planned for it, or on any."""

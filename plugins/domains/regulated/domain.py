@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Domain, ProtectedGroups, Provenance
 from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Event, FactField, Gold, GoldItem, TaskCard
 from framework.registry import register
+from plugins.domains.regulated.chains import with_chains
 from plugins.domains.regulated.clauses import Clauses
 from plugins.domains.regulated.documents import Content, write
 from plugins.domains.regulated.generate import draw
@@ -27,6 +28,8 @@ from plugins.domains.regulated.spec import Spec
 
 LEAST_TOKENS: Final = 2_000
 MOST_TOKENS: Final = 200_000
+LEAST_AN_ENTRY: Final = 500
+"""Tokens of a history for an entry: its document takes up to 120 of them."""
 
 _KEPT: Final = 256
 _CLEAN: Final = "-clean"
@@ -58,6 +61,8 @@ class RegulatedSettings(Bounded):
     injection : False leaves the injected sentence out and nothing else: the clean counterpart.
     calibration : a CSV of HMDA's public records; the loan's income, value, rate, loan and debt are
         drawn from its columns. Empty: from the spec's own distributions, which are assumed.
+    entry_every : tokens of a history for each entry of its evidence chains (`chains`), 500 or more:
+        a history of 20,000 tokens at 1,000 has 20. 0: the evidence does not grow with the length.
     """
 
     spec: str = "loan"
@@ -73,14 +78,27 @@ class RegulatedSettings(Bounded):
     query_form: Literal["labels", "plain"] = "plain"
     injection: bool = True
     calibration: str = ""
+    entry_every: Annotated[int, at_least(0, most=MOST_TOKENS)] = 0
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
+        if 0 < self.entry_every < LEAST_AN_ENTRY:
+            raise ValueError(f"entry_every: 0, or at least {LEAST_AN_ENTRY}, expected")
         for name in self.strata:
             if name not in STRATA:
                 raise ValueError(f"strata.{name}: no such stratum; allowed: {', '.join(STRATA)}")
         if abs(sum(self.strata.values()) - 1) > 1e-6:
             raise ValueError(f"strata: the shares sum to {sum(self.strata.values()):g}, not to 1")
+
+    @property
+    def entries(self) -> int:
+        """Entries of the evidence chains of a history."""
+        return self.tokens // self.entry_every if self.entry_every else 0
+
+    def identity(self) -> dict[str, Any]:
+        """Every setting; of the entries only where there are some, as runs of before have none."""
+        own = {f.metadata.get("identity", f.name): getattr(self, f.name) for f in fields(self)}
+        return own if self.entry_every else {k: v for k, v in own.items() if k != "entry_every"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +165,7 @@ class Regulated(Domain[RegulatedSettings]):
             self.provenance = replace(
                 self.provenance, citation=f"{self.provenance.citation}; {margins}"
             )
+        self.spec = with_chains(self.spec, settings.entries)
         if file.parent != SPECS:  # its texts are the user's
             self.provenance = replace(
                 self.provenance, licence="not stated", citation=f"the spec {file.name}"
@@ -256,7 +275,7 @@ class Regulated(Domain[RegulatedSettings]):
         return Regulated(replace(self.settings, injection=False))
 
     def digest(self) -> str:
-        """Digest of the spec file."""
+        """Digest of the spec file, and of what was made of it."""
         return self.spec.digest
 
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:

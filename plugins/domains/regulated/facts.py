@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
+from plugins.domains.regulated.chains import chains_of, opening_of
 from plugins.domains.regulated.policy import Value, compute, derive
 from plugins.domains.regulated.spec import NUMERIC, Fact, Spec
 
@@ -18,8 +19,11 @@ def sample_facts(
 ) -> dict[str, Value]:
     """Every fact, derived ones too. `provisions`: codes that a fact of that type may name.
 
+    No figure that is kept by entries is its opening figure: that one would be right by chance.
+
     Raises RuntimeError when derived facts keep falling outside the range that the spec gives.
     """
+    figures = chains_of(spec)
     for _ in range(_TRIES):
         sampled: dict[str, Value] = {}
         for fact in spec.facts.values():
@@ -27,7 +31,8 @@ def sample_facts(
                 sampled[fact.key] = compute(fact.formula, sampled)
             else:
                 sampled[fact.key] = _draw(fact, rng, intake, provisions, sampled)
-        if all(_within(fact, sampled[fact.key]) for fact in spec.facts.values()):
+        told = all(sampled[opening_of(figure)] != sampled[figure] for figure in figures)
+        if told and all(_within(fact, sampled[fact.key]) for fact in spec.facts.values()):
             return sampled
     raise RuntimeError(f"{spec.file}: the ranges of derived facts are hardly ever met")
 

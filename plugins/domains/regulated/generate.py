@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from framework.records import ABSTAIN
 from framework.text.expressions import names
+from plugins.domains.regulated.chains import is_figure_itself
 from plugins.domains.regulated.facts import admissible_values, other_value, sample_facts
 from plugins.domains.regulated.policy import Policy, Rule, Value, derive
 from plugins.domains.regulated.sampled import Amendment, Gap, Plan, Revision, Sampled, stream
@@ -115,6 +116,9 @@ class _Attempt(Targeting):
         twice = self.shape.random() < 0.3
         retired = self._values(pivot, turned, key, worse=improved, n=1 + twice)
         kept = self._values(other, second_turned, second, worse=not improved, n=1 + twice)
+        for name, changed in ((key, retired), (second, kept)):
+            if any(is_figure_itself(self.spec, self.facts, name, f[name]) for f in changed):
+                raise Retry
         scenarios = [Scenario(self.facts, fired)]
         scenarios += [Scenario(facts, flipped) for facts in retired]
         scenarios += [Scenario(facts, fired) for facts in kept]
@@ -169,7 +173,7 @@ class _Attempt(Targeting):
         other: Mapping[str, Value] | None = None
         if conflict:
             other = other_value(self.spec, self.facts, key, self.rng.random() < 0.5, self.rng)
-            if other is None:
+            if other is None or is_figure_itself(self.spec, self.facts, key, other[key]):
                 raise Retry
         undecided = self.plan.target == ABSTAIN
         stated = self._stated(frozenset({key}) if conflict else frozenset())

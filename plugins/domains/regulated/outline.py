@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Final, NamedTuple
 
-from plugins.domains.regulated.calendar import bound_days
+from plugins.domains.regulated.calendar import bound_days, sample_day
+from plugins.domains.regulated.chains import Entry, chains_of
 from plugins.domains.regulated.policy import Value
 from plugins.domains.regulated.sampled import Revision, Sampled
 from plugins.domains.regulated.spec import DocumentSpec, Spec
@@ -75,8 +76,18 @@ def make_outline(spec: Spec, sampled: Sampled, rng: Random) -> Outline:
         records=records,
         rementioned=frozenset(rementioned),
         late=frozenset(late),
-        days=bound_days(after, rng),
+        days={**bound_days(after, rng), **_entry_days(spec, records, rng)},
     )
+
+
+def _entry_days(spec: Spec, records: Iterable[str], rng: Random) -> dict[str, int]:
+    """Days of the documents of entries: those of one figure in the order of the entries."""
+    names = {name.partition("#")[2].partition("/")[0]: name for name in records if "#" in name}
+    found: dict[str, int] = {}
+    for entries in chains_of(spec).values():
+        days = sorted(sample_day(rng) for _ in entries)
+        found.update((names[key], day) for key, day in zip(entries, days, strict=True))
+    return found
 
 
 def _records(
@@ -103,6 +114,8 @@ def _copies(spec: Spec, sampled: Sampled, key: str, rng: Random) -> list[tuple[s
     """(record, statement) of a fact before any correction."""
     places = list(spec.facts[key].documents) or [d.id for d in spec.used("record")]
     rng.shuffle(places)
+    if isinstance(spec.facts[key], Entry):  # once, and in a document of its own
+        return [(f"{places[0]}#{key}", Statement(key, sampled.facts[key], CURRENT))]
     if len(places) == 1:
         places.append(f"{places[0]}#second")
     value, role = sampled.facts[key], CURRENT

@@ -9,6 +9,7 @@ from datetime import date
 from random import Random
 from typing import Final
 
+from plugins.domains.regulated.chains import rests_on_entries
 from plugins.domains.regulated.facts import other_value
 from plugins.domains.regulated.policy import DOWNWARD, Condition, Policy, Rule, Value
 from plugins.domains.regulated.sampled import Gap, Plan, Sampled
@@ -278,11 +279,11 @@ class Targeting:
         """Facts that documents state: all that are read, and some of the derived.
 
         A derived fact is never stated over a value that was revised or is in conflict: it would
-        take sides.
+        take sides. Nor is one that is computed from entries, which would not be needed then.
         """
         stated = set()
         for key, fact in self.spec.facts.items():
-            free = not (self.spec.bases(key) & changed)
+            free = not (self.spec.bases(key) & changed) and not rests_on_entries(self.spec, key)
             if not fact.formula or (free and self.shape.random() < _DERIVED_STATED):
                 stated.add(key)
         return frozenset(stated)
