@@ -101,7 +101,9 @@ bench: setup ## measure ratios to peers, their growth, where time goes; write do
 .PHONY: scale
 scale: setup ## run 1,000 and 10,000 cases (ARGS="CASES ..."), then one history of 10^6 items; write docs/results/performance.md
 	$(PY) -m benchmarks.scale --into=$(PERFORMANCE)#scale $(ARGS)
+	$(PY) -m benchmarks.scale --again --into=$(PERFORMANCE)#again
 	$(PY) -m benchmarks.histories --into=$(PERFORMANCE)#histories
+	$(PY) -m benchmarks.histories --kept --into=$(PERFORMANCE)#indexes
 
 .PHONY: papers
 papers: setup ## run every sweep behind the papers' tables and figures, then all recipes; a night, resumable

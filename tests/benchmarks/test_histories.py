@@ -26,6 +26,7 @@ def test_an_arm_is_measured(arm: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("arm", KEEPING)
 def test_an_index_on_disk_is_measured(arm: str) -> None:
     found = kept(arm, 2_000)
