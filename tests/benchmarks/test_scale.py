@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,10 @@ def test_a_small_size_is_measured() -> None:
 
 
 def test_the_table_of_resumes_has_a_line_for_each_size() -> None:
-    again = Again(cases=3_000, read=Took(cpu=1.5, peak=150.4), segments=2)
-    assert table_again([again]).splitlines()[-1] == "| 3,000 | 2 | 1.5 | 0.50 | 150 |"
+    again = Again(cases=3_000, segments=2, state=1.0, check=0.5, lines=0.3, peak=150.4)
+    assert table_again([again]).splitlines()[-1] == (
+        "| 3,000 | 2 | 1.5 | 1.0 | 0.5 | 0.50 | 150 | 0.3 |"
+    )
 
 
 def test_a_run_is_written_again_until_it_has_enough_cases_and_can_be_resumed(
@@ -42,7 +45,10 @@ def test_a_run_is_written_again_until_it_has_enough_cases_and_can_be_resumed(
     monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 20_000)
     grown(first, tmp_path / "long", 23)
     assert n_closed(tmp_path / "long" / JOURNAL) >= 1
-    read_again(str(tmp_path / "long"))
+    read_again(str(tmp_path / "long"), str(tmp_path / "seconds.json"))
+    seconds = json.loads((tmp_path / "seconds.json").read_text())
+    assert seconds.keys() == {"state", "check", "lines"}
+    assert min(seconds.values()) > 0
     rows = load_state(tmp_path / "long").rows
     assert len({row.key for row in rows}) == 23
     wanted = [record["view"] for record in answer_records(first)]
