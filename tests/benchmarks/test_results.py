@@ -73,6 +73,18 @@ def test_exact_search_stands_in_every_table_of_depth(entry: dict[str, Any]) -> N
         assert all(arm in table for arm in shown), place
 
 
+def test_the_commit_of_every_table_is_in_the_history() -> None:
+    git = ["git", "-C", str(results.ROOT)]
+    shallow = subprocess.run(
+        [*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=False
+    )
+    if shallow.stdout.strip() != "false":
+        pytest.skip("the history is not here: no git, or a shallow clone")
+    for commit in sorted({str(entry["commit"]) for entry in ENTRIES if "commit" in entry}):
+        found = subprocess.run([*git, "merge-base", "--is-ancestor", commit, "HEAD"], check=False)
+        assert found.returncode == 0, commit
+
+
 def test_every_table_of_the_docs_that_a_command_writes_has_an_entry() -> None:
     pages = [results.ROOT / "README.md", *(results.ROOT / "docs" / "results").glob("*.md")]
     written = {str(results.ROOT / place) for e in ENTRIES for place in e.get("tables", ())}
