@@ -117,6 +117,8 @@ def run(name: str, source: Source, cases: int | None, steps: Steps, commit: str)
             what = "otherwise" if begun is None else f"with {begun.cases or 'all'} cases"
             source.problem = f"{directory} was begun {what}: remove it first"
             return
+        if begun.state == "ran" and (directory / "sweep.json").exists():
+            return
     else:
         steps.known.pop(name, None)
         fewer = [f"n_cases={cases}"] if cases else []

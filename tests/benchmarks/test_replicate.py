@@ -211,6 +211,22 @@ def test_a_directory_that_nothing_recorded_is_not_taken_for_a_run(
     assert not steps.known
 
 
+def test_a_sweep_that_is_complete_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said: list[tuple[str, ...]] = []
+    monkeypatch.setattr(replicate, "_said", lambda *words: said.append(words) or "")
+    steps = Steps(STEPS, {"loan": Step(made="2027-03-01 12:30", commits=["aaaa"])})
+    (RUNS / "loan").mkdir(parents=True)
+    replicate.run("loan", Source(words=()), None, steps, "bbbb")
+    assert said == [("run.py", f"resume={RUNS / 'loan'}")]
+    (RUNS / "loan" / "sweep.json").write_text("{}")
+    replicate.run("loan", Source(words=()), None, steps, "bbbb")
+    assert len(said) == 1
+    assert steps.known["loan"].commits == ["aaaa"]
+
+
 def test_a_page_is_made_again_only_after_its_sweeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
