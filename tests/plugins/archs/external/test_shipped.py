@@ -79,7 +79,7 @@ def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
 
 
 @pytest.mark.parametrize(
-    "name", ["a_mem", "graphiti", "hipporag", "lightrag", "mem0", "mem0_1", "simplemem"]
+    "name", ["a_mem", "cognee", "graphiti", "hipporag", "lightrag", "mem0", "mem0_1", "simplemem"]
 )
 def test_a_system_that_infers_says_which_model_it_needs_or_which_environment(
     capsys: pytest.CaptureFixture[str], name: str
