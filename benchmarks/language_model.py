@@ -38,6 +38,8 @@ FILES: Final = ("responses.sqlite", "vectors.sqlite")
 CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
+HASHED: Final = "embedder=hashing"
+"""Of a sweep without an encoder, which then has no vectors to keep."""
 FURTHER: Final[Mapping[str, Sequence[str]]] = {
     "hotpotqa": (
         "domain=hotpotqa",
@@ -66,8 +68,9 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "domain=codebase",
         "protocol=sessions",
         "protocol.turns=2",
-        "arch=none,bm25,typed_graph,full_context",
+        "arch=none,bm25,typed_graph,full_context,consolidate",
         "baseline=typed_graph",
+        HASHED,
         "model.max_tokens=300",
     ),
     **{
@@ -164,6 +167,8 @@ def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) 
         overrides = [*overrides, *replaying(kept, recorded)]
     else:
         overrides = [*overrides, *_kept_in(kept)]
+    if HASHED in overrides:
+        overrides = [word for word in overrides if not word.startswith("embedder.")]
     sweep(directory, overrides)
     made = table(directory)
     print(made, end="\n\n", flush=True)

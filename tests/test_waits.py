@@ -110,7 +110,9 @@ UNBOUNDED: Final = {
     "plugins/archs/external/http.py": {
         "socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)": "the resolver has bounds, "
         "resolv.conf's timeout and attempts; addresses of this machine need none",
+        "self._program.process.poll()": "asks and does not wait",
     },
+    "plugins/archs/external/_program.py": {"self.process.wait()": "it was killed"},
     "plugins/archs/external/mcp.py": {"asyncio.Event().wait()": "a thread until it is cancelled"},
     "plugins/archs/external/process.py": {
         "self._lock": "held by an exchange, which has a bound",

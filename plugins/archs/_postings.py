@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from framework.text.reading import read_json
+
 
 class Postings:
     """Counts of terms in texts, held by column (CSC). Never changes after it is built.
@@ -51,7 +53,7 @@ class Postings:
         """The same postings from their `arrays`."""
         found = cls((), str.split)
         found.size = len(arrays["lengths"])
-        names = json.loads(arrays["terms"].tobytes())
+        names = read_json(arrays["terms"].tobytes())
         found.terms = dict(zip(names, range(len(names)), strict=True))
         found.lengths = arrays["lengths"].astype(np.int64)
         found.documents = arrays["documents"].astype(np.int64)

@@ -8,7 +8,6 @@ written is said, and made again; one that can't be written is said, and done wit
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import platform
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from framework.store.atomic import replacing
 from framework.text.canonical import canonical_bytes, digest, digest_bytes, digest_entry
+from framework.text.reading import read_json
 
 LEAST: Final = 1_000
 """Histories of fewer texts are indexed in less time than a file takes."""
@@ -90,7 +90,7 @@ class IndexFile:
         own, _, head = file.readline(_LINE).rstrip(b"\n").partition(b" ")
         if digest_bytes(head).encode() != own:
             raise ValueError("damaged: not an index as it was written")
-        said = json.loads(head)
+        said = read_json(head)
         if said["key"] != self._key:
             raise ValueError("the index of something else")
         found: dict[str, NDArray[Any]] = {}

@@ -214,7 +214,7 @@ def test_a_plugin_is_an_option_of_its_name_with_all_its_settings() -> None:
     """No file is needed, `+` neither, and what is composed is complete."""
     config = compose_raw(["arch=bm25", "arch.k1=2"])
     assert config.arch == {
-        "plugin": "bm25", "k1": 2, "b": 0.75, "epsilon": 0.25, "tokenizer": "words"
+        "plugin": "bm25", "k1": 2, "b": 0.75, "epsilon": 0.25, "tokenizer": "words", "cache": None
     }  # fmt: skip
     assert not (CONF / "arch" / "bm25.yaml").exists()
     with pytest.raises(UserError, match=r"arch\.k2 \(arch=bm25\): no such setting; did you mean"):
