@@ -116,7 +116,7 @@ UNBOUNDED: Final = {
     "plugins/archs/external/mcp.py": {"asyncio.Event().wait()": "a thread until it is cancelled"},
     "plugins/archs/external/process.py": {
         "self._lock": "held by an exchange, which has a bound",
-        "self._process.wait()": "it was killed",
+        "self._process.wait()": "its output has an end: all who held it have ended",
         "os.read(out, 80)": "it is ready",
         "os.read(out, 1 << 16)": "it is ready",
     },
