@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from framework.errors import UserError
 from framework.operations.summarize import SummarizeResponse
+from plugins.archs import _gaussian
 from plugins.archs._gaussian import DIMENSIONS, MOST_TOKENS, gaussian_clusters
 from plugins.archs.raptor import Raptor, RaptorSettings
 from tests.plugins.archs.helpers import event, opened, recall
@@ -52,17 +53,22 @@ def test_groups_that_stand_apart_are_never_mixed() -> None:
     assert len(found) < 27
 
 
-def test_few_rows_are_one_group_and_a_large_one_is_grouped_again() -> None:
+def test_few_rows_are_one_group() -> None:
     few = blobs((5, 6))
     assert gaussian_clusters(few, [MOST_TOKENS] * 11, first_columns) == [tuple(range(11))]
-    # 12 rows stand together, in two halves that only a look at them alone tells apart.
-    near, far = blobs((12,)), blobs((0, 12))
-    near[6:, 3] += 2.0
-    rows = np.concatenate([near, far])
-    short = gaussian_clusters(rows, [10] * 24, first_columns)
-    long = gaussian_clusters(rows, [1_000] * 24, first_columns)
-    assert len(long) >= len(short)
-    assert max(map(len, long)) <= max(map(len, short))
+
+
+def test_a_group_of_too_many_tokens_is_grouped_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def halves(rows: NDArray[np.float32], reduce: Any) -> list[NDArray[np.int64]]:
+        return np.array_split(np.arange(len(rows)), 2) if len(rows) > 1 else [np.arange(1)]
+
+    monkeypatch.setattr(_gaussian, "_twice", halves)
+    rows = np.zeros((8, 2), dtype=np.float32)
+    short, long = (gaussian_clusters(rows, [n] * 8, first_columns) for n in (10, 1_000))
+    assert short == [(0, 1, 2, 3), (4, 5, 6, 7)]
+    assert long == [(0, 1), (2, 3), (4, 5), (6, 7)]
+    # One row that is too long by itself stays a group.
+    assert gaussian_clusters(rows[:1], [9_000], first_columns) == [(0,)]
 
 
 def test_raptor_builds_its_tree_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
