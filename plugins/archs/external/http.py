@@ -135,7 +135,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         super().__init__(settings, tenant)
         self._settings = settings
         self._wire: socket.socket | None = None
-        self._closed, self._failure = False, ""
+        self._closed, self._failure = threading.Event(), ""
         self._program: Program | None = None
         port = _free_port() if settings.command else None
         address = settings.address or _HERE
@@ -187,7 +187,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         return [f"{one.method} {one.path}" for one in named if one is not None]
 
     def close(self) -> None:
-        self._closed = True
+        self._closed.set()
         if self._wire is not None:
             _shut(self._wire)
         if self._program is not None:
@@ -196,7 +196,7 @@ class HttpSystem(CalledSystem[Endpoint]):
 
     def _call(self, what: str, call: Endpoint, values: Mapping[str, Any]) -> Any:
         """The JSON that a request is answered with; None where the answer is empty."""
-        if self._closed:
+        if self._closed.is_set():
             ended = f"it has ended before: {self._failure}" if self._failure else ""
             raise SystemFailed(f"{what}: {ended or 'it was closed before'}")
         if self._program is not None and self._program.process.poll() is not None:
@@ -221,12 +221,15 @@ class HttpSystem(CalledSystem[Endpoint]):
         ) as error:  # of a header's value, too
             seconds = self._settings.timeout_seconds
             slow = isinstance(error, TimeoutError)
-            if self._program is not None and not (slow or self._closed):
+            if self._program is not None and not (slow or self._closed.is_set()):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._program.process.wait(_LAST_WORDS_S)
                     raise self._ended(what) from None
             said = f"no answer within {seconds:g} s" if slow else f"{type(error).__name__}: {error}"
-            raise SystemFailed(f"{what}: {said}") from None
+            # A connection that `close` shut ends in whatever the transport makes of it.
+            raise SystemFailed(
+                f"{what}: {'it was closed' if self._closed.is_set() else said}"
+            ) from None
         if not 200 <= status < 300:
             said = self._secrets.hide(read.decode(errors="replace"))
             raise SystemFailed(f"{what}: status {status}: {said[:200]}")
@@ -253,7 +256,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         connection = kind(host, self._url.port)
         connection.sock = wire
         try:
-            if self._closed:  # since it was asked
+            if self._closed.is_set():  # since it was asked
                 raise ConnectionAbortedError("it was closed")
             if secure:
                 connection.sock = ssl.create_default_context().wrap_socket(
@@ -273,6 +276,8 @@ class HttpSystem(CalledSystem[Endpoint]):
             self._wire.close()
         if time.monotonic() >= end:  # it was cut off, and may be half an answer
             raise TimeoutError
+        if self._closed.is_set():  # likewise
+            raise ConnectionAbortedError
         return status, read
 
 

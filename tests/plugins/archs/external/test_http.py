@@ -415,3 +415,25 @@ def test_closing_ends_the_wait(httpserver: HTTPServer) -> None:
     with pytest.raises(SystemFailed, match="it was closed"):
         system.search("anything", 5)
     assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n[1,"])
+def test_closing_during_a_request_is_told_however_much_of_the_answer_came(sent: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        given = settings_of(find("arch", "http"), {**APART, "address": address})
+        assert isinstance(given, HttpSettings)
+        system = HttpSystem(given, "t")
+
+        def close_during_the_answer() -> None:
+            asked, _ = server.accept()
+            with asked:
+                asked.sendall(sent)
+                time.sleep(0.2)  # what was sent has been read
+                system.close()
+
+        thread = threading.Thread(target=close_during_the_answer)
+        thread.start()
+        with pytest.raises(SystemFailed, match=r"add: it was closed$"):
+            system.write(history()[0])
+        thread.join()
