@@ -40,6 +40,16 @@ SIZES: Final = (1_000, 10_000)
 SIZES_AGAIN: Final = (10_000, 100_000)
 _OWN: Final = ("key", "error")
 """What a run writes into each record by itself."""
+_MEASURED: Final = """
+import json, os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+took = {"cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 1024}
+print(json.dumps(took))
+raise SystemExit(os.waitstatus_to_exitcode(status) != 0)
+"""
+"""Starts a process and prints what it took. The kernel counts what the starter held as its child's
+peak memory too, so a small one starts it."""
 _ROOT: Final = Path(__file__).resolve().parent.parent
 
 
@@ -66,8 +76,8 @@ def measure(cases: int) -> Size:
     """Run so many cases and verify them. Raises CalledProcessError where either fails."""
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch) / "runs" / "scale"
-        run = _took(scratch, *RUN, f"n_cases={cases}", "run_name=scale")
-        verify = _took(scratch, "verify", str(directory))
+        run = took(scratch, *RUN, f"n_cases={cases}", "run_name=scale")
+        verify = took(scratch, "verify", str(directory))
         assert len(load_finished(directory).rows) == cases
         files = dict(files_below(directory))
         disk = sum(path.stat().st_size for path in files.values())
@@ -102,13 +112,13 @@ def measure_again(cases: int, first: int = 1_000) -> Again:
     """
     with tempfile.TemporaryDirectory() as scratch:
         runs = Path(scratch) / "runs"
-        _took(scratch, *RUN, f"n_cases={first}", "run_name=first")
+        took(scratch, *RUN, f"n_cases={first}", "run_name=first")
         grown(runs / "first", runs / "long", cases)
         code = "import sys; from benchmarks.scale import read_again; read_again(*sys.argv[1:])"
-        took = _took(scratch, "-c", code, str(runs / "long"), f"{scratch}/seconds.json")
+        used = took(scratch, "-c", code, str(runs / "long"), f"{scratch}/seconds.json")
         seconds = json.loads(Path(scratch, "seconds.json").read_text())
         segments = n_closed(runs / "long" / JOURNAL)
-        return Again(cases=cases, segments=segments, peak=took.peak, **seconds)
+        return Again(cases=cases, segments=segments, peak=used.peak, **seconds)
 
 
 def grown(first: Path, path: Path, cases: int) -> None:
@@ -139,20 +149,21 @@ def read_again(path: str, told: str) -> None:
     Path(told).write_text(json.dumps(named))
 
 
-def _took(place: str, *argv: str) -> Took:
+def took(place: str, *argv: str) -> Took:
+    """Run `decisionbench` with these words, or Python with `-c`. Raises CalledProcessError."""
     command = [sys.executable, str(_ROOT / "run.py"), *argv]
     if argv[0] == "verify":
         command[1:2] = ["-m", "framework"]
     elif argv[0] == "-c":
         del command[1]
-    process = subprocess.Popen(
-        command, cwd=place, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(_ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _MEASURED, *command],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        stdout=subprocess.PIPE,
+        check=True,
     )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return Took(cpu=usage.ru_utime + usage.ru_stime, peak=usage.ru_maxrss / 1024)
+    return Took(**json.loads(done.stdout))
 
 
 def table(sizes: Sequence[Size]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.scale import Again, Size, Took, grown, measure, read_again, table, table_again
+from benchmarks.scale import Again, Size, Took, grown, measure, read_again, table, table_again, took
 from framework.engine.run import execute
 from framework.store import JOURNAL
 from framework.store.answers import answer_records
@@ -15,11 +15,19 @@ from tests.trivial import trivial_plan
 
 
 def test_the_table_has_a_line_for_each_size() -> None:
-    took = Took(cpu=90.0, peak=250.4)
-    size = Size(cases=3_000, run=took, verify=took, disk=9_000_000, segments=2)
+    each = Took(cpu=90.0, peak=250.4)
+    size = Size(cases=3_000, run=each, verify=each, disk=9_000_000, segments=2)
     assert table([size]).splitlines()[-1] == (
         "| 3,000 | 1.5 | 30.0 | 250 | 3.00 | 2 | 90.0 | 250 |"
     )
+
+
+def test_what_the_caller_holds_is_not_counted_as_the_memory_of_what_it_starts(
+    tmp_path: Path,
+) -> None:
+    held = bytearray(b"x" * 400_000_000)
+    assert took(str(tmp_path), "-c", "print(1)").peak < 200
+    assert len(held) == 400_000_000
 
 
 @pytest.mark.slow
