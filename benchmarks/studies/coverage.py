@@ -42,13 +42,13 @@ from framework.reporting.markdown import print_or_put
 from framework.statistics.agreement import agreement_limits
 from framework.statistics.clusters import units_of
 from framework.statistics.intervals import mean_interval
-from framework.statistics.omnibus import cochran_q, friedman
 from framework.statistics.paired import Comparison, compare, paired_bounds
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.seeding import generator
 from plugins.gates.heldout import Heldout, HeldoutSettings
 from plugins.recipes.depth._mediation import mediation
 from plugins.recipes.depth._slopes import depth_slope
+from plugins.sections._omnibus import cochran_q, friedman
 
 SIZES: Final = (10, 40, 200)
 RESAMPLES: Final = 1_000

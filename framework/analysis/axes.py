@@ -62,6 +62,12 @@ def corrected() -> dict[str, str]:
     return {n: axis for plugin in plugins("axis") for n, axis in plugin.cls.corrected.items()}
 
 
+def with_corrected(axes: Iterable[str]) -> list[str]:
+    """Axes, each with that of its mean corrected for the judge's error behind it, if any."""
+    beside = {axis: name for name, axis in corrected().items()}
+    return [name for axis in axes for name in (axis, beside.get(axis)) if name is not None]
+
+
 def correctable() -> dict[str, type[Axis[Any]]]:
     """The classes of the axes that `corrected` names."""
     return {a: plugin.cls for plugin in plugins("axis") for a in plugin.cls.corrected.values()}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from framework.analysis.axes import correctable, corrected
+from framework.analysis.axes import axis_meta, correctable, corrected
 from framework.analysis.forms import poolable
 from framework.contracts import Axis
 from framework.contracts.calibration import ErrorRates
 from framework.records import Row
 from framework.statistics.intervals import Interval, as_values, is_binary
 from framework.statistics.misclassification import (
+    Corrected,
     corrected_amount,
     corrected_difference,
     corrected_mean,
@@ -19,11 +21,36 @@ from framework.statistics.misclassification import (
 from framework.statistics.paired import compare
 from framework.statistics.seeding import generator
 
+NOT_KNOWN: Final = "judge's error not known"
 _ENTRY: Final = {
     "mean": "mean", "low": "ci_low", "high": "ci_high", "n": "n", "n_clusters": "n_clusters",
     "method": "method",
 }  # fmt: skip
 """What an interval takes from an axis's entry."""
+
+
+def with_error(
+    rows: Sequence[Row],
+    axes: Mapping[str, Mapping[str, Any]],
+    known: Mapping[str, ErrorRates],
+    judge_kind: str,
+    seed: int,
+) -> dict[str, dict[str, Any]]:
+    """Entries of a run or of a part of its cases, with what the judge's error makes of them.
+
+    Those that `corrected_axes` makes are beside them. One of verdicts whose error is not known says
+    so in `judge_error`, but for a rule-based judge without a calibration: its rule is the measure.
+    """
+    made = corrected_axes(rows, axes, known, seed) if known else {}
+    if not known and judge_kind == "rule-based":
+        return {**axes}
+    meta, told = axis_meta(), {corrected()[name] for name in made}
+    flags = {
+        axis: {"judge_error": NOT_KNOWN}
+        for axis, entry in axes.items()
+        if meta.get(axis, {}).get("judged") and entry["n"] and axis not in told
+    }
+    return {**{axis: {**entry, **flags.get(axis, {})} for axis, entry in axes.items()}, **made}
 
 
 def corrected_axes(
@@ -35,24 +62,26 @@ def corrected_axes(
     """The judged shares of a run, corrected for the judge's error: entries as of `axes`, its own.
 
     Of columns that are verdicts (`Axis.corrected`) whose error is known; a row without a verdict
-    (`Axis.has_verdict`) is wrong as it is. Rows of one case or cluster are not independent.
+    (`Axis.has_verdict`) is as it is: all such are 0, or all 1. Rows of one case or cluster are not
+    independent.
     """
     entries: dict[str, dict[str, Any]] = {}
-    if not known:
-        return entries
     good = sorted(poolable([row for row in rows if not row.error]), key=lambda row: row.key)
     of_axis = correctable()
     for name, axis in corrected().items():
         given = [row for row in good if row.axes.get(axis) is not None]
-        rates = known.get(of_axis[axis].demand)
-        judged = [of_axis[axis].has_verdict(row) for row in given]
+        rates = known.get(of_axis[axis].demand_of(axis))
+        judged = [of_axis[axis].has_verdict(row, axis) for row in given]
         if rates is None or not any(judged):
             continue
         labels = [row.cluster or row.case_id for row in given]
         values = [row.axes[axis] if met else None for row, met in zip(given, judged, strict=True)]
         rng = generator(seed, "calibration", rates.set, axis)
         if is_binary(as_values([value for value in values if value is not None])):
-            found = corrected_mean(values, labels, rates.right, rates.wrong, rng)
+            turned = _is_turned(given, axis, of_axis[axis])
+            said = [v if v is None else abs(v - turned) for v in values]
+            found = corrected_mean(said, labels, *_both(rates, turned), rng)
+            found = _turned(found) if turned else found
         else:
             mean = Interval(**{to: axes[axis][of] for to, of in _ENTRY.items()})
             share = sum(judged) / len(judged)
@@ -69,6 +98,25 @@ def corrected_axes(
     return entries
 
 
+def _is_turned(rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]]) -> bool:
+    """Whether a value without a verdict is 1: then what is not right is counted instead."""
+    return any(row.axes[axis] == 1 and not of_axis.has_verdict(row, axis) for row in rows)
+
+
+def _both(rates: ErrorRates, turned: bool) -> tuple[tuple[int, int], tuple[int, int]]:
+    """What was passed of right and of wrong; `turned`, what was refused of wrong and of right."""
+    (right, of_right), (wrong, of_wrong) = rates.right, rates.wrong
+    if turned:
+        return (of_wrong - wrong, of_wrong), (of_right - right, of_right)
+    return rates.right, rates.wrong
+
+
+def _turned(found: Corrected, of: float = 1.0) -> Corrected:
+    """The share that is not this one; with 0, a difference the other way round."""
+    share, low, high = (v if v is None else of - v for v in (found.share, found.high, found.low))
+    return replace(found, share=share, low=low, high=high)
+
+
 def corrected_pair(
     a: Sequence[Row], b: Sequence[Row], axis: str, rates: ErrorRates, seed: int
 ) -> dict[str, Any]:
@@ -77,12 +125,17 @@ def corrected_pair(
     On the cases where both arms have it; empty for an axis that is no verdicts of this error, or
     where no answer was judged. `corrected_difference` says how, and what is assumed.
     """
-    right, wrong = rates.right, rates.wrong
-    false = wrong[0] / wrong[1]
     of_axis = correctable().get(axis)
-    if of_axis is None or of_axis.demand != rates.demand:
+    if of_axis is None or of_axis.demand_of(axis) != rates.demand:
         return {}
-    sides = [_verdicts_by_case(rows, axis, of_axis) for rows in (a, b)]
+    kept = [
+        [r for r in poolable([r for r in rows if not r.error]) if r.axes.get(axis) is not None]
+        for rows in (a, b)
+    ]
+    turned = any(_is_turned(rows, axis, of_axis) for rows in kept)
+    right, wrong = _both(rates, turned)
+    false = wrong[0] / wrong[1]
+    sides = [_verdicts_by_case(rows, axis, of_axis, turned) for rows in kept]
     both = sorted(sides[0].keys() & sides[1].keys())
     if not any(s[c][1] for s in sides for c in both):
         return {}
@@ -96,6 +149,7 @@ def corrected_pair(
     given = corrected_difference(
         found.interval, right, wrong, generator(seed, *names), judged=shares[0] - shares[1]
     )
+    given = _turned(given, 0.0) if turned else given
     return {
         "corrected_delta": given.share, "corrected_low": given.low,
         "corrected_high": given.high, "corrected_method": given.method,
@@ -103,14 +157,14 @@ def corrected_pair(
 
 
 def _verdicts_by_case(
-    rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]]
+    rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]], turned: bool
 ) -> dict[str, tuple[float, float]]:
     """By case, the mean verdict and the share of answers with one, over trials and repeats."""
     found: dict[str, list[tuple[float, bool]]] = {}
-    for row in poolable([row for row in rows if not row.error]):
-        if (value := row.axes.get(axis)) is not None:
-            judged = of_axis.has_verdict(row)
-            found.setdefault(row.case_id, []).append((value if judged else 0.0, judged))
+    for row in rows:
+        judged = of_axis.has_verdict(row, axis)
+        said = abs((row.axes[axis] or 0.0) - turned) if judged else 0.0
+        found.setdefault(row.case_id, []).append((said, judged))
     return {
         case: (sum(v for v, _ in own) / len(own), sum(j for _, j in own) / len(own))
         for case, own in found.items()
@@ -125,7 +179,7 @@ def of_error(
     Of a rule-based judge without a calibration nothing is said: there the rule is the measure.
     """
     of_axis = correctable()
-    demands = {axis: of_axis[axis].demand for axis in judged if axis in of_axis}
+    demands = {axis: of_axis[axis].demand_of(axis) for axis in judged if axis in of_axis}
     for demand, rates in known.items():
         names = {a: n for n, a in corrected().items() if demands.get(a) == demand}
         found = f"the judge {rates.told} of the set {rates.set}"
@@ -134,8 +188,9 @@ def of_error(
         elif names:
             yield (
                 f"{found}, for which {', '.join(names.values())} allows, as do differences that "
-                "are called corrected; other differences, p and gates are of the verdicts as they "
-                f"are: such a judge shows {rates.discrimination:.2f} of a difference"
+                "are called corrected, with the same rates in every stratum, which is assumed; "
+                "other differences, p and gates are of the verdicts as they are: such a judge "
+                f"shows {rates.discrimination:.2f} of a difference"
             )
     if (unknown := [a for a in demands if demands[a] not in known]) and (known or kind == "llm"):
         yield (

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from framework.analysis.axes import with_corrected
 from framework.records import Row
 
 if TYPE_CHECKING:
@@ -86,6 +87,12 @@ def stratum_axis(group: Group) -> str | None:
         if all(j.summary["axes"].get(a, {}).get("kind") != "model-free" for j in group.jobs)
     ]
     return next(iter([*answered, *with_values]), None)
+
+
+def shown_in_parts(group: Group, axis: str) -> str:
+    """The axis corrected for the judge's error where every job has that; else the axis itself."""
+    *_, last = with_corrected([axis])
+    return last if all(last in job.summary["axes"] for job in group.jobs) else axis
 
 
 def stratum_entry(job: Job | None, stratum: str, axis: str) -> Mapping[str, Any] | None:

@@ -11,15 +11,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from framework.analysis.axes import RowColumns, axes_of_part, axis_meta, corrected, kind_of
+from framework.analysis.axes import (
+    RowColumns,
+    axes_of_part,
+    axis_meta,
+    corrected,
+    kind_of,
+    with_corrected,
+)
 from framework.analysis.cost import sharing
 from framework.analysis.counterfactual import compare_pairs
 from framework.analysis.forms import of_read_forms
-from framework.analysis.known_answers import corrected_axes, of_error
+from framework.analysis.known_answers import of_error, with_error
 from framework.analysis.strata import by_stratum, depths_of_strata
 from framework.config import Component, Plan
 from framework.contracts import GateOutcome, Judge, ProtectedGroups
-from framework.contracts.calibration import plain_rates
+from framework.contracts.calibration import ErrorRates, plain_rates
 from framework.models.prices import no_price
 from framework.models.transport import Served
 from framework.records import Row, TaskCard, Usage
@@ -67,12 +74,13 @@ def summarize(
         if name in axes:
             axes[name]["kind"] = "lexical embedder"
     rates = judge.error_rates
-    for name, entry in corrected_axes(rows, axes, rates, plan.top.seed).items():
-        axes[name] = {**entry, "kind": axes[corrected()[name]]["kind"]}
+    axes = with_error(rows, axes, rates, judge_kind, plan.top.seed)
+    for name in corrected().keys() & axes.keys():
+        axes[name]["kind"] = axes[corrected()[name]]["kind"]
     judged = [
         name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
     ]
-    strata = _strata(columns, plan.top.seed)
+    strata = _strata(columns, plan.top.seed, rates, judge_kind)
     domain = plan.parts["domain"].plugin.cls
     return {
         "run": {
@@ -103,7 +111,7 @@ def summarize(
         "unread": len({row.case_id for row in good if not row.form_read}),
         "strata": strata,
         "depths": depths_of_strata(good),
-        "by_stratum": by_stratum(domain.by_stratum, axes, strata),
+        "by_stratum": by_stratum(with_corrected(domain.by_stratum), axes, strata),
         "ledger": ledger(every, priced=not without),
         "budget_use": {
             **room_of_rows(good),
@@ -229,7 +237,9 @@ def constants(rows: Iterable[Row]) -> dict[str, float]:
     return {label: n / len(labels) for label, n in counts.most_common()}
 
 
-def _strata(columns: RowColumns, seed: int) -> dict[str, dict[str, Any]]:
+def _strata(
+    columns: RowColumns, seed: int, rates: Mapping[str, ErrorRates], judge_kind: str
+) -> dict[str, dict[str, Any]]:
     """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
     rows = columns.rows
     groups: dict[str, array[int]] = defaultdict(lambda: array("q"))
@@ -246,7 +256,10 @@ def _strata(columns: RowColumns, seed: int) -> dict[str, dict[str, Any]]:
     for name, group in sorted(groups.items()):
         place = group.tobytes()
         if place not in measured:
-            measured[place] = axes_of_part(columns, np.array(group), seed, shared)
+            part = np.array(group)
+            entries = axes_of_part(columns, part, seed, shared)
+            own = columns.rows_at(part) if rates else ()
+            measured[place] = with_error(own, entries, rates, judge_kind, seed)
         found[name] = measured[place]
     return found
 

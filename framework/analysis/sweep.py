@@ -202,7 +202,13 @@ def _corrected(
     b: tuple[Mapping[str, Any], Sequence[Row]],
     axis: str,
 ) -> dict[str, Any]:
-    """`corrected_delta` and its limits, where one judge of one known error judged both arms."""
+    """`corrected_delta` and its limits, where one judge of one known error judged both arms.
+
+    Where the error is not known, `judge_error` says so.
+    """
+    for summary, _ in (a, b):
+        if said := summary["axes"].get(axis, {}).get("judge_error"):
+            return {"judge_error": said}
     if a[0].get("judge_error") != b[0].get("judge_error"):
         return {}
     seed = min(int(summary["run"]["seed"]) for summary in (a[0], b[0]))

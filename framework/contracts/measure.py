@@ -57,10 +57,11 @@ class Axis(Configured[S]):
     model_free : names measured without a model; the others are, with a rule-based reader or judge,
         no evidence about language models (validity.md section 1). `findings` is its former name.
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
-    corrected : by name, a column that is one verdict of the judge, or the mean of several, and 0
-        where there is none (`has_verdict`). Its mean, corrected for the judge's error, has the name
-        where that error was measured (`Judge.error_rates`).
-    demand : the method of the judge that gives these verdicts.
+    corrected : by name, a column that is one verdict of the judge or the mean of several, and where
+        there is none (`has_verdict`) always 0 or always 1. Its mean, corrected for the judge's
+        error, has the name where that was measured (`Judge.error_rates`), in strata too.
+    demands : by such a column, of what kind its verdicts are (`CalibrationSet.demand`), where they
+        are not on answers.
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
     precision : by column that copied text may raise, the column of the axis that shows what copying
         costs, as precision does beside recall.
@@ -84,7 +85,7 @@ class Axis(Configured[S]):
     model_free: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
     corrected: ClassVar[Mapping[str, str]] = {}
-    demand: ClassVar[str] = ANSWERS
+    demands: ClassVar[Mapping[str, str]] = {}
     precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
@@ -110,7 +111,12 @@ class Axis(Configured[S]):
     def score(self, scored: Scored) -> Awaitable[AxisScore] | AxisScore:
         """Values for one case. None says that the axis is undefined for it, never 0."""
 
+    @classmethod
+    def demand_of(cls, column: str) -> str:
+        """Of what kind the verdicts behind a corrected column are."""
+        return cls.demands.get(column, ANSWERS)
+
     @staticmethod
-    def has_verdict(row: Row) -> bool:
+    def has_verdict(row: Row, column: str) -> bool:
         """Whether a row's value of a corrected column is the judge's: an abstention's is not."""
         return row.decision != ABSTAIN or row.expected == ABSTAIN

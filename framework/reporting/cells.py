@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from framework.reporting.blocks import NOTHING, Cell
-from framework.reporting.format import DAGGER, limits, p_value, short_limits
+from framework.reporting.format import limits, mark_of, p_value, short_limits
 from framework.statistics.intervals import Interval
 
 UNDEFINED: Final = Cell(text=NOTHING, tone="quiet")
@@ -31,10 +31,10 @@ def bounded(
 
 
 def entry_cell(entry: Mapping[str, Any] | None) -> Cell:
-    """An axis of summary.json: the mean over its interval; a dagger where it is rule-based."""
+    """An axis of summary.json: the mean over its interval; with its marks."""
     if entry is None or entry["mean"] is None:
         return UNDEFINED
-    mark = DAGGER if entry.get("kind") == "rule-based" else ""
+    mark = mark_of(entry)
     shown = bounded(entry["mean"], entry["ci_low"], entry["ci_high"], mark=mark)
     brief = f"{entry['mean']:.2f}{mark}"
     if shown.under:

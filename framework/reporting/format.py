@@ -6,6 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 DAGGER: Final = "†"
+DOUBLE: Final = "‡"
+
+
+def mark_of(entry: Mapping[str, Any]) -> str:
+    """What stands behind a mean: † rule-based, ‡ its judge's error is not known."""
+    return DAGGER * (entry.get("kind") == "rule-based") + DOUBLE * ("judge_error" in entry)
 
 
 def declared_inputs(declared: Mapping[str, Any]) -> str:

@@ -23,15 +23,17 @@ class CRR(Axis[NoSettings]):
     crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
         checklist is met and no reason is stated that was not a principal one; else 0, so a wrong
         decision and an abstention are 0.
-    crr_corrected : the share of cases behind crr whose notice meets the checklist, by the judge's
-        error on notices of known truth (Rogan and Gladen 1978); a wrong decision, an abstention and
-        a false reason need no verdict, so no error is in them. None where the judge has no
-        calibration of the kind.
+    crr_corrected, crr_quote_corrected, crr_fcra_corrected, crr_published_corrected : the share of
+        cases behind the column whose notice meets its items, by the judge's error on notices of
+        known truth (Rogan and Gladen 1978). What needs no verdict has no error in it: a wrong
+        decision, an abstention and a false reason, and for crr_published a decision that is not
+        adverse. None where the judge has no calibration of the kind.
     crr_quote : as crr, for the items that ask for verbatim provisions: quoting the whole policy
         states reasons that were not principal. None where the standard has none.
     crr_fcra : as crr, for the items of FCRA 615(a); None where the standard has none.
     crr_published : the paper's convention, over all cases: 1 for every decision that is not
         adverse, right or wrong; for an adverse one 1 when the checklist is met.
+    audited : 1 when the judge was asked about the notice, which is when the answer is adverse.
     wrongful_adverse : over the other cases: 1 when the answer is adverse all the same.
     reason_score : share of the principal reasons that are stated less the share of the policy's
         other ones that are (Youden's J), not below 0, over gold-adverse cases: naming every reason
@@ -48,6 +50,7 @@ class CRR(Axis[NoSettings]):
         "crr_published": HIGHER,
         "crr_quote": HIGHER,
         "crr_fcra": HIGHER,
+        "audited": None,
         "wrongful_adverse": LOWER,
         "reason_score": HIGHER,
         "reason_precision": None,
@@ -55,13 +58,25 @@ class CRR(Axis[NoSettings]):
     }
     needs: ClassVar[tuple[str, ...]] = ("notice",)
     judged: ClassVar[frozenset[str]] = frozenset({"crr", "crr_published", "crr_quote", "crr_fcra"})
-    corrected: ClassVar[Mapping[str, str]] = {"crr_corrected": "crr"}
-    demand: ClassVar[str] = "audit"
+    demands: ClassVar[Mapping[str, str]] = {
+        "crr": "audit",
+        "crr_quote": "audit_quote",
+        "crr_fcra": "audit_fcra",
+        "crr_published": "audit",
+    }
+    corrected: ClassVar[Mapping[str, str]] = {f"{name}_corrected": name for name in demands}
 
     @staticmethod
-    def has_verdict(row: Row) -> bool:
-        """Whether the decision was right and no false reason was stated: else crr is 0 anyhow."""
-        return row.success == 1 and row.axes.get("reason_precision") in (None, 1.0)
+    def has_verdict(row: Row, column: str) -> bool:
+        """Whether the value rests on the audit.
+
+        That of crr_published does where there was one. The others are 0 without a right decision,
+        and but for crr_fcra where a false reason is stated, whatever the judge says.
+        """
+        if column == "crr_published":
+            return row.axes.get("audited") == 1
+        no_false = row.axes.get("reason_precision") in (None, 1.0)
+        return row.success == 1 and (column == "crr_fcra" or no_false)
 
     async def score(self, scored: Scored) -> AxisScore:
         answer, gold, judge = scored.answer, scored.case.gold, scored.judge
@@ -73,6 +88,8 @@ class CRR(Axis[NoSettings]):
         verdicts: Sequence[Verdict] | None = None
         if is_adverse and judge is not None and gold.standard is not None:
             verdicts = await maybe_await(judge.audit(answer, gold.standard, scored.client))
+        if judge is not None and gold.standard is not None:
+            values["audited"] = float(is_adverse)
         evidence = [_line(verdict) for verdict in verdicts or ()]
         if not is_adverse:
             values["crr_published"] = 1.0

@@ -32,10 +32,10 @@ class RCS(Axis[NoSettings]):
     needs: ClassVar[tuple[str, ...]] = ("reasons",)
     judged: ClassVar[frozenset[str]] = frozenset(higher_is_better)
     corrected: ClassVar[Mapping[str, str]] = {"rcs_corrected": "rcs"}
-    demand: ClassVar[str] = "entail"
+    demands: ClassVar[Mapping[str, str]] = {"rcs": "entail"}
 
     @staticmethod
-    def has_verdict(row: Row) -> bool:
+    def has_verdict(row: Row, column: str) -> bool:
         """The judge is asked about every point, whatever was decided."""
         return True
 

@@ -11,7 +11,7 @@ import numpy as np
 from framework.analysis.evidence import Group, Job, higher_is_better
 from framework.analysis.outcomes import PARTS, part_values
 from framework.statistics.intervals import Interval, mean_intervals
-from framework.statistics.omnibus import CriticalDifference, critical_difference
+from plugins.sections._omnibus import CriticalDifference, critical_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,8 @@ from framework.statistics.effects import against_smallest_effect
 if TYPE_CHECKING:
     from framework.reporting.figures.style import Drawing
 
+_JUDGED: Final = frozenset({"corrected_delta", "judge_error"})
+"""What a comparison on a judge's verdicts has one of, but of a rule-based judge's."""
 _SIGNS: Final[Mapping[str, str]] = {
     "win": "W",
     "near-tie": "=",
@@ -216,7 +218,7 @@ def _table(
             "budget": "budget",
             "axis": "axis",
             "difference": delta,
-            **({"corrected": _corrected} if any("corrected_delta" in row for row in rows) else {}),
+            **({"corrected": _corrected} if any(_JUDGED & row.keys() for row in rows) else {}),
             "p": ("permutation_p", p_cell),
             "Holm p": ("holm_p", p_cell),
             "least p": ("smallest_holm_p", p_cell),
@@ -231,7 +233,8 @@ def _table(
 
 def _corrected(row: Mapping[str, Any]) -> Cell:
     if row.get("corrected_delta") is None:
-        return UNDEFINED
+        said = row.get("judge_error")
+        return Cell(text=said, tone="quiet") if said else UNDEFINED
     return bounded(row["corrected_delta"], row["corrected_low"], row["corrected_high"], sign="+")
 
 

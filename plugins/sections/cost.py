@@ -9,7 +9,7 @@ from framework.analysis.cost import MEASURES, RATE
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Details
 from framework.reporting.cells import UNDEFINED, bounded, count, delta, number_cell, yes_no
-from framework.reporting.format import DAGGER
+from framework.reporting.format import mark_of
 from framework.reporting.grouped import GroupedSection
 from framework.reporting.tables import Column, arms_table, table, titled
 
@@ -123,8 +123,8 @@ def _costs(name: str) -> Callable[[Job], Cell]:
         entry = job.summary["axes"].get(name)
         if entry is None:
             return UNDEFINED
-        mark = DAGGER if entry.get("kind") == "rule-based" else ""
-        return bounded(entry["mean"], entry["ci_low"], entry["ci_high"], digits=digits, mark=mark)
+        limits = entry["ci_low"], entry["ci_high"]
+        return bounded(entry["mean"], *limits, digits=digits, mark=mark_of(entry))
 
     return cell
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from framework.analysis.axes import corrected, with_corrected
 from framework.analysis.strata import (
     depth_axis,
     depth_entry,
@@ -15,7 +16,7 @@ from framework.analysis.strata import (
     stratum_entry,
 )
 from framework.registry import register
-from framework.reporting.blocks import Block, Cell
+from framework.reporting.blocks import Block, Cell, Text
 from framework.reporting.cells import UNDEFINED, entry_cell
 from framework.reporting.grouped import GroupedSection
 from framework.reporting.tables import arms_table, each
@@ -42,7 +43,18 @@ class Strata(GroupedSection):
         names, shown = strata_of(group), stratum_axis(group)
         axes: list[str] = []
         if len(names) > 1 and shown is not None:
-            axes = list(dict.fromkeys([shown, *(a for a in ("p_ret",) if group.has(a))]))
+            named = (*with_corrected([shown]), "p_ret")
+            axes = list(dict.fromkeys(a for a in named if a == shown or group.has(a)))
+        levels, deepest = depths_of_group(group), depth_axis(group)
+        deep = with_corrected([] if deepest is None or len(levels) < 2 else [deepest])
+        declared = (axis for job in group.jobs for axis in job.summary.get("by_stratum") or ())
+        shown_all = {*axes, *deep, *declared}
+        if made := [a for a in corrected() if a in shown_all and group.has(a)]:
+            yield Text(
+                f"{', '.join(made)}: the judge is assumed to err as often in each stratum as on "
+                "its whole calibration set. Every stratum is corrected by the same sample of its "
+                "verdicts, so the limits of two strata are not independent."
+            )
         yield from declared_strata(group, but=axes)
         for axis in axes:
             yield from arms_table(
@@ -61,17 +73,16 @@ class Strata(GroupedSection):
                     for job in group.by_budget
                 ),
             )
-        levels, axis_ = depths_of_group(group), depth_axis(group)
-        if len(levels) > 1 and axis_ is not None:
+        for axis in (a for a in deep if group.has(a)):
             yield from arms_table(
                 group,
-                "depth-table",
-                f"{axis_} by depth in hops",
+                "depth-table" if axis == deepest else f"depth-table-{axis}",
+                f"{axis} by depth in hops",
                 each(map(str, levels), _part),
                 (
                     (
                         job,
-                        {str(d): _of_kind(job, axis_, depth_entry(job, d, axis_)) for d in levels},
+                        {str(d): _of_kind(job, axis, depth_entry(job, d, axis)) for d in levels},
                     )
                     for job in group.by_budget
                 ),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from framework.analysis.axes import with_corrected
 from framework.analysis.cost import MEASURES
 from framework.analysis.verdict import DECIDED
 from framework.text.canonical import canonical_json, digest_bytes
@@ -66,7 +67,7 @@ def run_metrics(summary: Mapping[str, Any]) -> Metrics:
         metrics.add(("ledger", name), value)
     _add_gate(metrics, summary["gate"])
     for name, depth in summary["depths"].items():
-        for axis in summary["headline"]:
+        for axis in with_corrected(summary["headline"]):
             mean = summary["strata"][name].get(axis, {}).get("mean")
             metrics.add(("depth", axis), mean, depth)
     return metrics

@@ -32,6 +32,9 @@ def label_of(group: Group, axes: Iterable[str]) -> str:
         else:
             each = [f"{_WORDS[kind]} ({', '.join(arms)})" for kind, arms in found]
             parts.append(f"{subject}{'; '.join(each)}.")
+    for column in (column for axis in axes for column in _columns(group.jobs[0], axis)):
+        flags = (job.summary["axes"].get(column, {}).get("judge_error") for job in group.jobs)
+        parts += [f"{column}: {flag}." for flag in sorted({*filter(None, flags)})]
     return " ".join(
         part if part.split(":")[0] not in _WORDS else part.capitalize() for part in parts
     )

@@ -109,11 +109,13 @@ def gate_verdict(summary: Mapping[str, Any]) -> str:
     said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
     known, of_axis = rates_in(summary.get("judge_error")), correctable()
     for axis in sorted({finding.get("axis") for finding in gate["findings"]} & of_axis.keys()):
-        if (rates := known.get(of_axis[axis].demand)) is not None:
+        if (rates := known.get(of_axis[axis].demand_of(axis))) is not None:
             said += (
                 f"; {axis} is of the judge's verdicts as they are, which show "
                 f"{rates.discrimination:.2f} of a difference"
             )
+        elif flag := summary["axes"].get(axis, {}).get("judge_error"):
+            said += f"; {axis}: {flag}"
     return said
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from framework.analysis.axes import balanced, corrected
+from framework.analysis.axes import balanced, with_corrected
 from framework.analysis.columns import definitions
 from framework.analysis.evidence import Evidence, Group, Job, is_answered
 from framework.analysis.summary import SETTING
@@ -23,7 +23,7 @@ from framework.reporting.blocks import (
     Text,
 )
 from framework.reporting.cells import UNDEFINED, count, entry_cell
-from framework.reporting.format import DAGGER, declared_inputs, nowhere, warned
+from framework.reporting.format import DAGGER, DOUBLE, declared_inputs, mark_of, nowhere, warned
 from framework.reporting.sections.verdict import verdict
 from framework.reporting.tables import Column, Show, each, table, titled
 
@@ -32,6 +32,7 @@ LABELS = (
     f"Rule-based ({DAGGER}): through a rule-based model or judge. It shows that the benchmark "
     "works, and is no evidence about language models.",
     "Measured with an LLM: what a language model answered or judged.",
+    f"Judge's error not known ({DOUBLE}): no calibration says how often such verdicts are wrong.",
     "Intervals are at 95%, over cases (over clusters of cases where they are not independent).",
     "Where fewer than 10 clusters of cases are independent, no interval is claimed and none drawn.",
     "A dash is a value that is undefined, never a 0.",
@@ -59,7 +60,7 @@ def _by_protocol(evidence: Evidence) -> Iterator[Block]:
         found = []
         for axis in find("protocol", name).cls.headline if name in names("protocol") else ():
             means = sorted(
-                (entry["mean"], DAGGER if entry["kind"] == "rule-based" else "", job.arm)
+                (entry["mean"], mark_of(entry), job.arm)
                 for job in group.jobs
                 if (entry := job.summary["axes"].get(axis)) and entry["mean"] is not None
             )
@@ -167,13 +168,9 @@ def telling_cases(evidence: Evidence) -> Iterator[Block]:
 def _main_table(group: Group, budget: str, anchor: str) -> Table:
     """The headline axes by arm, how much it was shown, and what it was told."""
     jobs = [job for arm in group.arms if (job := group.job(arm, budget)) is not None]
-    companions = {axis: name for name, axis in (*balanced().items(), *corrected().items())}
-    axes = [
-        name
-        for axis in group.headline
-        for name in (axis, companions.get(axis, ""))
-        if any(name in job.summary["axes"] for job in jobs)
-    ]
+    companions = {axis: name for name, axis in balanced().items()}
+    named = (n for axis in group.headline for n in (*with_corrected([axis]), companions.get(axis)))
+    axes = [name for name in named if any(name in job.summary["axes"] for job in jobs)]
     run, rooms = group.run, [job.summary["budget_use"] for job in jobs]
     tokens = next((room.get("budget_tokens") for room in rooms if not room.get("unbudgeted")), None)
     asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
@@ -236,7 +233,8 @@ def held_out_tables(evidence: Evidence) -> Iterator[Table]:
     """The headline over the cases in forms that the model was not made to read, where some are."""
     for group in evidence.groups:
         jobs = [job for job in group.by_budget if _unread(job)]
-        axes = [a for a in group.headline if any(a in _unread(job) for job in jobs)]
+        named = with_corrected(group.headline)
+        axes = [a for a in named if any(a in _unread(job) for job in jobs)]
         if jobs:
             yield table(
                 f"held-out-{group.index}",
@@ -267,13 +265,7 @@ def _best_constant(jobs: Sequence[Job]) -> str:
 def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
     """Every axis of a run that some case defines, the headline first; not `whole`, that alone."""
     axes, run = job.summary["axes"], job.summary["run"]
-    beside = {axis: name for name, axis in corrected().items()}
-    headline = [
-        name
-        for axis in job.summary["headline"]
-        for name in (axis, beside.get(axis, ""))
-        if name in axes
-    ]
+    headline = [name for name in with_corrected(job.summary["headline"]) if name in axes]
     rest = {axis: entry for axis, entry in axes.items() if axis not in headline}
     noisy = int(run.get("repeats", 1)) > 1
     shown = [*headline, *(axis for axis, entry in rest.items() if entry["n"])]
@@ -284,7 +276,7 @@ def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
         **({"noise": ("noise_sd", _noise)} if noisy else {}),
         "n": ("n", count),
         **({"method": "method"} if whole else {}),
-        "kind": "kind",
+        "kind": _kind,
     }
     return table(
         anchor,
@@ -293,6 +285,10 @@ def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
         columns,
         [{"axis": axis, **axes[axis]} for axis in (shown if whole else headline)],
     )
+
+
+def _kind(entry: Mapping[str, Any]) -> str:
+    return "; ".join(str(entry[key]) for key in ("kind", "judge_error") if key in entry)
 
 
 def _mean(entry: Mapping[str, Any]) -> Cell:

@@ -101,7 +101,9 @@ def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
     between = len(found) - _MOST_BUDGETS
     said += [f"{_more(between, 'budget')} in the table"] if between > 0 else []
     right = axis == group.jobs[0].summary.get("success_axis")
-    named = f"{axis} (right answers)" if right else axis
+    flags = (job.summary["axes"].get(axis, {}).get("judge_error") for job in group.jobs)
+    of = ", ".join(filter(None, ("right answers" if right else "", next(filter(None, flags), ""))))
+    named = f"{axis} ({of})" if of else axis
     return f"{named if alone else f'{best} {named}'}: {'; '.join(said)}"
 
 

@@ -10,6 +10,7 @@ from framework.analysis.strata import (
     depth_axis,
     depth_entry,
     depths_of_group,
+    shown_in_parts,
     strata_of,
     stratum_axis,
     stratum_entry,
@@ -41,6 +42,7 @@ def strata(group: Group) -> Drawing | None:
     names, axis = strata_of(group), stratum_axis(group)
     if len(names) < 2 or axis is None:
         return None
+    axis = shown_in_parts(group, axis)
     styles, arms = marks(group.budgets), group.arms
     height = (0.9, 0.55 + len(arms) * (0.1 + 0.13 * len(styles)))
     shared = {"sharey": True, "sharex": True}
@@ -85,6 +87,7 @@ def depth(group: Group) -> Drawing | None:
     levels, axis = depths_of_group(group), depth_axis(group)
     if len(levels) < 2 or axis is None:
         return None
+    axis = shown_in_parts(group, axis)
     one = _together if len(group.arms) <= _MOST_TOGETHER else _apart
     behind = "" if one is _together else " In grey, every other arm."
     told = [

@@ -7,7 +7,7 @@ from typing import Any
 from framework.analysis.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import BLUE, Drawing, canvas
-from framework.statistics.omnibus import CriticalDifference
+from plugins.sections._omnibus import CriticalDifference
 from plugins.sections._outcomes import outcome_axis, ranked
 
 

@@ -152,6 +152,7 @@ def test_a_right_denial_with_a_full_notice_complies() -> None:
         "crr_published": 1.0,
         "crr_quote": 1.0,
         "crr_fcra": None,
+        "audited": 1.0,
         "wrongful_adverse": None,
         "reason_score": 1.0,
         "reason_precision": 1.0,
@@ -203,8 +204,19 @@ def test_crr_rests_on_a_verdict_only_where_all_else_is_right(answer: Answer, jud
     success = float(answer.decision == DENIAL.decision)
     row = Row(case_id="c", arm="a", decision=answer.decision, success=success, axes=found)
     (of_axis,) = (p.cls for p in plugins("axis") if p.name == "crr")
-    assert of_axis.has_verdict(row) is judged
+    assert of_axis.has_verdict(row, "crr") is judged
     assert found["crr"] == 0.0 or judged, "what has no verdict is 0"
+    assert of_axis.has_verdict(row, "crr_fcra") is (success == 1), "a false reason is no matter"
+    audited = of_axis.has_verdict(row, "crr_published")
+    assert audited is (answer.decision == DENIAL.decision)
+    assert found["crr_published"] == 1.0 or audited, "what has no verdict is 1"
+
+
+def test_each_audited_column_says_of_what_kind_its_verdicts_are() -> None:
+    (of_axis,) = (p.cls for p in plugins("axis") if p.name == "crr")
+    assert set(of_axis.corrected.values()) == of_axis.judged == set(of_axis.demands)
+    assert of_axis.demand_of("crr_published") == of_axis.demand_of("crr") == "audit"
+    assert of_axis.demand_of("crr_fcra") == "audit_fcra"
 
 
 @pytest.mark.parametrize("longer", ["credit score too low", "score too low for the product"])

@@ -273,7 +273,7 @@ def test_reasons_and_notices_are_corrected_by_calibrations_of_their_own(
     for axis, right, wrong in (("rcs", 0.9, 0.1), ("crr", 0.95, 0.05)):
         counted, corrected = axes[axis], axes[f"{axis}_corrected"]
         rows = [r for r in poolable(read_run(Path("r")).rows) if r.axes.get(axis) is not None]
-        judged = sum(find("axis", axis).cls.has_verdict(r) for r in rows) / len(rows)
+        judged = sum(find("axis", axis).cls.has_verdict(r, axis) for r in rows) / len(rows)
         behind = (counted["mean"] - judged * wrong) / (right - wrong)
         assert corrected["mean"] == pytest.approx(min(judged, max(0, behind)))
         assert corrected["method"].startswith("Rogan-Gladen")
@@ -327,13 +327,13 @@ def test_a_run_with_a_calibration_is_whole(
         ({}, "llm", ["answer_correct"], ["answer_correct is not known: `decisionbench calibrate"]),
         ({}, "rule-based", ["answer_correct", "rcs"], []),
         ({}, "llm", ["rcs", "crr"], ["error on rcs, crr is not known: `decisionbench calibrate"]),
-        ({}, "llm", ["crr_quote"], ["crr_quote is not known, and nothing is corrected"]),
+        ({}, "llm", ["crr_quote"], ["error on crr_quote is not known: `decisionbench calibrate"]),
         ({ANSWER: (9, 1)}, "llm", ["answer_correct"], ["which answer_correct_corrected allows"]),
         (
             {ANSWER: (9, 1)},
             "llm",
             ["answer_correct", "rcs", "crr_quote"],
-            ["0.80 of a difference", "error on rcs is not known: `decision", "crr_quote is not"],
+            ["0.80 of a difference", "error on rcs, crr_quote is not known: `decision"],
         ),
         (
             {ANSWER: (9, 1), "entail": (8, 2)},

@@ -38,9 +38,12 @@ def test_a_served_judge_says_what_the_rules_say(
         assert done.status == 0, done.err
         summary = json.loads((done.directory / "summary.json").read_text())
         assert summary["errors"]["n"] == 0
-        by_set, by_people = summary["warnings"]
-        assert "error on crr, rcs is not known: `decisionbench calibrate" in by_set
-        assert "error on crr_published is not known, and nothing is corrected" in by_people
+        (said,) = summary["warnings"]
+        assert "is not known: `decisionbench calibrate" in said
+        for axis in ("crr", "crr_published", "rcs"):
+            assert axis in said
+            assert summary["axes"][axis]["judge_error"] == "judge's error not known"
+        assert "judge_error" not in summary["axes"]["eda"]
         assert summary["run"]["judge_kind"] == "llm"
         ledger = summary["ledger"]["judge"]
         assert ledger["calls"] == serving.counts.calls > 0

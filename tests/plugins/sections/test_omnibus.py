@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 from statsmodels.stats.contingency_tables import cochrans_q
 
-from framework.statistics.omnibus import cochran_q, critical_difference, friedman
+from plugins.sections._omnibus import cochran_q, critical_difference, friedman
 
 # Hollander and Wolfe (1973), p. 140, as in R's friedman.test: rounding first base, 22 players.
 ROUNDING_TIMES = """

@@ -1,0 +1,100 @@
+"""What a judge's error makes of a run, of its strata and of two arms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from framework.analysis.axes import axes_of_rows, correctable, corrected, with_corrected
+from framework.analysis.known_answers import corrected_axes, corrected_pair, with_error
+from framework.contracts.calibration import ANSWERS, ErrorRates
+from framework.records import Row
+from framework.registry import plugins
+from framework.reporting.cells import entry_cell
+
+RIGHT, WRONG = 0.9, 0.2
+AUDIT = ErrorRates(set="notices", right=(90, 100), wrong=(20, 100), demand="audit")
+ASKED = ErrorRates(set="questions", right=(90, 100), wrong=(20, 100))
+
+
+def answered(n: int, passed: int, **more: Any) -> list[Row]:
+    return [
+        Row(case_id=f"c{i:03}", arm="a", decision="ANSWER",
+            axes={"answer_correct": float(i < passed)}, **more)
+        for i in range(n)
+    ]  # fmt: skip
+
+
+def noticed(n: int, adverse: int, passed: int) -> list[Row]:
+    """n cases, of which so many were decided adversely, of which so many notices passed."""
+    return [
+        Row(case_id=f"c{i:03}", arm="a",
+            axes={"crr_published": float(i >= adverse or i < passed),
+                  "audited": float(i < adverse)})
+        for i in range(n)
+    ]  # fmt: skip
+
+
+def test_every_judged_column_of_every_axis_says_what_corrects_it() -> None:
+    for plugin in plugins("axis"):
+        assert plugin.cls.judged == set(plugin.cls.corrected.values()), plugin.name
+        assert set(plugin.cls.demands) <= plugin.cls.judged, plugin.name
+    assert corrected().keys() == {f"{axis}_corrected" for axis in correctable()}
+
+
+def test_a_column_that_is_1_without_a_verdict_is_corrected_in_what_was_judged() -> None:
+    """100 cases: 60 notices, of which 50 passed; 40 have none and are 1 for certain."""
+    rows = noticed(100, adverse=60, passed=50)
+    axes = axes_of_rows(rows, 7)
+    entry = corrected_axes(rows, axes, {"audit": AUDIT}, 7)["crr_published_corrected"]
+    assert axes["crr_published"]["mean"] == pytest.approx(0.9)
+    behind = 0.4 + (0.5 - 0.6 * WRONG) / (RIGHT - WRONG)
+    assert entry["mean"] == pytest.approx(behind)
+    assert 0.4 <= entry["ci_low"] < behind < entry["ci_high"] <= 1
+    # None was asked about: nothing rests on the judge.
+    nothing = noticed(20, adverse=0, passed=0)
+    assert corrected_axes(nothing, axes_of_rows(nothing, 7), {"audit": AUDIT}, 7) == {}
+
+
+def test_a_difference_in_such_a_column_is_that_of_what_was_judged() -> None:
+    a, b = noticed(100, adverse=60, passed=54), noticed(100, adverse=40, passed=20)
+    found = corrected_pair(a, b, "crr_published", AUDIT, seed=1)
+    behind = [0.4 + (0.54 - 0.6 * WRONG) / 0.7, 0.6 + (0.20 - 0.4 * WRONG) / 0.7]
+    assert found["corrected_delta"] == pytest.approx(behind[0] - behind[1])
+    assert found["corrected_low"] < found["corrected_delta"] < found["corrected_high"]
+    turned = corrected_pair(b, a, "crr_published", AUDIT, seed=1)
+    assert turned["corrected_delta"] == pytest.approx(-found["corrected_delta"])
+    assert turned["corrected_low"] == pytest.approx(-found["corrected_high"], abs=0.02)
+
+
+def test_a_part_of_the_cases_has_the_same_rates_and_its_own_n() -> None:
+    rows = answered(120, 60)
+    whole, part = (
+        with_error(some, axes_of_rows(some, 7), {ANSWERS: ASKED}, "llm", 7)
+        for some in (rows, rows[54:66])
+    )
+    one, other = whole["answer_correct_corrected"], part["answer_correct_corrected"]
+    assert one["mean"] == other["mean"] == pytest.approx((0.5 - WRONG) / 0.7)
+    assert (one["n"], other["n"]) == (120, 12)
+    assert other["ci_high"] - other["ci_low"] > 2 * (one["ci_high"] - one["ci_low"])
+    assert "judge_error" not in whole["answer_correct"]
+
+
+def test_a_number_of_an_unknown_error_says_so() -> None:
+    rows = [replace(row, axes={**row.axes, "rcs": 0.5}) for row in answered(20, 10)]
+    axes = {name: {**entry, "kind": "measured with an LLM"}
+            for name, entry in axes_of_rows(rows, 7).items()}  # fmt: skip
+    found = with_error(rows, axes, {ANSWERS: ASKED}, "llm", 7)
+    assert found["rcs"]["judge_error"] == "judge's error not known"
+    assert entry_cell(found["rcs"]).text == "0.500‡"
+    assert entry_cell(found["answer_correct"]).text == "0.500"
+    nothing = with_error(rows, axes, {}, "llm", 7)
+    assert {name for name in nothing if "judge_error" in nothing[name]} == {"rcs", "answer_correct"}
+    # A rule is the definition of the measure.
+    assert with_error(rows, axes, {}, "rule-based", 7) == axes
+
+
+def test_a_corrected_axis_stands_behind_its_own() -> None:
+    assert with_corrected(["eda", "rcs"]) == ["eda", "rcs", "rcs_corrected"]
