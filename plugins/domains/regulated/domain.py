@@ -21,6 +21,7 @@ from plugins.domains.regulated.generate import draw
 from plugins.domains.regulated.gold import amount_follows, decide_from, make_gold
 from plugins.domains.regulated.hmda import calibrated
 from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
+from plugins.domains.regulated.near_misses import NearMisses, with_near_misses
 from plugins.domains.regulated.padding import pad
 from plugins.domains.regulated.rendering import Writer
 from plugins.domains.regulated.sampled import STRATA, Sampled, sample_plan, stream
@@ -34,6 +35,7 @@ LEAST_AN_ENTRY: Final = 500
 _KEPT: Final = 256
 _CLEAN: Final = "-clean"
 _RENDERING: Final = "~"
+_LATER: Final = ("entry_every", "ambiguity")
 
 
 def _shares() -> dict[str, float]:
@@ -63,6 +65,8 @@ class RegulatedSettings(Bounded):
         drawn from its columns. Empty: from the spec's own distributions, which are assumed.
     entry_every : tokens of a history for each entry of its evidence chains (`chains`), 500 or more:
         a history of 20,000 tokens at 1,000 has 20. 0: the evidence does not grow with the length.
+    ambiguity : share of the added letters, notes, messages, memos and reports that state a near
+        miss: a guess, a past value, a figure of another matter (`near_misses`). Gold stays.
     """
 
     spec: str = "loan"
@@ -79,6 +83,7 @@ class RegulatedSettings(Bounded):
     injection: bool = True
     calibration: str = ""
     entry_every: Annotated[int, at_least(0, most=MOST_TOKENS)] = 0
+    ambiguity: Annotated[float, at_least(0, most=1)] = 0.0
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
@@ -96,9 +101,9 @@ class RegulatedSettings(Bounded):
         return self.tokens // self.entry_every if self.entry_every else 0
 
     def identity(self) -> dict[str, Any]:
-        """Every setting; of the entries only where there are some, as runs of before have none."""
+        """Every setting; of `_LATER` only those that change something: runs of before lack them."""
         own = {f.metadata.get("identity", f.name): getattr(self, f.name) for f in fields(self)}
-        return own if self.entry_every else {k: v for k, v in own.items() if k != "entry_every"}
+        return {k: v for k, v in own.items() if v or k not in _LATER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +171,7 @@ class Regulated(Domain[RegulatedSettings]):
                 self.provenance, citation=f"{self.provenance.citation}; {margins}"
             )
         self.spec = with_chains(self.spec, settings.entries)
+        self.spec = with_near_misses(self.spec, settings.ambiguity)
         if file.parent != SPECS:  # its texts are the user's
             self.provenance = replace(
                 self.provenance, licence="not stated", citation=f"the spec {file.name}"
@@ -251,9 +257,18 @@ class Regulated(Domain[RegulatedSettings]):
             first.content.tokens,
             self.settings.tokens,
             self.settings.filler_share,
+            self._near_misses(seed, index, rendering),
         )
         for draft in drafts:
             yield draft.event()
+
+    def _near_misses(self, seed: int, index: int, rendering: int) -> NearMisses | None:
+        if not self.settings.ambiguity:
+            return None
+        base = self._base(index)
+        both = (one for one in self._sampled(seed, base) if one is not None)
+        rng = stream(self.spec, seed, base, _numbered("near misses", rendering))
+        return NearMisses(self.spec, both, self.settings.ambiguity, rng)
 
     def rerendered(self, case: Case, rendering: int) -> Case:
         """The same case, the same documents of it, in other sentences and with other filler.

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from framework.text.tokens import count_tokens
+from plugins.domains.regulated.near_misses import NearMisses
 from plugins.domains.regulated.rendering import Draft, Writer
 from plugins.domains.regulated.spec import DocumentSpec
 
@@ -23,11 +24,17 @@ _RELATIONS: Final = ("cites", "cites", "supports", "supersedes")
 
 
 def pad(
-    writer: Writer, drafts: Sequence[Draft], written: int, tokens: int, filler_share: float
+    writer: Writer,
+    drafts: Sequence[Draft],
+    written: int,
+    tokens: int,
+    filler_share: float,
+    near_misses: NearMisses | None = None,
 ) -> list[Draft]:
     """All documents of a history of about `tokens` tokens, in order of arrival.
 
     `written` : the tokens that `drafts` count as; for the second of a pair, those of the first.
+    `near_misses` : what some of the added documents say that is no fact of the case.
     """
     free = max(0, tokens - written)
     references = min(round(tokens * _REFERENCES), free)
@@ -38,7 +45,7 @@ def pad(
     left = 0
     for uses, room in ((("record", "supporting"), supporting), (("filler",), filler)):
         documents = [d for use in uses for d in spec.used(use)]
-        left = _add(writer, drafts, added, documents, room + left)
+        left = _add(writer, drafts, added, documents, room + left, near_misses)
     _refer(writer, [*drafts, *added], added, references)
     return sorted((*drafts, *added), key=lambda draft: (draft.arrival, draft.order))
 
@@ -49,6 +56,7 @@ def _add(
     added: list[Draft],
     documents: Sequence[DocumentSpec],
     room: int,
+    near_misses: NearMisses | None,
 ) -> int:
     """Add documents into `added` until `room` is used; returns the tokens left over.
 
@@ -63,6 +71,9 @@ def _add(
     while room >= _LEAST:
         document = due.pop() if due else documents[int(rng.random() * len(documents))]
         draft = writer.start(f"filling/{len(added)}", document)
+        said = near_misses.sentence(draft) if near_misses else ""
+        if said and count_tokens(draft.text) + count_tokens(said) <= room:
+            draft.lines.append((said, False))
         used = writer.fill(draft, document.sentences, limit=room)
         if not draft.lines:
             break

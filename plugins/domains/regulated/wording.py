@@ -124,6 +124,10 @@ class Words:
         forms = self._spec.wording.rementions if self._held_out else REMENTIONS
         return self._revision(forms, key, dated, old=old)
 
+    def near_miss(self, forms: Sequence[str], key: str, value: Value, dated: date) -> str:
+        """A sentence with a value that could be taken for the fact's, in one of `forms`."""
+        return self._revision(forms, key, dated, value=value)
+
     def rule(self, rule: Rule, amended: date | None = None) -> str:
         """The provision: one sentence."""
         code = rule.code
