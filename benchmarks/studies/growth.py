@@ -1,17 +1,19 @@
 """What becomes of arms as histories grow, with evidence that grows and with filler alone.
 
-    python -m benchmarks.studies.growth [--into FILE#NAME]
+    python -m benchmarks.studies.growth [--domain claims] [--lengths 2000,20000]
+        [--into FILE#NAME]
 
-Runs `+experiment=longhorizon/growth` into `runs/results/growth`, or goes on with it, and writes one
-table: by the length of a history and by whether the evidence grows, how many documents a decision
-rests on, and of each arm how often the view held all that is needed and how often the decision was
-right. How many documents is counted in the cases themselves.
+Runs `+experiment=longhorizon/growth` into `runs/results/growth` (another domain than loans into
+`runs/results/growth-DOMAIN`), or goes on with it, and writes one table: by the length of a history
+and by whether the evidence grows, how many documents a decision rests on, and of each arm how often
+the view held all that is needed and how often the decision was right. How many documents is counted
+in the cases themselves.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -31,25 +33,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is not measured yet, and write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--into", help="a file with markers for the table")
+    parser.add_argument(
+        "--domain", default="loan", choices=("loan", "claims", "prior_authorization")
+    )
+    parser.add_argument(
+        "--lengths", default="", help="tokens of histories, with commas; all of the experiment's"
+    )
     asked = parser.parse_args(arguments)
-    directory = ROOT / RUNS / "growth"
+    lengths = tuple(map(int, filter(None, asked.lengths.split(","))))
+    directory = ROOT / RUNS / ("growth" if asked.domain == "loan" else f"growth-{asked.domain}")
     if not directory.exists():
-        words = ("+experiment=longhorizon/growth", "report=false")
+        words = ["+experiment=longhorizon/growth", f"domain={asked.domain}", "report=false"]
+        words += [f"domain.tokens={asked.lengths}"] if lengths else []
         call("run.py", "-m", *words, f"hydra.sweep.dir={directory}")
     elif not (directory / "sweep.json").exists():
         call("run.py", f"resume={directory}")
-    print_or_put(table(directory), asked.into)
+    print_or_put(table(directory, lengths), asked.into)
     return 0
 
 
-def table(directory: Path) -> str:
-    """The finished runs of a sweep, in Markdown, by length, entries and arm."""
+def table(directory: Path, lengths: Container[int] = ()) -> str:
+    """The finished runs of a sweep, in Markdown, by length, entries and arm.
+
+    lengths : those that are shown; all without any.
+    """
     rows = []
     for run in finished_runs([directory]):
         config = run.state.started["config"]
         settings = {key: value for key, value in config["domain"].items() if key != "plugin"}
         axes, use = run.summary["axes"], run.summary["budget_use"]
         length = RegulatedSettings(**settings)
+        if lengths and length.tokens not in lengths:
+            continue
         cells = (
             f"{length.tokens:,}",
             str(length.entries),

@@ -48,10 +48,42 @@ def test_rows_are_by_entries_then_length_then_arm(monkeypatch: pytest.MonkeyPatc
         ("| 20,000", "20", "bm25", "0.25 0.00–1.00"),
         ("| 20,000", "20", "oracle", "1.00 0.00–1.00"),
     ]
+    short = growth.table(Path("x"), (2_000,)).splitlines()
+    assert [line.split(" | ")[:2] for line in short[2:]] == [["| 2,000", "2"]]
     documents = [float(row[2]) for row in rows[2:]]
     assert documents[0] < documents[3]
     assert documents[1] < documents[2] == documents[3]
     assert documents[0] == growth.evidence(RegulatedSettings(forms="development"), 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("words", "directory", "run"),
+    [
+        ([], "growth", ["domain=loan"]),
+        (
+            ["--domain=claims", "--lengths=2000,20000"],
+            "growth-claims",
+            ["domain=claims", "domain.tokens=2000,20000"],
+        ),
+    ],
+)
+def test_a_domain_is_run_into_a_directory_of_its_own(
+    words: list[str],
+    directory: str,
+    run: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    calls: list[tuple[str, ...]] = []
+    monkeypatch.setattr(growth, "ROOT", tmp_path)
+    monkeypatch.setattr(growth, "call", lambda *given: calls.append(given))
+    monkeypatch.setattr(growth, "finished_runs", lambda paths: [])
+    assert growth.main(words) == 0
+    (given,) = calls
+    assert given[-1] == f"hydra.sweep.dir={tmp_path / growth.RUNS / directory}"
+    assert [word for word in given if word.startswith("domain")] == run
+    assert capsys.readouterr().out.startswith("| tokens |")
 
 
 def test_the_sweep_has_every_length_with_and_without_entries() -> None:
