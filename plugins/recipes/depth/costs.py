@@ -10,9 +10,7 @@ from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.store.answers import answer_records
-from plugins.recipes._cells import UNDEFINED, against, measured, of_interval, shown
-from plugins.recipes._paper_values import printed
-from plugins.recipes.depth._beside import printed_name
+from plugins.recipes._cells import measured, of_interval, shown
 from plugins.recipes.depth._cases import STAR, difference, gain, values
 from plugins.recipes.depth._knobs import (
     Sweep,
@@ -50,38 +48,6 @@ class Surface(Sweep):
                     for tokens in sorted(budgets)
                 ],
             )  # fmt: skip
-
-
-@register("recipe", "depth/table4")
-class Organisation(Sweep):
-    """Organisation sweep.
-
-    Recall by depth of one corpus under every organisation, beside the printed rows.
-    """
-
-    source = "Depth, Table 4 and Figure 12"
-    needs = needs("organisation")
-
-    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
-        table = printed("depth")["table_4"]
-        yield Text(
-            "The paper's sigma is a fraction fitted beside its table, and five of its thirteen "
-            "rows are placed by hand; here every row is measured and no sigma is claimed for an "
-            "arm."
-        )
-        rows: list[list[Cell | str]] = []
-        for arm, curve in curves_by_depth(jobs, "recall").items():
-            points = {point.x: point.measured for point in curve}
-            texts = table.row(printed_name(arm))
-            cells = (against(points.get(depth, UNDEFINED), texts.get(f"R@{depth}", ""))
-                     for depth in (1, 2, 3))  # fmt: skip
-            rows.append([arm, *cells])
-        yield Table(
-            anchor="organisation",
-            caption="Recall by depth; under each number its 95% interval and what the paper prints",
-            columns=("", "d = 1", "d = 2", "d = 3"),
-            rows=rows,
-        )
 
 
 @register("recipe", "depth/pruning")
