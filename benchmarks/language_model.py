@@ -73,6 +73,19 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         HASHED,
         "model.max_tokens=300",
     ),
+    "extraction": (
+        "domain=governance",
+        "domain.naming=explicit",
+        "domain.depth=3",
+        "domain.items=200",
+        "protocol=retrieve",
+        "budget=absolute",
+        "budget.tokens=2000",
+        "arch=bm25,typed_graph_pruned",
+        "extractor=rules,model",
+        "extractor.candidates=4",
+        HASHED,
+    ),
     **{
         f"answers_{domain}": (
             f"domain={domain}",
@@ -94,7 +107,7 @@ FURTHER_CASES: Final = 4
 ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
 TASKS: Final = 10
-"""Of sessions."""
+"""Of sessions, and of one corpus whose documents it reads for edges."""
 OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/resolution": ["Turns to"],
     "sessions/table14": ["Mean tokens"],
@@ -138,7 +151,7 @@ def further(args: argparse.Namespace) -> int:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
     for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
         answers = sweep_name.startswith("answers_")
-        own = {"sessions": TASKS}.get(sweep_name, FURTHER_CASES)
+        own = TASKS if sweep_name in ("sessions", "extraction") else FURTHER_CASES
         cases = args.cases or (ANSWERED_CASES if answers else own)
         words = [f"n_cases={cases}", *FURTHER[sweep_name]]
         if sweep_name in NEED_FILES:
@@ -211,24 +224,59 @@ def table(directory: Path) -> str:
     """What the runs of a sweep show of the model, by arm, in Markdown."""
     runs = [read_run(path.parent) for path in sorted(directory.glob(f"*/{ANSWERS}"))]
     first = runs[0].summary
-    said = first["run"]["answered_by"]
+    said = next((name for run in runs if (name := run.summary["run"]["answered_by"])), "")
     n = first["run"]["n_cases"]
     under = f"{first['run']['domain']}, budget {first['run']['budget']}"
-    caption = f"**{under}, {n} cases, {said}**"
+    caption = f"**{under}, {n} cases{said and f', {said}'}**"
     if str(first["run"]["protocol"]).startswith("sessions"):
         tables = table_of_sweep(directory.absolute(), dict(OF_SESSIONS))  # it runs elsewhere
         return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
+    if any(run.summary.get("extraction") for run in runs):
+        return f"{caption}\n\n{_extraction(runs)}"
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
         "calibration error (by chance)", "seconds a call",
     )  # fmt: skip
-    lines = [columns, ("---",) * len(columns)]
-    for run in sorted(runs, key=lambda run: _place(_arm(run.summary))):
-        lines.append(_line(run))
-    body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    body = _table(columns, map(_line, sorted(runs, key=lambda run: _place(_arm(run.summary)))))
     below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
     return f"{caption}\n\n{body}\n\n{below}"
+
+
+def _extraction(runs: Sequence[FinishedRun]) -> str:
+    """What an extractor found, by kind and relation, and what of gold its arm then shows."""
+    lines = []
+    for run in sorted(runs, key=lambda run: str(run.summary["run"]["arch"])):
+        summary = run.summary
+        asked = summary["ledger"].get("ingest", {})
+        kept = entry_cell(summary["axes"]["p_ret"])
+        lines.append([
+            str(summary["run"]["arch"]), kept.brief or kept.text,
+            *(str(asked.get(name, 0)) for name in ("calls", "unreadable")),
+            f"{asked['seconds'] / asked['calls']:.0f}" if asked.get("calls") else "–",
+        ])  # fmt: skip
+    arms = ("arm", "p_ret", "documents asked about", "unreadable", "seconds a call")
+    edges = ("relation or kind", "given", "found", "right", "precision", "recall")
+    parts = [_table(arms, lines)]
+    for run in runs:
+        if found := run.summary.get("extraction"):
+            counts = [
+                [type_, *(f"{c[side]:,}" for side in ("given", "found", "right")),
+                 _two_digits(c["precision"]), _two_digits(c["recall"])]
+                for types in found.values()
+                for type_, c in types.items()
+            ]  # fmt: skip
+            parts.append(f"*{run.summary['run']['arch']}*\n\n{_table(edges, counts)}")
+    return "\n\n".join(parts)
+
+
+def _two_digits(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}"
+
+
+def _table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    cells = [columns, ("---",) * len(columns), *lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def _not_asked(runs: Sequence[FinishedRun]) -> Iterator[str]:

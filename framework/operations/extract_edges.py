@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
@@ -70,6 +70,15 @@ class ExtractEdges(PromptedOperation[ExtractEdgesRequest, ExtractEdgesResponse])
             "relations": ", ".join(f'"{relation}"' for relation in get_args(Relation)),
             "kinds": " or ".join(f'"{kind}"' for kind in get_args(Kind)),
         }
+
+    def schema(self, request: ExtractEdgesRequest) -> Mapping[str, Any] | None:
+        """The files' form, held to the candidates' numbers."""
+        schema: Any = super().schema(request)
+        links = schema["properties"]["links"]
+        number, most = links["items"]["properties"]["number"], len(request.candidates)
+        number["minimum"], number["maximum"] = 1, max(1, most)
+        links["maxItems"] = links["maxItems"] if most else 0
+        return schema  # type: ignore[no-any-return]
 
     def parse(self, text: str, request: ExtractEdgesRequest) -> ExtractEdgesResponse:
         found = super().parse(text, request)

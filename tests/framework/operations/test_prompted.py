@@ -19,6 +19,7 @@ from framework.operations.author_candidate import AuthorCandidate
 from framework.operations.decide import Decide
 from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
+from framework.operations.extract_edges import Candidate, ExtractEdges, ExtractEdgesRequest
 from framework.operations.project import Project, ProjectRequest
 from framework.operations.prompted import NO_SET, SETS, SHIPPED, PromptedOperation, PromptSet, load
 from framework.operations.summarize import Summarize, SummarizeRequest
@@ -74,6 +75,7 @@ def strict(schema: Any) -> None:
 HANG_ON_THE_REQUEST = (
     "author_candidate",
     "decide",
+    "extract_edges",
     "project",
     "propose_edit",
     "summarize",
@@ -100,6 +102,13 @@ def test_schemas_that_hang_on_the_request_are_strict() -> None:
         "UNDETERMINED",
     ]
     assert list(decide["properties"]["facts"]["properties"]) == [f.key for f in LOAN.fields]
+    for n in (0, 3):
+        candidates = tuple(Candidate(name=f"c{i}", text="t") for i in range(n))
+        links: Any = ExtractEdges().schema(ExtractEdgesRequest(document="d", candidates=candidates))
+        strict(links)
+        number = links["properties"]["links"]["items"]["properties"]["number"]
+        assert (number["minimum"], number["maximum"]) == (1, max(n, 1))
+        assert links["properties"]["links"]["maxItems"] == (32 if n else 0)
     request = SynthesizeSchemaRequest(
         store=SynthesizeSchemaResponse(), chunks=("c",), fields=LOAN.fields, limit_tokens=9
     )
