@@ -13,16 +13,17 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from benchmarks._locomo import sample
 from framework.analysis.evidence import Group, Job, printed_names
 from framework.analysis.verdict import suspects
 from framework.contracts import Arch, ArchContext
@@ -63,23 +64,30 @@ class Setting:
 
 
 _GOVERNANCE: Final = ("domain=governance", "domain.depths=[1,2,3,4]")
-_CHATS: Final = ("domain=longmemeval", "n_cases=null")
-_LOCOMO: Final = "locomo/locomo_first5.json"
+_LOCOMO: Final = ("domain=locomo", "n_cases=null", "domain.unknown_file=true")
+_CONVERSATIONS: Final = "locomo/locomo_first5.json"
+_SESSIONS: Final = 3
+_QUESTIONS: Final = 9
+"""Of the first conversation, where a system asks a model at every write."""
 SETTINGS: Final = (
     Setting(
         name="governance",
         overrides=(*_GOVERNANCE, "domain.tasks_per_history=5", "n_cases=60"),
     ),
     Setting(name="loan", overrides=("domain=loan", "n_cases=60")),
-    Setting(name="longmemeval", overrides=_CHATS, file="longmemeval/snapshot.json"),
-    Setting(name="locomo", overrides=_CHATS, file=_LOCOMO),
+    Setting(
+        name="longmemeval",
+        overrides=("domain=longmemeval", "n_cases=null"),
+        file="longmemeval/snapshot.json",
+    ),
+    Setting(name="locomo", overrides=_LOCOMO, file=_CONVERSATIONS),
     Setting(
         name="governance_60_records",
-        overrides=(*_GOVERNANCE, "domain.items=60", "n_cases=10"),
+        overrides=(*_GOVERNANCE, "domain.items=60", "domain.tasks_per_history=3", "n_cases=3"),
         small=True,
     ),
     Setting(name="loan_2", overrides=("domain=loan", "n_cases=2"), small=True),
-    Setting(name="locomo_3_sessions", overrides=_CHATS, file=_LOCOMO, small=True),
+    Setting(name="locomo_3_sessions", overrides=_LOCOMO, file=_CONVERSATIONS, small=True),
 )
 
 
@@ -106,6 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--systems", help="these alone, with commas")
     parser.add_argument("--recorded", action="store_true", help="where a recording was begun")
     parser.add_argument("--model", default="model=local", help="of systems that ask one")
+    parser.add_argument(
+        "--data", type=Path, default=DATA, metavar="DIR", help="where the published files are"
+    )
     parser.add_argument("--keep", action="store_true", help="record what is measured here")
     parser.add_argument("--into", metavar="PATH", help="write the tables there")
     args = parser.parse_args(arguments)
@@ -120,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts, differ = list[str](), list[str]()
     for setting in (one for one in SETTINGS if one.name in chosen):
         asked = [s for s in systems if s.asks == setting.small and not missing(s, setting, args)]
-        words = cases_of(setting, runs)
+        words = cases_of(setting, args.data, runs)
         if words is None:
             parts.append(f"`{setting.name}` is not run: {setting.file} is not here.")
         if words is None or (setting.small and not asked):
@@ -208,20 +219,43 @@ def _recorded(folder: Path) -> bool:
     return any(file.stat().st_size for file in folder.rglob("*.jsonl.gz"))
 
 
-def cases_of(setting: Setting, runs: Path) -> tuple[str, ...] | None:
-    """The overrides that choose a setting's cases; None where its data are not here."""
+def cases_of(setting: Setting, data: Path, runs: Path) -> tuple[str, ...] | None:
+    """The overrides that choose a setting's cases; None where its data are not in `data`."""
     if not setting.file:
         return setting.overrides
-    path = DATA / setting.file
+    path = data / setting.file
     if not path.is_file():
         return None
-    if setting.file == _LOCOMO:
-        sessions, questions = (3, 9) if setting.small else (None, 30)
-        text = sample(path, sessions=sessions, questions=questions)
+    if setting.file == _CONVERSATIONS:
+        text = first_conversation(path, small=setting.small)
         path = runs / f"{setting.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return (*setting.overrides, f"domain.path={path.resolve()}")
+
+
+def first_conversation(path: Path, *, small: bool) -> str:
+    """The first conversation of a file of LoCoMo's, in the publisher's form.
+
+    small : its first sessions alone, and the first questions whose evidence is in them.
+    """
+    whole = json.loads(path.read_text(encoding="utf-8"))[0]
+    if small:
+        said = whole["conversation"]
+        dropped = {f"session_{n}" for n in range(_SESSIONS + 1, 1000)}
+        whole["conversation"] = {
+            name: value
+            for name, value in said.items()
+            if name.removesuffix("_date_time") not in dropped
+        }
+        fitting = (
+            one
+            for one in whole["qa"]
+            if (numbers := re.findall(r"D:?(\d+):", " ".join(one["evidence"])))
+            and max(map(int, numbers)) <= _SESSIONS
+        )
+        whole["qa"] = list(islice(fitting, _QUESTIONS))
+    return json.dumps([whole])
 
 
 def measure(

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import memories
-from benchmarks._locomo import sample
+from framework.engine.compose import compose_plan, composer
+from framework.engine.prepare import open_domain
 from framework.rows import measured
 from framework.store.directory import read_run
 from framework.text.canonical import digest
@@ -81,30 +82,48 @@ def test_a_file_that_was_only_begun_is_no_recording(
     assert not memories.missing(system, setting, replay)
 
 
-def test_a_conversation_of_locomo_is_in_the_form_of_longmemeval(tmp_path: Path) -> None:
-    turns = [("D1:1", "Ann", "I moved."), ("D1:2", "Bob", "When?"), ("D2:1", "Ann", "In May.")]
-    said = [{"dia_id": d, "speaker": who, "text": text} for d, who, text in turns]
-    asked = [
-        {"question": "When did Ann move?", "answer": "May", "evidence": ["D2:1"], "category": 2},
-        {"question": "Who moved?", "answer": "Ann", "evidence": ["D1:1"], "category": 4},
-        {"question": "Why?", "evidence": ["D1:1"], "category": 5},
-    ]
-    conversation = {
-        "speaker_a": "Ann",
-        "speaker_b": "Bob",
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": said[:2],
-        "session_2_date_time": "2:00 pm on 11 June, 2023",
-        "session_2": said[2:],
+def test_the_first_conversation_and_of_a_small_setting_its_first_sessions(tmp_path: Path) -> None:
+    turn = {"speaker": "Ann", "text": "I went to Oslo."}
+    sessions = {
+        f"session_{n}{end}": value
+        for n in range(1, 13)
+        for end, value in (
+            ("", [{**turn, "dia_id": f"D{n}:1"}]),
+            ("_date_time", f"1:56 pm on {n} May, 2023"),
+        )
     }
-    file = tmp_path / "locomo.json"
-    file.write_text(json.dumps([{"conversation": conversation, "qa": asked}]))
-    both = json.loads(sample(file, sessions=None, questions=30))
-    assert [one["question_type"] for one in both] == ["temporal-reasoning", "single-session-user"]
-    assert both[0]["answer_session_ids"] == ["session_2"]
-    assert both[0]["sessions"][0]["date"] == "2023/05/08"
-    assert [turn["role"] for turn in both[0]["sessions"][0]["turns"]] == ["user", "assistant"]
-    marked = [t["content"] for s in both[0]["sessions"] for t in s["turns"] if t["has_answer"]]
-    assert marked == ["Ann: In May."]
-    (first,) = json.loads(sample(file, sessions=1, questions=30))
-    assert first["question"] == "Who moved?", "of the first session alone"
+    asked = [
+        {"question": f"Where? {n}", "answer": "Oslo", "evidence": evidence, "category": 4}
+        for n, evidence in enumerate([["D1:1"], ["D12:1"], ["D2:1; D4:1"], ["D3:1", "D2:1"], []])
+    ]
+    first = {
+        "sample_id": "one",
+        "conversation": {"speaker_a": "Ann", "speaker_b": "Bo", **sessions},
+        "qa": asked,
+    }
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps([first, {"sample_id": "another"}]))
+    assert json.loads(memories.first_conversation(file, small=False)) == [first]
+    (small,) = json.loads(memories.first_conversation(file, small=True))
+    assert [one["question"] for one in small["qa"]] == ["Where? 0", "Where? 3"]
+    assert sorted(name for name in small["conversation"] if "session" in name) == sorted(
+        name for n in (1, 2, 3) for name in (f"session_{n}", f"session_{n}_date_time")
+    )
+
+
+@pytest.mark.parametrize("setting", memories.SETTINGS, ids=lambda setting: setting.name)
+def test_the_cases_of_a_setting_open(
+    setting: memories.Setting, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    data: Path = request.getfixturevalue("data_dir") if setting.file else tmp_path
+    words = memories.cases_of(setting, data, tmp_path)
+    assert words is not None
+    with composer():
+        plan = compose_plan(list(words))
+    domain = open_domain(plan)
+    cases = list(domain.cases(plan.top.n_cases, plan.top.seed))
+    histories = {case.history_id for case in cases}
+    if setting.small:  # a system of these asks a model at every write
+        assert sum(len(list(domain.history(one))) for one in histories) <= 400
+    else:
+        assert len(cases) >= 12
