@@ -31,9 +31,10 @@ from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
 from framework.records import EMPTY, Row
 from framework.reporting.cells import entry_cell
-from framework.reporting.format import declared_inputs
+from framework.reporting.format import declared_inputs, short_limits
 from framework.reporting.markdown import put_between_markers
 from framework.rows import measured
+from framework.statistics.paired import compare
 from framework.store.directory import ANSWERS, read_run
 from framework.text.canonical import digest
 
@@ -44,6 +45,14 @@ DATA: Final = ROOT.parent / "shared" / "data"
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "full_context", "oracle")
 LIKE: Final = ("consolidate", "paged", "linked_notes", "graph_ppr", "raptor")
 """Arms of ours in the manner of published systems."""
+NEAREST: Final = {
+    "autogen_chroma": "dense",
+    "langmem": "dense",
+    "mcp_memory_service": "dense",
+    "mem0_raw": "dense",
+    "reme": "bm25",
+}
+"""By system the arm of ours that ranks the same texts by the same mechanism, and by it alone."""
 BUDGETS: Final = ("tight", "moderate", "loose")
 HEAD: Final = 6
 """Cases, from the first, whose rows are recorded apart: as many as a test runs again."""
@@ -119,6 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--keep", action="store_true", help="record what is measured here")
     parser.add_argument("--into", metavar="PATH", help="write the tables there")
+    parser.add_argument("--near", metavar="PATH", help="and paired differences from ours there")
     args = parser.parse_args(arguments)
     runs = Path("runs") / ("memories_replayed" if args.replay else "memories")
     if args.replay:
@@ -128,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.systems:
         systems = [one for one in systems if one.name in args.systems.split(",")]
     chosen = args.settings.split(",") if args.settings else [one.name for one in SETTINGS]
-    parts, differ = list[str](), list[str]()
+    parts, differ, near = list[str](), list[str](), list[str]()
     for setting in (one for one in SETTINGS if one.name in chosen):
         asked = [s for s in systems if s.asks == setting.small and not missing(s, setting, args)]
         words = cases_of(setting, args.data, runs)
@@ -148,6 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept.setdefault(setting.name, {}).update(found)
         parts.append(table(setting, jobs, asked, found))
         print(parts[-1], end="\n\n", flush=True)
+        near += differences(setting, jobs)
     if args.keep and not args.replay:
         now = {**_rows(), **{name: kept[name] for name in chosen if name in kept}}
         ROWS.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
@@ -157,6 +168,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(parts[-1])
     if args.into:
         put_between_markers(args.into, "\n\n".join(parts))
+    if args.near:
+        put_between_markers(args.near, "\n".join([*_near_head(), *near]))
     for line in differ:
         print(f"not as recorded: {line}", file=sys.stderr)
     return int(bool(differ))
@@ -399,6 +412,39 @@ def table(
     histories = len({row.history_id for row in jobs[0].rows})
     caption = f"**{setting.name}: {n} cases on {histories} histories; budgets in tokens: {size}**"
     return f"{caption}\n\n{body}"
+
+
+def _near_head() -> list[str]:
+    head = ["cases", "system", "ours", *(f"difference, {budget}" for budget in BUDGETS)]
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head))]
+
+
+def differences(setting: Setting, jobs: Sequence[Job]) -> list[str]:
+    """The lines of a setting: each system's retention less that of ours (`NEAREST`), by case."""
+    named = {(job.arm.partition("(")[0], job.budget): job for job in jobs}
+    lines = []
+    for system, ours in NEAREST.items():
+        both = [(named.get((system, b)), named.get((ours, b))) for b in BUDGETS]
+        if any(theirs is not None for theirs, _ in both):
+            cells = [_difference(*pair) for pair in both]
+            lines.append(f"| {' | '.join([setting.name, system, ours, *cells])} |")
+    return lines
+
+
+def _difference(theirs: Job | None, ours: Job | None) -> str:
+    """The mean paired difference with its interval, and how many of the cases differ."""
+    if theirs is None or ours is None:
+        return "–"
+    a = theirs.means.column(theirs.budget, theirs.arm, "p_ret")
+    b = ours.means.column(ours.budget, ours.arm, "p_ret")
+    seed = int(ours.summary["run"]["seed"])
+    found = compare(a, b, ours.means.clusters, seed=seed, names=[theirs.arm, ours.arm])
+    differ = sum(value != b[case] for case, value in a.items())
+    if found.delta is None:
+        return "–"
+    low, high = found.interval.low, found.interval.high
+    between = "" if low is None or high is None else " " + " to ".join(short_limits(low, high, "+"))
+    return f"{found.delta:+.2f}{between} ({differ} of {found.n} differ)"
 
 
 def _place(arm: str) -> int:

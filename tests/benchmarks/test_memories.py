@@ -6,6 +6,8 @@ import argparse
 import hashlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from benchmarks import memories
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import open_domain
 from framework.rows import measured
+from framework.statistics.comparison import CaseMeans
 from framework.store.directory import read_run
 from framework.text.canonical import digest
 from tests.launching import run
@@ -65,6 +68,30 @@ def test_a_row_that_is_not_as_recorded_is_told() -> None:
     recorded = {"x": {"rows": {"tight": "a", "loose": "other"}}}
     assert memories.differing(found, recorded) == ["x, loose", "y, tight"]
     assert memories.differing(found, found) == []
+
+
+def test_a_system_is_set_beside_the_arm_of_ours_by_the_same_cases() -> None:
+    def job(arm: str, values: str) -> Any:
+        cases = {f"c{n}": float(value) for n, value in enumerate(values)}
+        means = CaseMeans(
+            values={("loose", arm): {"p_ret": cases}},
+            cases={("loose", arm): sorted(cases)},
+            clusters=dict.fromkeys(cases),
+        )
+        summary = {"run": {"seed": 7}}
+        return SimpleNamespace(arm=arm, budget="loose", means=means, summary=summary)
+
+    jobs = [job("dense(lexical)", "1100110011"), job("reme", "1111"), job("bm25", "1111")]
+    setting = memories.SETTINGS[0]
+    (line,) = memories.differences(setting, jobs)
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[:5] == ["governance", "reme", "bm25", "–", "–"]
+    assert cells[5].startswith("+0.00")
+    assert cells[5].endswith("(0 of 4 differ)")
+    jobs.append(job("mem0_raw(lexical)", "1000000011"))
+    line, _ = memories.differences(setting, jobs)
+    assert "| -0.30 " in line
+    assert "(3 of 10 differ)" in line
 
 
 def test_a_file_that_was_only_begun_is_no_recording(
