@@ -127,8 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--data", type=Path, default=DATA, metavar="DIR", help="where the published files are"
     )
     parser.add_argument("--keep", action="store_true", help="record what is measured here")
-    parser.add_argument("--into", metavar="PATH", help="write the tables there")
-    parser.add_argument("--near", metavar="PATH", help="and paired differences from ours there")
+    parser.add_argument(
+        "--into",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write the tables there; to PATH#near, the paired differences from ours",
+    )
     args = parser.parse_args(arguments)
     runs = Path("runs") / ("memories_replayed" if args.replay else "memories")
     if args.replay:
@@ -166,10 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if left:
         parts.append("\n".join(["Not run:", "", *left]))
         print(parts[-1])
-    if args.into:
-        put_between_markers(args.into, "\n\n".join(parts))
-    if args.near:
-        put_between_markers(args.near, "\n".join([*_near_head(), *near]))
+    for place in args.into:
+        text = "\n".join([*_near_head(), *near]) if place.endswith("#near") else "\n\n".join(parts)
+        put_between_markers(place, text)
     for line in differ:
         print(f"not as recorded: {line}", file=sys.stderr)
     return int(bool(differ))

@@ -29,10 +29,19 @@ GENERATED = {
 }
 FIELDS = {
     *("description", "reference", "source", "licence", "task type", "category", "modality"),
-    *("language", "date range", "domain of text", "annotation", "sample creation", "cases"),
+    *(
+        "language",
+        "dialect",
+        "splits",
+        "date range",
+        "domain of text",
+        "annotation",
+        "sample creation",
+        "cases",
+    ),
     *("tokens", "main score", "leak tests", "known errors", "what n can't tell apart"),
 }
-"""Those of mteb's task metadata, dialect and splits aside, and what a reader of a figure needs."""
+"""Those of mteb's task metadata, and what a reader of a figure needs."""
 
 
 @cache
