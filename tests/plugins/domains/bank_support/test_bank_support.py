@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
@@ -373,3 +375,29 @@ def test_no_scenario_names_what_it_requires(data_dir: Path) -> None:
         tools = {a.name for a in parsed(case.gold.answer) or () if a.name[-4:].isdigit()}
         named += any(name in query for name in tools)
     assert named == 1
+
+
+@pytest.mark.parametrize(
+    ("own_cluster", "recall", "ndcg"), [(True, 0.0922, 0.2439), (False, 0.0922, 0.2130)]
+)
+def test_what_popularity_alone_earns(
+    own_cluster: bool, recall: float, ndcg: float, data_dir: Path
+) -> None:
+    """What other tasks require most often first, ties in the file's order: recall@5 and nDCG@10."""
+    domain = published(data_dir)
+    cases = list(domain.cases(None, 0))
+    documents = [event.id for event in domain.history(HISTORY)]
+    recalls, gains = list[float](), list[float]()
+    for case in cases:
+        others = (
+            o for o in cases if o.id != case.id and (own_cluster or o.cluster != case.cluster)
+        )
+        count = Counter(i for other in others for i in other.gold.evidence)
+        ranked = sorted(documents, key=lambda i: -count[i])
+        gold = set(case.gold.evidence)
+        recalls.append(len(gold.intersection(ranked[:5])) / len(gold))
+        discounts = [1 / math.log2(place + 2) for place in range(10)]
+        gain = sum(d for d, i in zip(discounts, ranked, strict=False) if i in gold)
+        gains.append(gain / sum(discounts[: len(gold)]))
+    assert sum(recalls) / len(cases) == pytest.approx(recall, abs=5e-5)
+    assert sum(gains) / len(cases) == pytest.approx(ndcg, abs=5e-5)
