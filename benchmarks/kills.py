@@ -5,8 +5,8 @@
 The systems are one in sh, one in Python whose searches are counted in a file as paid, and
 `server_memory`, or a toy in its place where that is not installed. A run is killed (SIGKILL) again
 and again until it is done. Then no row may be lost or doubled; what was answered may not have been
-paid for again, but for what was under way at the moment of a kill; where the system is declared
-deterministic, the rows are those of an undisturbed run.
+paid for again, but for what was under way at the moment of a kill; no view may be over the budget;
+where the system is declared deterministic, the rows are those of an undisturbed run.
 """
 
 from __future__ import annotations
@@ -166,6 +166,11 @@ def _problems(
     if deterministic and digest(rows) != digest(wanted[name]):
         found.append("other rows than undisturbed")
     found += [f"{row['case_id']}: {row['error']}" for row in rows if row["error"]]
+    found += [
+        f"{row['case_id']}: a view of {row['view_tokens']} tokens under {row['budget_tokens']}"
+        for row in rows
+        if row["view_tokens"] > row["budget_tokens"]
+    ]
     return [str(one) for one in found]
 
 
