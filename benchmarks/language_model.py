@@ -30,6 +30,7 @@ from framework.reporting.markdown import put_between_markers
 from framework.statistics.intervals import mean_interval
 from framework.store.answers import answer_records
 from framework.store.directory import ANSWERS, FinishedRun, read_run
+from plugins.models.local.model import PACKAGED
 from plugins.sections.confidence import reliability_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -232,7 +233,7 @@ def table(directory: Path) -> str:
         tables = table_of_sweep(directory.absolute(), dict(OF_SESSIONS))  # it runs elsewhere
         return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
     if any(run.summary.get("extraction") for run in runs):
-        return f"{caption}\n\n{_extraction(runs)}"
+        return f"**{under}, {n} cases, edges by {PACKAGED.described}**\n\n{_extraction(runs)}"
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
