@@ -35,7 +35,7 @@ class Rate(Sweep):
     """Recall against the bits that a memory keeps a decision."""
 
     source = "Depth, Theorem 5"
-    needs = needs("corpus_size")
+    needs = needs("rate")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         by_place = placed(jobs, _KEY)

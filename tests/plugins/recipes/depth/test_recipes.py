@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy import stats
 
 import run as command
@@ -26,6 +28,7 @@ from tests.launching import framework
 from tests.plugins.recipes.depth.views import VIEWS
 from tests.plugins.recipes.pages import Printed, at, depth, mean, near, tables, values
 
+EXPERIMENTS = Path(__file__).resolve().parents[4] / "conf" / "experiment" / "depth"
 CORPUS = (
     *("domain.items=400", "domain.query=ticket", "domain.naming=explicit"),
     "domain.forms=development",
@@ -37,7 +40,8 @@ SMALL = ("n_cases=6", *CORPUS, "report=false")
 
 SWEEPS = {
     "phase": ("domain.rho=0.5,0.9", "arch=bm25,typed_graph", "n_cases=8"),
-    "corpus_size": ("domain.items=300,400", "arch=bm25,oldest_first"),
+    "corpus_size": ("domain.items=300,400", "arch=bm25,typed_graph"),
+    "rate": ("domain.items=300,400", "arch=none,oldest_first,oracle"),
     "distractors": ("domain.distractors=0,8", "arch=bm25,typed_graph"),
     "supersession": ("domain.versions=1,2", "arch=typed_graph"),
     "scatter": ("domain.scatter=1,2", "arch=typed_graph"),
@@ -54,7 +58,7 @@ SWEEPS = {
     "capture": ("domain.capture=linked,raw", "extractor=none,rules", "arch=typed_graph_pruned"),
     "capture_noise": (
         "domain.capture_noise={missing:0},{missing:0.5},{wrong:0.5}",
-        "arch=none,typed_graph",
+        "arch=none,typed_graph_pruned",
         "prereg=none",
         "seed=7",
         "n_cases=12",
@@ -222,7 +226,7 @@ def rate(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
         near(float(row[3]), bits / items)
         assert row[2] == f"{bits / (sum(map(len, views)) / len(views)):,.0f}"
         near(float(row[5].split()[0]), mean(job, "recall"), 3)
-        # About 24,000 bits over 300 or 400 records are far more than 7.66 a record.
+        # About 8,000 bits over 300 or 400 records are far more than 7.66 a record.
         assert row[4] == "1.000"
         assert row[6] == "not bounded"
     assert "H is 7.66 bits here, of the 231 values" in text
@@ -473,7 +477,7 @@ def doses(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     for axis in ("recall", "compliance"):
         for kind in ("missing", "wrong"):
             table = pages[f"{axis} by share {kind}"]
-            for arm in ("none", "typed_graph"):
+            for arm in ("none", "typed_graph_pruned"):
                 found = {
                     dose: mean(job, axis)
                     for job in jobs
@@ -513,7 +517,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/hitting_time": ("crossover", hitting_time),
     "depth/fragments": ("scatter", fragments),
     "depth/regret": ("intervention", regret),
-    "depth/rate": ("corpus_size", rate),
+    "depth/rate": ("rate", rate),
     "depth/F035": ("crossover", decay),
     "depth/F036": ("phase", phase),
     "depth/F040": ("distractors", look_alikes),
@@ -586,6 +590,19 @@ def test_every_recipe_is_checked_on_its_experiment() -> None:
     assert CHECKS.keys() == depth_recipes.keys()
     for name, (experiment, _) in CHECKS.items():
         assert depth_recipes[name].needs.endswith(f"+experiment=depth/{experiment}")
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_what_a_recipe_is_checked_on_is_a_part_of_its_experiment(name: str) -> None:
+    """A page of arms that its experiment does not run could not be made as `needs` says."""
+    shipped = yaml.safe_load((EXPERIMENTS / f"{name}.yaml").read_text())
+    varied = shipped["hydra"]["sweeper"]["params"]
+    for word in SWEEPS[name]:
+        key, _, value = word.partition("=")
+        if key == "arch":
+            assert set(value.split(",")) <= set(re.split(r",\s*", varied["arch"].strip())), word
+        elif "," in value and not value.startswith("{"):
+            assert key in varied, word
 
 
 @pytest.mark.slow
