@@ -21,7 +21,7 @@ def lists_of(steps: Steps) -> dict[str, str]:
     }
 
 
-def _of_row(entry: Entry) -> dict[str, list[str]]:
+def of_row(entry: Entry) -> dict[str, list[str]]:
     """The names of a row's steps: of the authors' rows, and of sweeps here, theirs included."""
     pages = [(recipe, kind) for recipe in entry.by for kind in kinds_of(recipe)]
     sweeps_of = sources_of(entry) if entry.by or entry.report else []
@@ -35,7 +35,7 @@ def _run_counts(rows: Sequence[tuple[str, Entry]], steps: Steps) -> Iterator[str
     yield "|  | rows | ran | in part | failed | not run | no command makes them |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for kind, called in (("recorded", "of the authors' rows"), ("measured", "of sweeps here")):
-        states = [together(steps.of_names(_of_row(entry)[kind])) for _, entry in rows]
+        states = [together(steps.of_names(of_row(entry)[kind])) for _, entry in rows]
         counts = [states.count(state) for state in ("ran", "failed", "not run", "–")]
         ran, failed, waiting, nothing = counts
         part = len(states) - sum(counts)
@@ -62,7 +62,7 @@ def _run_rows(rows: Sequence[tuple[str, Entry]], steps: Steps) -> Iterator[str]:
     )
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for paper, entry in rows:
-        names = _of_row(entry)
+        names = of_row(entry)
         found = {kind: steps.of_names(own) for kind, own in names.items()}
         every = [step for own in found.values() for step in own]
         ran = sorted((s for s in every if s.state == "ran"), key=lambda step: step.made)

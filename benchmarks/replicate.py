@@ -1,4 +1,4 @@
-"""Run every sweep behind the papers' tables and figures, then every recipe; resumable, a night.
+"""Run every sweep behind the papers' tables and figures, then every recipe; resumable.
 
     make papers [ARGS="SOURCE ... --rows CSV --loops DIR --hotpotqa FILE --cases N --write"]
 

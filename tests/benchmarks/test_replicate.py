@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import paper_sources, replicate
-from benchmarks.paper_runs import lists_of
+from benchmarks.paper_runs import lists_of, of_row
 from benchmarks.paper_sources import APART, TAKES, Given, Source
 from benchmarks.paper_steps import Step, Steps, commit_of, together
 from benchmarks.replicate import PAGES, RUNS, STEPS
@@ -197,6 +197,15 @@ def test_the_page_has_the_lists_of_what_is_recorded() -> None:
     page = ROOT / "docs" / "results" / "papers.md"
     for name, text in lists_of(Steps.of(RECORD)).items():
         assert between_markers(f"{page}#{name}") == text, name
+
+
+def test_every_row_that_a_command_makes_was_made_by_it() -> None:
+    """A recipe that can't be made of the sweep that it names failed there."""
+    steps = Steps.of(RECORD)
+    for entry in paper_sources.entries():
+        for kind, names in of_row(entry).items():
+            assert together(steps.of_names(names)) in ("ran", "–"), (entry.number, kind)
+    assert {step.state for step in steps.of_names(paper_sources.sources(EVERYTHING))} == {"ran"}
 
 
 def test_a_directory_that_nothing_recorded_is_not_taken_for_a_run(
