@@ -43,7 +43,7 @@ def with_error(
     """
     made = corrected_axes(rows, axes, known, seed) if known else {}
     if not known and judge_kind == "rule-based":
-        return {**axes}
+        return {axis: {**entry} for axis, entry in axes.items()}
     meta, told = axis_meta(), {corrected()[name] for name in made}
     flags = {
         axis: {"judge_error": NOT_KNOWN}

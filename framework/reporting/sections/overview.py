@@ -170,7 +170,7 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
     jobs = [job for arm in group.arms if (job := group.job(arm, budget)) is not None]
     companions = {axis: name for name, axis in balanced().items()}
     named = (n for axis in group.headline for n in (*with_corrected([axis]), companions.get(axis)))
-    axes = [name for name in named if any(name in job.summary["axes"] for job in jobs)]
+    axes = [n for n in named if n and any(n in job.summary["axes"] for job in jobs)]
     run, rooms = group.run, [job.summary["budget_use"] for job in jobs]
     tokens = next((room.get("budget_tokens") for room in rooms if not room.get("unbudgeted")), None)
     asked = f", reader {run['reader']}, model {run['model']} ({run['model_kind']})"
