@@ -61,7 +61,7 @@ MISTAKES = {
     "data that are not JSON": (["domain.path=broken.json"], ["broken.json:3: not JSON"]),
     "a bad record": (["domain.path=bad.json"], ["bad.json: question 2", "question: text expected"]),
     "an empty domain": (["domain.path=empty.json"], ["empty.json: no questions"]),
-    "a budget too small": (["budget=absolute", "budget.tokens=1"], ["budget", "1 tokens", "event"]),
+    "a budget too small": (["budget=absolute", "budget.tokens=1"], ["budget", "1 token,", "event"]),
     "an unknown baseline": (["gate.baseline=bm52"], ["gate.baseline: 'bm52'", "'bm25'"]),
     "a baseline that is no run": (["gate.baseline=./x"], ["gate.baseline: './x' is neither"]),
     "an axis that is nowhere": (["gate.axes=[mmr]"], ["gate.axes: no axis 'mmr'", "'mrr'"]),

@@ -14,6 +14,7 @@ from framework.config import Plan, stored_plan
 from framework.errors import UserError
 from framework.records import Row
 from framework.store.directory import FinishedRun, data_differ
+from framework.text.counting import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,10 @@ def _on_shared_cases(
     return (
         [_narrowed(run.summary, own, len(shared)) for run, own in zip(runs, kept, strict=True)],
         list(kept),
-        [f"means and pairs are over the {len(shared)} cases that all runs have; left out: {left}"],
+        [
+            f"means and pairs are over the {counted(len(shared), 'case')} that all runs have; "
+            f"left out: {left}"
+        ],
     )
 
 

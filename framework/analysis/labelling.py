@@ -17,6 +17,7 @@ from framework.statistics.agreement import agreement, agreement_limits
 from framework.store.answers import answer_records
 from framework.store.directory import read_summary
 from framework.text.canonical import digest
+from framework.text.counting import counted
 
 COLUMNS: Final = ("id", "question", "demand", "decision", "rationale", "notice", "label", "comment")
 _QUESTIONS: Final = {
@@ -126,7 +127,7 @@ class VerdictLabels(Labelling):
                 for verdict in chosen
             ),
         )
-        told = f"{len(chosen)} of {len(self._verdicts)} verdicts"
+        told = f"{len(chosen)} of {counted(len(self._verdicts), 'verdict')}"
         return [f"{told}; write yes or no into the column label, then"]
 
     def compare(self, path: Path) -> list[dict[str, Any]]:

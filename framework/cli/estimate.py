@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from framework.text.counting import counted
+
 if TYPE_CHECKING:
     from framework.reporting.blocks import Cell
 
@@ -49,7 +51,7 @@ def _figures(entry: Mapping[str, Any]) -> list[Cell]:
     from framework.reporting.cells import count
 
     cost, paid = entry.get("cost_usd", 0.0), entry.get("paid_usd", 0.0)
-    calls = f"({entry.get('paid_calls', 0):,} calls)"
+    calls = f"({counted(entry.get('paid_calls', 0), 'call', ',')})"
     return [
         *(count(entry.get(name, 0)) for name in ("calls", "tokens_in", "tokens_out")),
         *(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from framework.errors import UserError
 from framework.registry import nearest, plugins
+from framework.text.counting import counted
 
 if TYPE_CHECKING:
     from framework.contracts import RowKey
@@ -89,7 +90,10 @@ def verify(args: argparse.Namespace) -> int:
         for problem in problems:
             print(f"{named}{problem}")
         if not problems:
-            print(f"{named}ok: {verdict.journal.n_events} events, head {verdict.journal.head_hash}")
+            print(
+                f"{named}ok: {counted(verdict.journal.n_events, 'event')}, head "
+                f"{verdict.journal.head_hash}"
+            )
         sound = sound and not problems
     if sound and (path / SWEEP_PLAN).is_file():
         for problem in problems_of(path):
@@ -115,7 +119,7 @@ def replay(args: argparse.Namespace) -> int:
     if keeps_events(plan):
         with one_domain():
             events = replay_events(path, before)
-        print(f"same: {events} events, nothing asked or measured")
+        print(f"same: {counted(events, 'event')}, nothing asked or measured")
         return 0
     with tempfile.TemporaryDirectory() as scratch, one_domain():
         check_same(plan, before)
@@ -128,7 +132,7 @@ def replay(args: argparse.Namespace) -> int:
     old = {row.key: line for row, line in _keyed(before.rows)}
     new = {row.key: line for row, line in _keyed(after.rows)}
     if old == new:
-        print(f"same: {len(old)} rows, every measured column equal")
+        print(f"same: {counted(len(old), 'row')}, every measured column equal")
         return 0
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key), new.get(key)

@@ -16,6 +16,7 @@ from framework.models.prices import no_price
 from framework.models.spending import Spending, Spent, spent_on
 from framework.models.transport import Served
 from framework.store.directory import SWEEP_PLAN, State
+from framework.text.counting import counted
 from framework.text.reading import read_json
 
 SPENDING: Final = ".spending.sqlite"
@@ -89,11 +90,12 @@ def _close(spending: Spending, whose: str) -> None:
 def told(spent: Spent, whose: str) -> str:
     """What was spent, in a line; without dollars where nothing had a price."""
     usd = f"${spent.usd:.4f}, " if spent.usd else ""
-    line = f"spent by the {whose}: {usd}{spent.calls} calls, {spent.tokens} tokens"
+    used = f"{counted(spent.calls, 'call')}, {counted(spent.tokens, 'token')}"
+    line = f"spent by the {whose}: {usd}{used}"
     if spent.lost_calls:
         line += (
-            f"; {spent.lost_calls} calls whose answer never came may have been billed as well"
-            + (f", at most ${spent.lost_usd:.4f}" if spent.lost_usd else "")
+            f"; {counted(spent.lost_calls, 'call')} whose answer never came may have been billed "
+            "as well" + (f", at most ${spent.lost_usd:.4f}" if spent.lost_usd else "")
         )
     return line
 

@@ -28,6 +28,7 @@ from framework.pipeline.histories import events_of
 from framework.pipeline.path import Pipeline
 from framework.records import Case
 from framework.registry import find, settings_of
+from framework.text.counting import counted
 from framework.text.tokens import count_tokens
 
 
@@ -161,8 +162,8 @@ def check(plan: Plan) -> Prepared:
     smallest = min((count_tokens(event.text) for event in events), default=0)
     if pipeline.limit is not None and pipeline.limit < smallest:
         raise UserError(
-            f"budget={plan.label('budget')}: {pipeline.limit} tokens, less than the smallest event "
-            f"of the first history ({smallest} tokens)"
+            f"budget={plan.label('budget')}: {counted(pipeline.limit, 'token')}, less than "
+            f"the smallest event of the first history ({counted(smallest, 'token')})"
         )
     return prepared
 

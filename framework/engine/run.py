@@ -37,6 +37,7 @@ from framework.store.directory import (
     repair_head,
 )
 from framework.store.openings import register
+from framework.text.counting import counted
 
 _log = logging.getLogger(__name__)
 
@@ -276,4 +277,4 @@ def _stop_on_errors(plan: Plan, errors: int, rows: int, error: str) -> None:
     allowed = plan.top.max_errors
     limit = allowed * rows if allowed < 1 else allowed
     if error and errors > limit:
-        raise TooManyErrors(f"{errors} cases failed; the last: {error}")
+        raise TooManyErrors(f"{counted(errors, 'case')} failed; the last: {error}")

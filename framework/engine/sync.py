@@ -10,6 +10,7 @@ from framework.contracts import Tracker
 from framework.engine.sweep import all_directories, finished_among
 from framework.errors import UserError
 from framework.store.directory import SWEEP, SWEEP_PLAN, State, load_finished
+from framework.text.counting import counted
 
 NOWHERE: Final = "none"
 """The tracker that uploads nothing."""
@@ -35,7 +36,7 @@ def _sync_sweep(sweep: Path) -> str:
         raise UserError(f"{sweep} has no finished run yet; resume it with resume={sweep}")
     for state in finished:
         _tracker(state, sweep).upload_run(state.path, sweep)
-    count = f"{len(finished)} of {len(runs)} runs"
+    count = f"{len(finished)} of {counted(len(runs), 'run')}"
     if not (sweep / SWEEP).is_file():
         return f"{count}; the sweep itself is not finished: resume it with resume={sweep}"
     return f"{count} and their sweep; {_tracker(finished[0], sweep).upload_sweep(sweep)}"

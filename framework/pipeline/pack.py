@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from framework.records import Item, MemoryView, TraceEntry
+from framework.text.counting import counted
 from framework.text.tokens import count_tokens, truncate
 
 SLACK = 0.01
@@ -47,12 +48,12 @@ def pack(
             placed, why, tokens_kept = "in", "fits", tokens
             kept.append(item)
         elif packing == "whole":
-            why = f"{tokens} tokens, {int(left)} free"
+            why = f"{counted(tokens, 'token')}, {int(left)} free"
         else:
             full = True
             text = truncate(item.text, int(left), slack)
             tokens_kept = count_tokens(text)
-            why = f"{tokens} tokens, {int(left)} free"
+            why = f"{counted(tokens, 'token')}, {int(left)} free"
             if tokens_kept:
                 placed = "cut"
                 kept.append(replace(item, text=text))

@@ -28,6 +28,7 @@ from framework.reporting.sections.verdict import verdict
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_text
 from framework.store.directory import FIGURES, HTML, MARKDOWN, FinishedRun
+from framework.text.counting import counted
 
 _Part = tuple[int, Callable[[Evidence], Iterable[Block]]]
 """A place (`framework.contracts.section`), and what stands there."""
@@ -91,9 +92,10 @@ def brief(evidence: Evidence) -> Iterator[Block]:
         yield overview.short_table(group)
     left = len(evidence.groups) - len(evidence.drawn)
     flags = len(evidence.sweep.get("budget_flags", ()))
+    pairs = counted(len(evidence.sweep["comparisons"]), "paired comparison")
     yield Text(
         "In the page: every axis, what being right costs, "
-        f"{len(evidence.sweep['comparisons'])} paired comparisons, budget use ({flags} flags)"
+        f"{pairs}, budget use ({counted(flags, 'flag')})"
         f"{f', {left} more settings' if left > 0 else ''}."
     )
     paged = [(s.place_at_end, s.at_end) for s in _sections() if s.paged]

@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from framework.text.counting import counted
+
 FloatArray = npt.NDArray[np.float64]
 
 MIN_UNITS: Final = 10
@@ -51,7 +53,7 @@ class Units:
         """Why no interval over clusters is claimed; empty where one is, or where none is needed."""
         if not self.clustered or self.effective >= MIN_UNITS:
             return ""
-        worth = f"{len(self.sizes)} clusters"
+        worth = counted(len(self.sizes), "cluster")
         if np.ptp(self.sizes) > 0:
             worth += f" of unequal size, worth {self.effective:.1f}"
         return f"no interval: {worth}, fewer than {MIN_UNITS}"

@@ -13,6 +13,7 @@ from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.effects import against_smallest_effect
 from framework.statistics.multiplicity import holm
 from framework.statistics.paired import Comparison, compare, paired_bounds
+from framework.text.counting import counted
 
 _Subject = tuple[str, str, str, str]  # budget, axis, the two arms
 Conclusion = Literal[
@@ -364,7 +365,9 @@ def _conclude(
     if sensitive:
         return "equivalent", ""
     if floor >= alpha:
-        units = f"{result.n_clusters} clusters" if result.n_clusters else f"{result.n} cases"
+        units = counted(
+            *((result.n_clusters, "cluster") if result.n_clusters else (result.n, "case"))
+        )
         return "cannot conclude", (
             f"{units} reach p {result.permutation.smallest_p:.2g} at best "
             f"({result.permutation.method}), {floor:.2g} after Holm"

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import as_values
+from framework.text.counting import counted
 
 MIN_CASES = 3
 
@@ -58,7 +59,9 @@ def axis_correlations(
                 names[k] for k, column in ((i, x), (j, y)) if len(np.unique(column[both])) < 2
             ]
             if n[i, j] < MIN_CASES:
-                undefined[names[i], names[j]] = f"{n[i, j]} cases, fewer than {MIN_CASES}"
+                undefined[names[i], names[j]] = (
+                    f"{counted(n[i, j], 'case')}, fewer than {MIN_CASES}"
+                )
             elif constant:
                 undefined[names[i], names[j]] = f"constant: {', '.join(dict.fromkeys(constant))}"
             else:

@@ -29,6 +29,7 @@ from framework.statistics.intervals import (
 from framework.statistics.permutation import PermutationTest, sign_flip_test
 from framework.statistics.proportions import McNemar, mcnemar, tango_limits
 from framework.statistics.seeding import generator
+from framework.text.counting import counted
 
 _SHOWN = 3
 
@@ -250,7 +251,9 @@ def _differences(pairs: Pairs, clusters: Mapping[str, str | None] | None) -> Uni
 def _labels(ids: Sequence[str], clusters: Mapping[str, str | None]) -> list[str | None]:
     unknown = [case for case in ids if case not in clusters]
     if unknown:
-        raise ValueError(f"no cluster given for {len(unknown)} cases ({unknown[0]}, ...)")
+        raise ValueError(
+            f"no cluster given for {counted(len(unknown), 'case')} ({unknown[0]}, ...)"
+        )
     return [clusters[case] for case in ids]
 
 

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from framework.errors import DataError, UserError
 from framework.store.event import FINISHED, GENESIS, JournalEvent, LineError, decode
 from framework.store.segments import joined, n_closed
+from framework.text.counting import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,7 @@ def verify_to_last(path: Path, head: str | None) -> tuple[Verdict, JournalEvent 
     if damage is not None:
         problem, at_line = damage.problem, damage.line
     elif not chain.finished:
-        problem = f"unfinished after {chain.n_events} events"
+        problem = f"unfinished after {counted(chain.n_events, 'event')}"
         if chain.torn:
             problem += f", then {len(chain.torn)} bytes of a torn line"
             at_line = chain.n_events + 1

@@ -29,6 +29,7 @@ from typing import Any, Final
 from framework.models.dry_run import likely_tokens, prompt_key
 from framework.testing.batches import BatchDesk
 from framework.testing.wire import READ, Asked, answered, error, vectors
+from framework.text.counting import counted
 
 Answer = Callable[[str, str, str], str | None]
 """(operation, system, user) to the text of an answer; None where there is none."""
@@ -282,13 +283,13 @@ def main(argv: Sequence[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     with ModelServer(dry_run.answers, port=port) as server:
-        print(f"{len(dry_run.answers)} prompts answered", file=sys.stderr)
+        print(f"{counted(len(dry_run.answers), 'prompt')} answered", file=sys.stderr)
         print(f"model=anthropic model.base_url={server.url}")
         print(f"model=openai model.base_url={server.url}/v1", flush=True)
         try:
             threading.Event().wait()
         except KeyboardInterrupt:
-            print(f"served {server.counts.calls} calls", file=sys.stderr)
+            print(f"served {counted(server.counts.calls, 'call')}", file=sys.stderr)
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from framework.contracts.command import Command
 from framework.errors import UserError
 from framework.registry import register
+from framework.text.counting import counted
 
 
 @register("command", "power")
@@ -93,8 +94,8 @@ def power(args: argparse.Namespace) -> int:
         raise UserError(f"power: {error}") from None
     print(
         f"cases needed to find a difference of {args.smallest_effect:g} in {args.axis} with power "
-        f"{args.power:g}, two-sided alpha {args.alpha:g} over {comparisons} comparisons (Holm's "
-        "hardest step)"
+        f"{args.power:g}, two-sided alpha {args.alpha:g} over "
+        f"{counted(comparisons, 'comparison')} (Holm's hardest step)"
     )
     print("from the spread of paired differences seen, and from its upper 95% limit:\n")
     print("\n".join(lines))

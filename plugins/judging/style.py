@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 from framework.statistics.intervals import mean_interval
+from framework.text.counting import counted
 
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
 _FOLDS: Final = 5
@@ -58,8 +59,8 @@ def guess_arms(answers: Sequence[tuple[str, str, str]], seed: int) -> Guess:
     cases = sorted(c for c, given in by_case.items() if sorted(a for a, _ in given) == arms)
     if len(arms) < 2 or len(cases) < _FOLDS:
         raise ValueError(
-            f"{len(arms)} arms and {len(cases)} cases that each of them answered once: at least 2 "
-            f"and {_FOLDS} expected"
+            f"{counted(len(arms), 'arm')} and {counted(len(cases), 'case')} that each of them "
+            f"answered once: at least 2 and {_FOLDS} expected"
         )
     random.Random(seed).shuffle(cases)
     shares: dict[str, float] = {}

@@ -16,6 +16,7 @@ from framework.reporting.cells import UNDEFINED, bounded, count, delta, p_cell
 from framework.reporting.format import short_limits
 from framework.reporting.tables import Column, each, table, titled
 from framework.statistics.effects import against_smallest_effect
+from framework.text.counting import counted
 
 if TYPE_CHECKING:
     from framework.reporting.figures.style import Drawing
@@ -107,9 +108,9 @@ def compared(evidence: Evidence) -> Iterator[Block]:
         "last column concludes on the sign alone, by the decision bounds."
     )
     yield Text(
-        f"{len(rows)} comparisons on the same cases were composed; p is that of the sign-flip "
-        "permutation test, adjusted by Holm over all of them. It assumes that differences are "
-        "symmetric about 0 under no effect, so an arm is called better only "
+        f"Composed on the same cases: {counted(len(rows), 'comparison')}; p is that of the "
+        "sign-flip permutation test, adjusted by Holm over all of them. It assumes that "
+        "differences are symmetric about 0 under no effect, so an arm is called better only "
         "where the decision bounds, which assume no shape, leave out 0 as well. The interval of a "
         "difference is of the method that its row names, and never leaves out 0 where this test, "
         "unadjusted, does not reject at .05. Least p is the "

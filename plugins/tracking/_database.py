@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import TrackingError
+from framework.text.counting import counted
 
 _HALF_MADE: Final = ("duplicate column name", "already exists", "no such table", "no such column")
 """What SQLite says to a migration of tables that are half migrated."""
@@ -40,8 +41,9 @@ def make_whole(file: Path) -> None:
             raise
         if runs := _runs(file):
             raise TrackingError(
-                f"{file}: a migration by MLflow was interrupted ({said}); it holds {runs} runs: "
-                "put a copy from before in its place, or move it away and upload again"
+                f"{file}: a migration by MLflow was interrupted ({said}); it holds "
+                f"{counted(runs, 'run')}: put a copy from before in its place, or move it "
+                "away and upload again"
             ) from None
         aside = _set_aside(file)
         _log.warning("%s: half made (%s), set aside as %s", file, said, aside.name)

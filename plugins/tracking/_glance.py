@@ -12,6 +12,7 @@ from typing import Any, Final
 from framework.analysis.evidence import Group, higher_is_better, of_sweep
 from framework.analysis.verdict import Difference, Leader, chief_axes, leaders
 from framework.reporting.format import DAGGER, short, short_limits
+from framework.text.counting import counted
 
 LONGEST_NAME: Final = 200
 """Characters of a sweep's name; a database keeps 250."""
@@ -83,7 +84,7 @@ def sweep_name(sweep: Mapping[str, Any]) -> str:
     )
     over = ", ".join(budgets)
     if (found := glance(sweep)) is not None:
-        name = f"{found.words()}; {', '.join(domains)}, {len(arms)} arms, {over}"
+        name = f"{found.words()}; {', '.join(domains)}, {counted(len(arms), 'arm')}, {over}"
     else:
         more = f" and {len(arms) - _MOST_ARMS} more" if len(arms) > _MOST_ARMS else ""
         name = f"{', '.join(domains)}: {', '.join(arms[:_MOST_ARMS])}{more}; {over}"

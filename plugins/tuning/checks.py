@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from framework.errors import UserError
 from framework.store.directory import load_finished, read_summary
+from framework.text.counting import counted
 from plugins.tuning.parts import TUNING
 
 _SAME: Final = ("domain", "budget", "embedder", "extractor", "reader", "model", "protocol", "seed",
@@ -48,7 +49,7 @@ def _of_arm(
     """Own : the configuration of the arm's job as it is. jobs : those of the comparison."""
     tried = arm["tried"]
     if len(tried) != tuning["trials"]:
-        yield f"{len(tried)} trials of {tuning['trials']}"
+        yield f"{counted(len(tried), 'trial')} of {tuning['trials']}"
     for number, trial in enumerate(tried, 1):
         run = path / Path(trial["directory"]).name
         given = _config(run)

@@ -11,6 +11,7 @@ from framework.contracts import Part
 from framework.errors import UserError
 from framework.records import Case
 from framework.registry import register
+from framework.text.counting import counted
 
 TUNING: Final = "tuning"
 COMPARISON: Final = "comparison"
@@ -42,8 +43,8 @@ def halves(cases: Sequence[Case], seed: int) -> tuple[list[Case], list[Case]]:
     whole = units(cases)
     if len(whole) < 2:
         raise UserError(
-            f"part: the {len(cases)} cases all share one history or cluster, so no part of them "
-            "can be kept from the other"
+            f"part: {counted(len(cases), 'case')} of one history or cluster: no part of them can "
+            "be kept from the other"
         )
     random.Random(f"halves:{seed}").shuffle(whole)
     dealt: tuple[set[int], set[int]] = (set(), set())

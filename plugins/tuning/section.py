@@ -10,6 +10,7 @@ from framework.analysis.evidence import Evidence
 from framework.contracts.section import AddFigure, Section
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Heading, Note, Table, Text
+from framework.text.counting import counted
 from plugins.tuning.checks import problems_of
 
 
@@ -37,11 +38,11 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
     searched = [arm for arm in arms if arm["space"]]
     yield Heading("Tuning", "tuning")
     yield Text(
-        f"Each arm below was given {tuning['trials']} trials, the first of them as it is, to "
-        f"find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
-        f"{tuning['objective']} on {searched[0]['n_cases']} cases that share no history and no "
-        "cluster with those of the comparison (of cases that are all asked of one history: no "
-        "cluster). The means here are of these cases: the best of many trials is too good to "
+        f"Each arm below was given {counted(tuning['trials'], 'trial')}, the first of them as it "
+        f"is, to find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
+        f"{tuning['objective']} on {counted(searched[0]['n_cases'], 'case')} that share no history "
+        "and no cluster with those of the comparison (of cases that are all asked of one history: "
+        "no cluster). The means here are of these cases: the best of many trials is too good to "
         "be true of others. What tuning is worth is the difference between an arm and its "
         "tuned form in the comparison."
     )

@@ -25,7 +25,7 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
             argv_of(line), cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (line, done.stderr)
-    assert done.stdout == "2 arms hold, 0 bundles are refused\nboard/board.html\n"
+    assert done.stdout == "2 arms accepted, 0 bundles refused\nboard/board.html\n"
 
 
 def test_the_page_counts_the_kinds_of_tampering() -> None:

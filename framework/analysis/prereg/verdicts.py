@@ -14,6 +14,7 @@ from framework.statistics.comparison import case_means
 from framework.statistics.paired import Comparison, compare
 from framework.store.hypotheses import Hypothesis, Preregistration
 from framework.store.register import Lock
+from framework.text.counting import counted
 
 Outcome = Literal["supported", "rejected", "reversed", "underpowered"]
 _POINT_TOLERANCE: Final = 1e-9
@@ -232,7 +233,7 @@ def _verdict(h: Hypothesis, compared: Sequence[Comparison], alpha: float) -> Ver
         )
 
     if n < h.n:
-        return verdict("underpowered", f"{n} cases where {h.n} were planned")
+        return verdict("underpowered", f"{counted(n, 'case')} where {h.n} were planned")
     significant = [h.test == "noninferiority" or (p is not None and p < alpha) for p in p_values]
     if all(low is not None and low > threshold for low in lows) and all(significant):
         return verdict("supported", f"lower bound above {threshold:+.3f}")
@@ -245,7 +246,7 @@ def _verdict(h: Hypothesis, compared: Sequence[Comparison], alpha: float) -> Ver
         return verdict("rejected", f"upper bound below {threshold:+.3f}")
     smallest = [c.permutation.smallest_p for c in compared]
     if h.test == "paired" and any(s is None or s >= alpha for s in smallest):
-        return verdict("underpowered", f"{n} cases can't reach p below {alpha:.4f}")
+        return verdict("underpowered", f"{counted(n, 'case')} can't reach p below {alpha:.4f}")
     if None in lows:
         return verdict(
             "underpowered", next(c.bounds.method for c in compared if c.bounds.low is None)
@@ -273,10 +274,10 @@ def _case_flags(
     plan: Preregistration, verdicts: Sequence[Verdict], runs: Sequence[RunInfo]
 ) -> list[str]:
     found = [
-        f"{v.hypothesis.name}: {v.n} cases where {v.hypothesis.n} were planned and the number was "
-        "fixed"
+        f"{v.hypothesis.name}: {counted(v.n, 'case')} where {v.hypothesis.n} were planned and the "
+        "number was fixed"
         for v in verdicts
         if plan.stop == "fixed" and v.n > v.hypothesis.n
     ]
-    found += [f"{run.name}: {run.n_errors} rows failed" for run in runs if run.n_errors]
+    found += [f"{run.name}: {counted(run.n_errors, 'row')} failed" for run in runs if run.n_errors]
     return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from framework.analysis.evidence import Group, Job, is_answered
+from framework.text.counting import counted
 
 _WORDS: Final = {
     "model-free": "model-free: measured without any model",
@@ -62,7 +63,7 @@ def _columns(job: Job, axis: str) -> tuple[str, ...]:
 def under(group: Group) -> str:
     """`loan, 100 cases, reader commit, model extractive (rule-based)`, and what else differs."""
     run = group.run
-    words = [str(run["domain"]), f"{run['n_cases']} cases"]
+    words = [str(run["domain"]), counted(run["n_cases"], "case")]
     if not is_answered(run):
         words.append("retrieval alone, no reader")
     else:

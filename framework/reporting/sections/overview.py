@@ -26,6 +26,7 @@ from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, DOUBLE, declared_inputs, mark_of, nowhere, warned
 from framework.reporting.sections.verdict import verdict
 from framework.reporting.tables import Column, Show, each, table, titled
+from framework.text.counting import counted
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
@@ -108,7 +109,7 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     unfinished = evidence.sweep.get("unfinished", [])
     if unfinished:
         named = ", ".join(unfinished)
-        yield Note(f"{len(unfinished)} jobs of the sweep are not finished: {named}.")
+        yield Note(f"Not finished: {counted(len(unfinished), 'job of the sweep')}: {named}.")
     stated: dict[str, list[str]] = {}
     for job in evidence.jobs:
         states = job.summary.get("states", {})
@@ -177,7 +178,7 @@ def _main_table(group: Group, budget: str, anchor: str) -> Table:
     return table(
         anchor,
         f"{run['domain']}, budget {budget}{f' ({tokens} tokens)' if tokens else ''}, "
-        f"{run['n_cases']} cases{asked if is_answered(run) else ''}"
+        f"{counted(run['n_cases'], 'case')}{asked if is_answered(run) else ''}"
         f"{', ' + group.differs if group.differs else ''}{_best_constant(jobs)}"
         f"{_read_forms(jobs)}",
         {
@@ -206,7 +207,9 @@ def short_table(group: Group) -> Table:
     run = group.run
     return table(
         f"short-{group.index}",
-        titled(f"{run['domain']}, {run['n_cases']} cases; means with 95% intervals", group),
+        titled(
+            f"{run['domain']}, {counted(run['n_cases'], 'case')}; means with 95% intervals", group
+        ),
         {"arm": str, **columns, "declared inputs": lambda arm: told[arm]},
         group.arms,
     )
@@ -280,7 +283,7 @@ def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
     }
     return table(
         anchor,
-        f"{job.arm}, budget {job.budget}, {run['n_cases']} cases"
+        f"{job.arm}, budget {job.budget}, {counted(run['n_cases'], 'case')}"
         f"{f' ({job.path.name})' if job.path.name else ''}{nowhere(rest) if whole else ''}",
         columns,
         [{"axis": axis, **axes[axis]} for axis in (shown if whole else headline)],
@@ -334,10 +337,10 @@ def _paragraph(evidence: Evidence) -> str:
         f"({all_of('model_kind')}), judged by {all_of('judge')} ({all_of('judge_kind')})"
     )  # fmt: skip
     count_ = f"{len(arms)} arms" if len(arms) > 1 else "One arm"
+    cases = counted(all_of("n_cases"), "case")
     text = (
-        f"{count_} ({', '.join(arms)}) on {all_of('n_cases')} cases of {all_of('domain')}, "
-        f"at budget {named}, seed {all_of('seed')}, {all_of('repeats')} "
-        f"repeat{'' if all_of('repeats') == '1' else 's'} a case. {verb}."
+        f"{count_} ({', '.join(arms)}) on {cases} of {all_of('domain')}, at budget {named}, "
+        f"seed {all_of('seed')}, {counted(all_of('repeats'), 'repeat')} a case. {verb}."
     )
     if evidence.sweep.get("baseline"):
         text += f" Declared baseline: {evidence.sweep['baseline']}."

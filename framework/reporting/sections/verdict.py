@@ -23,6 +23,7 @@ from framework.analysis.verdict import (
 )
 from framework.reporting.blocks import Block, Heading, Listing, Note
 from framework.reporting.format import DAGGER, short_limits
+from framework.text.counting import counted
 
 _MOST: Final = 5
 """Sentences of a verdict; settings that do not fit are in the tables."""
@@ -120,7 +121,7 @@ def _budget(group: Group, budget: str) -> str:
     tokens = (job.summary["budget_use"].get("budget_tokens") for job in group.jobs
               if job.budget == budget and not is_reference(job))  # fmt: skip
     size = next((t for t in tokens if t), None)
-    return f"{budget} ({size:,} tokens)" if size else budget
+    return f"{budget} ({counted(size, 'token', ',')})" if size else budget
 
 
 def _lead(group: Group, leader: Leader) -> str:
@@ -253,11 +254,16 @@ def _open(evidence: Evidence) -> str:
         )
     undecided = sum(row["conclusion"] not in DECIDED for row in rows)
     if not undecided:
-        return f"All {len(rows)} comparisons were decided."
+        return (
+            "The comparison was decided."
+            if len(rows) == 1
+            else f"All {len(rows)} comparisons were decided."
+        )
     helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
     few = f", {helpless} of them because of too few cases" if helpless else ""
     baselines = {row["arm_b"] for row in rows}
     only = f"; arms were compared with {min(baselines)}, not with each other" if (
         len(baselines) == 1 and len({row["arm_a"] for row in rows}) > 1
     ) else ""  # fmt: skip
-    return f"Not decided, which is not equal: {undecided} of {len(rows)} comparisons{few}{only}."
+    of = counted(len(rows), "comparison")
+    return f"Not decided, which is not equal: {undecided} of {of}{few}{only}."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from framework.contracts.command import Command
 from framework.errors import UserError
 from framework.registry import register
+from framework.text.counting import counted
 
 if TYPE_CHECKING:
     from plugins.commands.leaderboard.checks import Entry
@@ -75,7 +76,7 @@ class Board(Command):
             write_text(target, to_html(page_of(rules, lines, compared, refused, left_out)))
         except OSError as error:
             raise UserError(f"{target} can't be written: {error.strerror}") from None
-        print(f"{len(entries)} arms hold, {len(refused)} bundles are refused")
+        print(f"{counted(len(entries), 'arm')} accepted, {counted(len(refused), 'bundle')} refused")
         print(target)
         return 1 if refused else 0
 

@@ -17,6 +17,7 @@ from framework.reporting.blocks import (
     Table,
     Text,
 )
+from framework.text.counting import counted
 from plugins.commands.leaderboard.board import FOUND, NOT_FOUND
 from plugins.commands.leaderboard.ranking import Ranked
 from plugins.commands.leaderboard.rules import BoardRules
@@ -48,7 +49,7 @@ def page_of(
     if left_out:
         blocks.append(
             Note(
-                f"{left_out} cases are left out: they are worded in a form that some rule-based "
+                f"Left out: {counted(left_out, 'case')}, worded in a form that some rule-based "
                 "model was not made to read."
             )
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from framework.registry import register
+from framework.text.counting import counted
 from plugins.domains.conversations.shape import Asked, Chat, Conversation, UnmarkedConversations
 from plugins.domains.data_file import BadRecordError, kind_of, list_in, object_in, text_in
 from plugins.domains.longmemeval.records import Session, Turn
@@ -29,7 +30,7 @@ class MemoryAgentBench(UnmarkedConversations):
         turns = tuple(Turn(role="user", content=piece) for piece in pieces)
         questions, answers = list_in(record, "questions"), list_in(record, "answers")
         if len(questions) != len(answers):
-            said = f"{len(questions)} questions and {len(answers)} answers"
+            said = f"{counted(len(questions), 'question')} and {counted(len(answers), 'answer')}"
             raise BadRecordError(f"{said}, as many of each expected")
         asked = [
             Asked(

@@ -12,6 +12,7 @@ from typing import Any, Final
 import yaml
 
 from framework.errors import DataError
+from framework.text.counting import counted
 from plugins.domains.corpus.dates import iso_date
 from plugins.domains.corpus.schema import RELATIONS, Corpus, Edge, Node, check_acyclic, write_corpus
 from plugins.domains.data_file import BadRecordError, Faults
@@ -244,11 +245,11 @@ def written(corpus: Corpus, target: Path, about: Described | None = None) -> str
     write_corpus(corpus, target)
     counts = Counter(edge.relation for edge in corpus.edges)
     edges = ", ".join(f"{n} {relation}" for relation, n in sorted(counts.items()))
-    said = [f"{len(corpus.nodes)} documents, {edges or 'no edge between them'}"]
+    said = [f"{counted(len(corpus.nodes), 'document')}, {edges or 'no edge between them'}"]
     if about and about.no_document:
-        said.append(f"{about.no_document} files without a header left out")
+        said.append(f"{counted(about.no_document, 'file')} without a header left out")
     if about and about.outside:
-        said.append(f"{about.outside} links that lead outside left out")
+        said.append(f"{counted(about.outside, 'link')} to the outside left out")
     if about and about.unread:
         unread = ", ".join(f"{key} ({n})" for key, n in about.unread.most_common(6))
         said.append(f"headers not read: {unread}")

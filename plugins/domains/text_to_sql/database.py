@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from framework.errors import DataError
+from framework.text.counting import counted
 
 _READING: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -95,7 +96,7 @@ class Database:
         finally:
             self._connection.set_progress_handler(None, 0)
         if len(rows) > self._rows:
-            return Table(error=f"more than {self._rows} rows")
+            return Table(error=f"more than {counted(self._rows, 'row')}")
         return Table(rows=tuple(tuple(row) for row in rows))
 
 

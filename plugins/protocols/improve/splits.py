@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from framework.records import Case
+from framework.text.counting import counted
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ def split(
         ValueError: the sizes sum to more than the pool has, or than whole clusters leave.
     """
     if sum(sizes) > len(pool):
-        raise ValueError(f"{sum(sizes)} cases wanted, {len(pool)} there")
+        raise ValueError(f"{counted(sum(sizes), 'case')} wanted, {len(pool)} there")
     if clusters is not None and max(Counter(filter(None, clusters)).values(), default=1) > 1:
         return _whole_clusters(pool, strata, sizes, seed, clusters)
     left: dict[Hashable, list[int]] = {}

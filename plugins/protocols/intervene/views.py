@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 from framework.contracts import Domain
 from framework.records import Case, Event, Gold, GoldItem, Item, MemoryView
 from framework.retention import retained
+from framework.text.counting import counted
 from framework.text.sentences import sentence_ends
 from framework.text.tokens import count_tokens
 
@@ -148,7 +149,7 @@ class _Pair:
                 room = None if room is None else room - tokens
                 added.append((text, self._other(tokens)))
             else:
-                raise CannotIntervene(f"no room for {tokens} tokens of gold")
+                raise CannotIntervene(f"no room for {counted(tokens, 'token')} of gold")
         for text, _ in added:
             put.setdefault(len(texts), []).append(text)
         instead = {len(texts): [text for _, text in added]}
@@ -249,7 +250,7 @@ class _Pair:
                 parts.append(part)
             if not left:
                 return "\n".join(parts)
-        raise CannotIntervene(f"the history has no other text of {tokens} tokens")
+        raise CannotIntervene(f"the history has no other text of {counted(tokens, 'token')}")
 
     def _sampled(self) -> Iterator[str]:
         """Sentences of the history that the view does not show, sampled at random."""

@@ -11,6 +11,7 @@ from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
+from framework.text.counting import counted
 from plugins.recipes._cells import Measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._cases import crossing, has_edges, is_fair, slope, values
@@ -103,12 +104,12 @@ def _crossovers(jobs: Sequence[Job]) -> Iterator[Block]:
             f"Measured on the forms that a model reads, and so left out: {', '.join(others)}."
         )
     yield Text(
-        f"Crossover: the least depth at which an arm with edges recalls more than each of the "
-        f"{len(rivals)} arms without edges that have the same budget, the lower bound of its lead "
-        "above 0. To lead the best of them is to lead each, so no rival is chosen by its result. "
-        "The interval begins where a lead can't be ruled out and ends where it is sure, with the "
-        "bounds that decisions rest on, 95% for both ends together and all depths; the bounds of "
-        "the leads are at 95% for each depth."
+        f"Crossover: the least depth at which an arm with edges recalls more than each of "
+        f"{counted(len(rivals), 'arm')} without edges at the same budget, the lower bound of its "
+        "lead above 0. To lead the best of them is to lead each, so no rival is chosen by its "
+        "result. The interval begins where a lead can't be ruled out and ends where it is sure, "
+        "with the bounds that decisions rest on, 95% for both ends together and all depths; the "
+        "bounds of the leads are at 95% for each depth."
     )
     found = {job.arm: crossing(job, rivals, "recall") for job in typed}
     yield Table(

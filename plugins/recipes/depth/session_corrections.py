@@ -15,6 +15,7 @@ from framework.records import Row
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.statistics.intervals import mean_interval
+from framework.text.counting import counted
 from plugins.recipes._cells import Measured, of_interval, shown
 from plugins.recipes.depth._knobs import Sweep
 from plugins.recipes.depth._sessions import with_sessions
@@ -155,7 +156,7 @@ def _by_depth(job: Job, depths: Sequence[int]) -> list[Cell | str]:
             at = [row for row in _rows(job, half, "corrected") if row.depth == depth]
             share = float(np.mean([row.axes["resolved_first"] for row in at])) if at else None
             text = NOTHING if share is None else f"{share:.2f}"
-            cells.append(Cell(text=text, under=f"{len(at)} cases", value=share))
+            cells.append(Cell(text=text, under=counted(len(at), "case"), value=share))
     return cells
 
 

@@ -13,6 +13,7 @@ from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_
 from framework.reporting.tables import Column, each, table
 from framework.store.directory import read_report
 from framework.text.canonical import canonical_json
+from framework.text.counting import counted
 
 PROTOCOL: Final = "improve"
 CASES: Final = {
@@ -72,7 +73,7 @@ def final_states(members: Sequence[Named], anchor: str = "final-states") -> Tabl
 def _size(found: Mapping[str, Any]) -> Cell:
     """Cases, and the clusters that they come in."""
     clusters = found.get("clusters")
-    under = "" if clusters is None else f"{clusters} clusters"
+    under = "" if clusters is None else counted(clusters, "cluster")
     return Cell(text=f"{found['n']:,}", under=under, value=found["n"])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from framework.analysis.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import BLUE, Drawing, canvas
+from framework.text.counting import counted
 from plugins.sections._omnibus import CriticalDifference
 from plugins.sections._outcomes import outcome_axis, ranked
 
@@ -22,7 +23,7 @@ def ranks(group: Group) -> Drawing | None:
         for (panel,), (budget, (n, ranks)) in zip(panels, found, strict=True):
             _diagram(panel, ranks)
             panel.set_title(
-                f"budget {budget}: {n} cases, critical difference "
+                f"budget {budget}: {counted(n, 'case')}, critical difference "
                 f"{ranks.critical_difference:.2f}, Friedman p {ranks.omnibus.p:.2g}",
                 loc="left",
             )

@@ -269,7 +269,7 @@ def test_too_many_failed_cases_are_status_1(
     done = run(capsys, *LOAN, "arch=none", "n_cases=4", "hydra.run.dir=r")
     assert done.status == 1
     assert done.out == "run: r\n"
-    assert done.err.startswith("stopped: 1 cases failed; the last: RuntimeError: told to fail")
+    assert done.err.startswith("stopped: 1 case failed; the last: RuntimeError: told to fail")
     assert done.err.endswith("resume it with resume=r\n")
 
 

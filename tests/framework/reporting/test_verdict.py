@@ -31,7 +31,7 @@ def sentences(found: dict[str, Any]) -> list[str]:
 def test_a_decided_difference_names_the_better_arm_and_by_how_much() -> None:
     text = said(combine(job("x", {"eda": ALL}), job("y", {"eda": NONE}), baseline="y"))
     assert "Highest eda: at tight (1,000 tokens) x, 1.00, better than y by +1.00" in text
-    assert "All 1 comparisons were decided." in text
+    assert "The comparison was decided." in text
 
 
 def test_an_undecided_arm_is_not_called_better() -> None:

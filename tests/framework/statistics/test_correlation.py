@@ -33,7 +33,7 @@ def test_matrix() -> None:
     assert matrix.n[0].tolist() == [4, 4, 4, 1]
     assert matrix.undefined["frp", "constant"] == "constant: constant"
     assert matrix.undefined["constant", "constant"] == "constant: constant"
-    assert matrix.undefined["frp", "rare"] == "1 cases, fewer than 3"
+    assert matrix.undefined["frp", "rare"] == "1 case, fewer than 3"
     nan = {(i, j) for i, j in zip(*np.nonzero(np.isnan(matrix.rho)), strict=True) if i <= j}
     assert {(matrix.axes[i], matrix.axes[j]) for i, j in nan} == set(matrix.undefined)
 

@@ -183,7 +183,7 @@ def test_fewer_than_ten_clusters_claim_no_interval() -> None:
 
 
 def test_clusters_must_name_every_case() -> None:
-    with pytest.raises(ValueError, match="no cluster given for 1 cases"):
+    with pytest.raises(ValueError, match="no cluster given for 1 case"):
         compare(by_case([1.0, 0.0]), by_case([1.0, 1.0]), {"case-0000": "c"}, seed=0)
 
 

@@ -139,7 +139,7 @@ def test_an_unfinished_run_has_no_files_to_check(run_dir: Path) -> None:
     lines = (run_dir / JOURNAL).read_bytes().splitlines(keepends=True)
     (run_dir / JOURNAL).write_bytes(lines[0])
     verdict = verify_run(run_dir)
-    assert verdict.problems == ("journal.jsonl: unfinished after 1 events",)
+    assert verdict.problems == ("journal.jsonl: unfinished after 1 event",)
     assert (verdict.files, verdict.journal.intact) == (None, True)
     with pytest.raises(ValueError, match=r"run\.started holds no digests"):
         verify_files(run_dir, last(run_dir))

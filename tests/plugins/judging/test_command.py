@@ -150,7 +150,7 @@ def test_the_arm_shows_in_the_wording(capsys: pytest.CaptureFixture[str], sweep:
     # An arm that remembers nothing has nothing to say.
     assert guess["accuracy"] > 0.8
     one = next(path.parent for path in sweep.glob("*/summary.json"))
-    assert "--style: 1 arms" in framework(capsys, "judges", str(one), "--style").mistake
+    assert "--style: 1 arm " in framework(capsys, "judges", str(one), "--style").mistake
 
 
 def fill(sheet: Path, label: Callable[[dict[str, str]], str]) -> list[dict[str, str]]:

@@ -47,7 +47,7 @@ def test_a_database_with_runs_is_left_and_told_in_one_line(uri: str) -> None:
     half_made(file)
     before = file.read_bytes()
     with (
-        pytest.raises(TrackingError, match=r"interrupted .* it holds 1 runs") as caught,
+        pytest.raises(TrackingError, match=r"interrupted .* it holds 1 run:") as caught,
         connect(uri, "first"),
     ):
         pass

@@ -207,7 +207,7 @@ def test_an_untuned_sweep_and_one_that_has_not_ended_have_no_section() -> None:
         (["dry_run=true"], "dry_run: not of a tuned sweep"),
         pytest.param(
             ["n_cases=1"],
-            "part: the 1 cases all share one history or cluster",
+            "part: 1 case of one history or cluster",
             marks=pytest.mark.slow,
         ),
     ],

@@ -182,7 +182,7 @@ def test_submit_and_board(
     (tmp_path / "board.yaml").write_text(salted)
     ranked = framework(capsys, "board", str(tmp_path))
     assert (ranked.status, ranked.err) == (0, "")
-    assert ranked.out.startswith("5 arms hold, 0 bundles are refused\n")
+    assert ranked.out.startswith("5 arms accepted, 0 bundles refused\n")
     page = (tmp_path / "board.html").read_text()
     assert all(arm in page for arm in ARMS)
     assert "101, 102" not in page

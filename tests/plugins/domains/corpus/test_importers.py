@@ -119,8 +119,8 @@ def test_the_command_tells_what_it_read_and_what_it_left_out(
     folder, target = laid_out("front_matter", tmp_path / "in"), tmp_path / "out.jsonl"
     done = framework(capsys, "import", "front_matter", str(folder), "--to", str(target))
     assert done.out == (
-        f"{target}: 3 documents, 1 relates_to, 1 requires, 1 supersedes; 1 files without a header "
-        "left out; 1 links that lead outside left out; headers not read: owner (1)\n"
+        f"{target}: 3 documents, 1 relates_to, 1 requires, 1 supersedes; 1 file without a header "
+        "left out; 1 link to the outside left out; headers not read: owner (1)\n"
     )
     assert len(parse_corpus(target.read_bytes(), target).nodes) == 3
 

@@ -674,4 +674,4 @@ def test_arms_measured_on_other_cases_are_no_rivals_of_a_lead(
     assert framework(capsys, *page).status == 0
     text = (tmp_path / "p" / "report.md").read_text()
     assert "so left out: raptor." in text
-    assert "each of the 1 arms without edges" in text
+    assert "each of 1 arm without edges" in text
