@@ -80,8 +80,8 @@ def corrected_axes(
         if is_binary(as_values([value for value in values if value is not None])):
             turned = _is_turned(given, axis, of_axis[axis])
             said = [v if v is None else abs(v - turned) for v in values]
-            found = corrected_mean(said, labels, *_both(rates, turned), rng)
-            found = _turned(found) if turned else found
+            found = corrected_mean(said, labels, *both_rates(rates, turned), rng)
+            found = turned_round(found) if turned else found
         else:
             mean = Interval(**{to: axes[axis][of] for to, of in _ENTRY.items()})
             share = sum(judged) / len(judged)
@@ -103,7 +103,7 @@ def _is_turned(rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]]) -> bool
     return any(row.axes[axis] == 1 and not of_axis.has_verdict(row, axis) for row in rows)
 
 
-def _both(rates: ErrorRates, turned: bool) -> tuple[tuple[int, int], tuple[int, int]]:
+def both_rates(rates: ErrorRates, turned: bool) -> tuple[tuple[int, int], tuple[int, int]]:
     """What was passed of right and of wrong; `turned`, what was refused of wrong and of right."""
     (right, of_right), (wrong, of_wrong) = rates.right, rates.wrong
     if turned:
@@ -111,7 +111,7 @@ def _both(rates: ErrorRates, turned: bool) -> tuple[tuple[int, int], tuple[int, 
     return rates.right, rates.wrong
 
 
-def _turned(found: Corrected, of: float = 1.0) -> Corrected:
+def turned_round(found: Corrected, of: float = 1.0) -> Corrected:
     """The share that is not this one; with 0, a difference the other way round."""
     share, low, high = (v if v is None else of - v for v in (found.share, found.high, found.low))
     return replace(found, share=share, low=low, high=high)
@@ -133,7 +133,7 @@ def corrected_pair(
         for rows in (a, b)
     ]
     turned = any(_is_turned(rows, axis, of_axis) for rows in kept)
-    right, wrong = _both(rates, turned)
+    right, wrong = both_rates(rates, turned)
     false = wrong[0] / wrong[1]
     sides = [_verdicts_by_case(rows, axis, of_axis, turned) for rows in kept]
     both = sorted(sides[0].keys() & sides[1].keys())
@@ -149,7 +149,7 @@ def corrected_pair(
     given = corrected_difference(
         found.interval, right, wrong, generator(seed, *names), judged=shares[0] - shares[1]
     )
-    given = _turned(given, 0.0) if turned else given
+    given = turned_round(given, 0.0) if turned else given
     return {
         "corrected_delta": given.share, "corrected_low": given.low,
         "corrected_high": given.high, "corrected_method": given.method,

@@ -48,8 +48,8 @@ def corrected_share(
     which the judge is no better than chance says nothing, so it counts as 0 below and 1 above.
 
     Answers that are wrong without a verdict can't be passed by error: of the share `judged` it is
-    (passed - judged false) / (true - false), at most `judged`, which is held as it is: passed and
-    judged vary together, so the limits are rather too wide than too narrow for it.
+    (passed - judged false) / (true - false), at most `judged`. That share is of the same sample, so
+    it is drawn too, and what passed is drawn of the answers with a verdict.
 
     Args:
         passed: answers that the judge passed, of how many.
@@ -70,14 +70,18 @@ def corrected_share(
     if true <= false:
         reason = "undefined: the judge passes wrong answers as often as right ones"
         return Corrected(share=None, low=None, high=None, method=reason)
-    q, t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (passed, right, wrong))
+    asked = passed[0], max(judged * passed[1], passed[0])
+    q, t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (asked, right, wrong))
+    part = np.ones(draws)
+    if judged < 1:
+        part = rng.beta(asked[1] + 0.5, passed[1] - asked[1] + 0.5, draws)
     told = t > f
-    shares = np.clip((q - judged * f) / np.where(told, t - f, 1.0), 0.0, judged)
+    shares = part * np.clip((q - f) / np.where(told, t - f, 1.0), 0.0, 1.0)
     tail = (1 - level) / 2
     return Corrected(
         share=float(np.clip((seen - judged * false) / (true - false), 0.0, judged)),
         low=float(np.quantile(np.where(told, shares, 0.0), tail)),
-        high=float(np.quantile(np.where(told, shares, judged), 1 - tail)),
+        high=float(np.quantile(np.where(told, shares, part), 1 - tail)),
     )
 
 
