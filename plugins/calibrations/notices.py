@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
@@ -11,8 +12,9 @@ from framework.contracts.calibration import CalibrationSet, Known
 from framework.errors import UserError
 from framework.operations.answering import AnswerRequest
 from framework.operations.decide import Decide, DecideResponse
-from framework.records import Answer, Case, Gold, Standard
+from framework.records import Answer, Case, ChecklistItem, Gold, Standard
 from framework.registry import register
+from framework.text.sentences import sentences
 from plugins.calibrations._cases import cases_of, domain_of
 
 _BEFORE: Final = "Thank you for your patience while we looked into this matter with care.\n\n"
@@ -38,12 +40,16 @@ class NoticesSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNotice(Known):
-    """Whether a notice meets every item of the checklist that the axis `crr` asks for."""
+    """Whether a notice meets every item of the checklist that a column of the axis `crr` asks for.
+
+    axis : the column.
+    """
 
     decision: str
     rationale: str
     notice: str
     standard: Standard
+    axis: str = "crr"
 
     @property
     def call(self) -> Hashable:
@@ -54,8 +60,13 @@ class KnownNotice(Known):
         return await maybe_await(judge.audit(given, self.standard, client))
 
     def met(self, verdicts: Sequence[Verdict]) -> bool:
-        asked = {item.id for item in self.standard.items if (item.axis or "crr") == "crr"}
+        asked = {item.id for item in items_of(self.standard, self.axis)}
         return all(verdict.met for verdict in verdicts if verdict.id in asked)
+
+
+def items_of(standard: Standard, axis: str) -> list[ChecklistItem]:
+    """The items that a column asks for."""
+    return [item for item in standard.items if (item.axis or "crr") == axis]
 
 
 @register("calibration", "notices")
@@ -70,6 +81,7 @@ class Notices(CalibrationSet[NoticesSettings]):
     """
 
     demand: ClassVar[str] = "audit"
+    axis: ClassVar[str] = "crr"
 
     def answers(self) -> Iterator[KnownNotice]:
         own, none = self.settings, True
@@ -77,11 +89,65 @@ class Notices(CalibrationSet[NoticesSettings]):
         for case in cases_of(domain, own.n_cases, own.seed, lambda g: g.standard, "notices"):
             text = "\n".join(event.text for event in domain.history(case.history_id))
             told = answer_by_rule(Decide(), AnswerRequest(task=case.task, view=text))
-            if _as_gold(told, case.gold):
-                none = False
-                yield from _of(case, told)
+            assert case.gold.standard is not None
+            if _as_gold(told, case.gold) and items_of(case.gold.standard, self.axis):
+                for letters, is_right in zip(self.letters(case, told), (True, False), strict=True):
+                    for sort, notice in letters.items():
+                        none = False
+                        yield KnownNotice(
+                            right=is_right,
+                            sort=sort,
+                            decision=told.decision,
+                            rationale=told.rationale,
+                            notice=notice,
+                            standard=case.gold.standard,
+                            axis=self.axis,
+                        )
         if none:
             raise UserError(f"calibration.domain.plugin: no notice of {domain.name} can be written")
+
+    def letters(self, case: Case, told: DecideResponse) -> tuple[dict[str, str], dict[str, str]]:
+        """Right letters and wrong ones, by sort."""
+        letter, right, wrong = _common(case, told)
+        reasons = "; ".join(told.reasons)
+        wrong |= {
+            "wrong: without reasons": letter.replace(reasons, "as stated in our records"),
+            "wrong: internal standards": letter.replace(reasons, "our internal standards"),
+        }
+        others = [reason for reason in case.gold.all_reasons if reason not in told.reasons]
+        if others:
+            wrong["wrong: another reason"] = letter.replace(reasons, others[0])
+        return right, wrong
+
+
+@register("calibration", "fcra")
+class FCRANotices(Notices):
+    """The form letter rightly filled in, and letters that lack what FCRA 615(a) demands.
+
+    As `notices`, for `crr_fcra`, where a case's standard has such items. Right is the letter, alone
+    and between other words; one that leaves a figure open is left out. Wrong are letters without
+    the sentences that meet one of the items, the letter cut off after the reasons, the bare
+    reasons, and no letter.
+    """
+
+    demand: ClassVar[str] = "audit_fcra"
+    axis: ClassVar[str] = "crr_fcra"
+
+    def letters(self, case: Case, told: DecideResponse) -> tuple[dict[str, str], dict[str, str]]:
+        assert case.gold.standard is not None
+        letter, right, wrong = _common(case, told)
+        if "not established" in letter:
+            return {}, {}
+        unwrapped = re.sub(r"(?<![.:\n])\n(?!\n)", " ", letter)
+        for item in items_of(case.gold.standard, self.axis):
+            kept = [part for part in sentences(unwrapped) if not _speaks_of(item, part)]
+            wrong[f"wrong: without {item.id}"] = "\n".join(kept)
+        return right, wrong
+
+
+def _speaks_of(item: ChecklistItem, sentence: str) -> bool:
+    words = (word for group in item.requires for word in group)
+    return any(re.search(word, sentence, re.IGNORECASE) for word in words)
 
 
 def _as_gold(told: DecideResponse, gold: Gold) -> bool:
@@ -90,29 +156,15 @@ def _as_gold(told: DecideResponse, gold: Gold) -> bool:
     return bool(told.notice) and told.decision == gold.decision and same
 
 
-def _of(case: Case, told: DecideResponse) -> Iterator[KnownNotice]:
-    assert case.gold.standard is not None
+def _common(case: Case, told: DecideResponse) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The letter, and the letters that are right and wrong whatever items are asked for."""
     reasons = "; ".join(told.reasons)
     letter, end = told.notice, told.notice.find(reasons) + len(reasons)
-    right = {"right": letter, "right, between other words": f"{_BEFORE}{letter}{_AFTER}"}
     verb = case.task.verbs.get(told.decision, told.decision)
+    right = {"right": letter, "right, between other words": f"{_BEFORE}{letter}{_AFTER}"}
     wrong = {
-        "wrong: without reasons": letter.replace(reasons, "as stated in our records"),
-        "wrong: internal standards": letter.replace(reasons, "our internal standards"),
         "wrong: cut off after the reasons": letter[:end],
         "wrong: the bare reasons": f"We decided to {verb} your request. Reasons: {reasons}.",
         "wrong: no letter": "",
     }
-    others = [reason for reason in case.gold.all_reasons if reason not in told.reasons]
-    if others:
-        wrong["wrong: another reason"] = letter.replace(reasons, others[0])
-    for letters, is_right in ((right, True), (wrong, False)):
-        for sort, notice in letters.items():
-            yield KnownNotice(
-                right=is_right,
-                sort=sort,
-                decision=told.decision,
-                rationale=told.rationale,
-                notice=notice,
-                standard=case.gold.standard,
-            )
+    return letter, right, wrong

@@ -13,7 +13,7 @@ from framework.contracts.calibration import CalibrationSet
 from framework.errors import UserError
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings
-from plugins.calibrations.notices import Notices, NoticesSettings
+from plugins.calibrations.notices import FCRANotices, Notices, NoticesSettings
 from plugins.calibrations.reasons import Reasons, ReasonsSettings
 from plugins.commands._calibration import Calibration, calibration, verdicts
 from plugins.judges.rules import Rules
@@ -22,7 +22,7 @@ SPECS = ("loan", "claims", "prior_authorization")
 
 
 def of(made: type[CalibrationSet[Any]], spec: str, n_cases: int) -> CalibrationSet[Any]:
-    settings = {Reasons: ReasonsSettings, Notices: NoticesSettings}[made]
+    settings = ReasonsSettings if made is Reasons else NoticesSettings
     domain = {"plugin": "regulated", "spec": spec}
     return made(settings(domain=domain, n_cases=n_cases))
 
@@ -61,6 +61,17 @@ def test_the_rules_pass_what_is_right_and_nothing_else(
     assert found.wrong.n > 2 * found.right.n
     assert found.tells is True
     assert found.rates.demand == made.demand
+
+
+def test_the_rules_pass_letters_with_what_fcra_demands_and_none_without() -> None:
+    found = tried(Rules(NoSettings()), of(FCRANotices, "loan", 200))
+    assert found.right.passed == found.right.n >= 10
+    assert found.wrong.passed == 0
+    assert found.wrong.n > 2 * found.right.n
+    assert found.rates.demand == "audit_fcra"
+    assert "wrong: without fcra_dispute" in found.sorts
+    with pytest.raises(UserError, match="no notice of"):
+        list(of(FCRANotices, "claims", 40).answers())
 
 
 @pytest.mark.parametrize("made", [Reasons, Notices])
