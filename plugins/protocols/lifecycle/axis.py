@@ -22,6 +22,7 @@ class LifecycleProbes(Axis[NoSettings]):
     A column is None where its probe does not say: of a deletion whose fact was not found before it,
     of a memory that does not offer what is asked. A search counts all its results; what is
     *shown* or *kept* is in the view, under the budget.
+    docs/reference/lifecycle.md says how each is probed.
 
     found_before : before its deletion, some search finds the fact. Higher is better.
     gone : after its deletion, by the memory's own way or by rebuild, no search does. Higher is
