@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from importlib.util import find_spec
 
 import pytest
 
 from benchmarks import guided
 
 
-@pytest.mark.skipif(find_spec("atheris") is not None, reason="atheris is installed")
-def test_what_is_missing_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(guided, "find_spec", lambda _: None)
     assert guided.main(["json"]) == 2
     assert capsys.readouterr().err.startswith("error: pip install atheris")
 

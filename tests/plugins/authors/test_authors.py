@@ -22,7 +22,7 @@ from plugins.protocols.improve.stack import read_candidate
 from plugins.targets.retrieval import library_of
 from tests.plugins.protocols.improve.scripted import run_script, script_plan
 
-needs_sandbox = pytest.mark.skipif(available() is not None, reason=str(available()))
+needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 LIBRARY = library_of("answer_from_sessions")
 
 FAILED = Failure(question="How many concerts did I attend?", view="I saw a band.", answer="1")

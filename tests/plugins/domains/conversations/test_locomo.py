@@ -114,7 +114,7 @@ def test_spoilt_files_end_in_a_line_each(tmp_path: Path) -> None:
     assert len(check_malformed(FIXTURE, tmp_path, opened)) >= 50
 
 
-@pytest.mark.skipif(not AUDIT.is_file(), reason="LoCoMo is not beside the checkout")
+@pytest.mark.skipif(not AUDIT.is_file(), reason=f"{AUDIT} is not there")
 def test_the_first_five_conversations_and_the_audit_of_their_key() -> None:
     domain = LoCoMo(ConversationSettings(path=str(REAL), errata=str(AUDIT)))
     found = list(domain.cases(None, 0))

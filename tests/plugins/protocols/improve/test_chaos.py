@@ -83,7 +83,7 @@ def test_a_hundred_chaotic_drafts(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(available() is not None, reason=str(available()))
+@pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 def test_chaotic_code_is_ended_in_the_sandbox(tmp_path: Path) -> None:
     done = chaos(120, tmp_path / "run", code=True)
     ended_well(done, 120)

@@ -17,7 +17,7 @@ from tests.plugins.protocols.improve.scripted import run_script, script_plan
 
 HEAD = "def score(query, item):\n    "
 
-needs_sandbox = pytest.mark.skipif(available() is not None, reason=str(available()))
+needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
 
 ESCAPES = [
     "import os\ndef score(query, item):\n    return 0",
