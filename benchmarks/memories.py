@@ -54,6 +54,8 @@ NEAREST: Final = {
 }
 """By system the arm of ours that ranks the same texts by the same mechanism, and by it alone."""
 BUDGETS: Final = ("tight", "moderate", "loose")
+MODEL: Final = "model=local model.max_tokens=300"
+"""Without the limit the packaged model runs on to the end of what a system allows, 2,000 tokens."""
 HEAD: Final = 6
 """Cases, from the first, whose rows are recorded apart: as many as a test runs again."""
 
@@ -122,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--settings", help=f"of {', '.join(one.name for one in SETTINGS)}")
     parser.add_argument("--systems", help="these alone, with commas")
     parser.add_argument("--recorded", action="store_true", help="where a recording was begun")
-    parser.add_argument("--model", default="model=local", help="of systems that ask one")
+    parser.add_argument("--model", default=MODEL, help="of systems that ask one")
     parser.add_argument(
         "--data", type=Path, default=DATA, metavar="DIR", help="where the published files are"
     )
