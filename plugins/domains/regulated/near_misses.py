@@ -70,14 +70,14 @@ class NearMisses:
     """Draws near misses for the documents that are added to a case.
 
     pair : the case, and its counterpart where it has one. They differ in a fact or a rule, and
-    their near misses must not: what either states is no near miss of both.
+    their near misses must not: what either states is a near miss of neither.
     """
 
     def __init__(self, spec: Spec, pair: Iterable[Sampled], share: float, rng: Random) -> None:
-        pair = tuple(pair)
-        plan = pair[0].plan
+        both = tuple(pair)
+        plan = both[0].plan
         self._spec, self._share, self._rng, self._intake = spec, share, rng, plan.intake
-        self._codes = tuple(rule.code for rule in pair[0].policy.rules)
+        self._codes = tuple(rule.code for rule in both[0].policy.rules)
         self._form = "held_out" if plan.held_out else "development"
         self._words = Words(spec, held_out=plan.held_out, vary=plan.stratum == "noisy", rng=rng)
         self._keys = [
@@ -85,7 +85,7 @@ class NearMisses:
             for fact in spec.facts.values()
             if fact.type != "provision" and not isinstance(fact, Entry)
         ]
-        self._stated = [_stated(spec, sampled) for sampled in pair]
+        self._stated = [_stated(spec, sampled) for sampled in both]
 
     def sentence(self, draft: Draft) -> str:
         """The near miss that a document carries; empty where it carries none."""
