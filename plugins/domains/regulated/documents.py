@@ -48,7 +48,8 @@ class Mention:
 class Content:
     """The necessary documents of a case, what they mention, the reasoning point as it was worded.
 
-    `tokens` : of all the drafts, an injected sentence left out.
+    `tokens` : of all the drafts, an injected sentence left out. `injected` : that sentence, also
+    where it was left out of the document `injected_in`.
     """
 
     tokens: int
@@ -58,6 +59,7 @@ class Content:
     point_slots: Mapping[str, str]
     injected_in: str
     cast: Mapping[str, str]
+    injected: str = ""
 
 
 def write(
@@ -111,6 +113,7 @@ class _Necessary:
         self.drafts: list[Draft] = []
         self.mentions: list[Mention] = []
         self.first_of: dict[str, str] = {}
+        self.injected = ""
 
     def write(self, inject: bool) -> Content:
         self._policy()
@@ -132,6 +135,7 @@ class _Necessary:
             point_slots=slots,
             injected_in=injected_in,
             cast=self.cast,
+            injected=self.injected,
         )
 
     # ------------------------------------------------------------------------------------ wording
@@ -370,11 +374,11 @@ class _Necessary:
         draft = self.writer.start("injected", document)
         self._fill(draft, document.sentences)
         place = self.rng.randint(0, len(draft.lines))
-        text = self._said(Words.injection, self.sampled.plan.injected)
+        self.injected = self._said(Words.injection, self.sampled.plan.injected)
         self.drafts.append(draft)
         self.tokens = _tokens(self.drafts)
         if inject:
-            draft.lines.insert(place, (text, False))
+            draft.lines.insert(place, (self.injected, False))
         return draft.id
 
     def _mention(

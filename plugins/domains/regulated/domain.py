@@ -23,9 +23,18 @@ from plugins.domains.regulated.hmda import calibrated
 from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
 from plugins.domains.regulated.near_misses import NearMisses, with_near_misses
 from plugins.domains.regulated.padding import pad
-from plugins.domains.regulated.rendering import Writer
+from plugins.domains.regulated.rendering import Draft, Writer
 from plugins.domains.regulated.sampled import STRATA, Sampled, sample_plan, stream
 from plugins.domains.regulated.spec import Spec
+from plugins.domains.regulated.written import (
+    Template,
+    Written,
+    file_digest,
+    header_of,
+    load_written,
+    templates,
+    with_written,
+)
 
 LEAST_TOKENS: Final = 2_000
 MOST_TOKENS: Final = 200_000
@@ -35,7 +44,7 @@ LEAST_AN_ENTRY: Final = 500
 _KEPT: Final = 256
 _CLEAN: Final = "-clean"
 _RENDERING: Final = "~"
-_LATER: Final = ("entry_every", "ambiguity")
+_LATER: Final = ("entry_every", "ambiguity", "written")
 
 
 def _shares() -> dict[str, float]:
@@ -67,6 +76,8 @@ class RegulatedSettings(Bounded):
         a history of 20,000 tokens at 1,000 has 20. 0: the evidence does not grow with the length.
     ambiguity : share of the added letters, notes, messages, memos and reports that state a near
         miss: a guess, a past value, a figure of another matter (`near_misses`). Gold stays.
+    written : a file that `decisionbench write` made for these settings: documents in the words of a
+        language model, checked (`written`). Only cases whose histories it holds can be had.
     """
 
     spec: str = "loan"
@@ -84,6 +95,7 @@ class RegulatedSettings(Bounded):
     calibration: str = ""
     entry_every: Annotated[int, at_least(0, most=MOST_TOKENS)] = 0
     ambiguity: Annotated[float, at_least(0, most=1)] = 0.0
+    written: str = ""
 
     def __post_init__(self) -> None:
         Bounded.__post_init__(self)
@@ -101,18 +113,24 @@ class RegulatedSettings(Bounded):
         return self.tokens // self.entry_every if self.entry_every else 0
 
     def identity(self) -> dict[str, Any]:
-        """Every setting; of `_LATER` only those that change something: runs of before lack them."""
+        """Every setting, of a file its digest.
+
+        Of `_LATER` only those that change something: runs of before lack them.
+        """
         own = {f.metadata.get("identity", f.name): getattr(self, f.name) for f in fields(self)}
+        if self.written:
+            own["written"] = file_digest(self.written)
         return {k: v for k, v in own.items() if v or k not in _LATER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """One case as it was drawn and worded, with its gold."""
+    """One case as it was drawn and worded, with its gold. `bodies` : texts that are written."""
 
     sampled: Sampled
     content: Content
     gold: Gold
+    bodies: Mapping[str, str] = field(default_factory=dict)
 
 
 @register("domain", "regulated")
@@ -172,6 +190,12 @@ class Regulated(Domain[RegulatedSettings]):
             )
         self.spec = with_chains(self.spec, settings.entries)
         self.spec = with_near_misses(self.spec, settings.ambiguity)
+        self._written: Written | None = None
+        if settings.written:
+            self._written = load_written(settings.written, self.written_for())
+            self.spec = with_written(self.spec, self._written)
+            source = f"{self.provenance.source}; {self._written.said}"
+            self.provenance = replace(self.provenance, source=source)
         if file.parent != SPECS:  # its texts are the user's
             self.provenance = replace(
                 self.provenance, licence="not stated", citation=f"the spec {file.name}"
@@ -224,7 +248,7 @@ class Regulated(Domain[RegulatedSettings]):
             tags["revised"] = "facts" if made.sampled.revisions else "rules"
         return Case(
             id=identity,
-            history_id=f"{identity}{_RENDERING}{rendering}" if rendering else identity,
+            history_id=self.history_id(seed, index, rendering),
             task=self._card,
             gold=made.gold,
             stratum=plan.stratum,
@@ -232,9 +256,10 @@ class Regulated(Domain[RegulatedSettings]):
             tags=tags,
         )
 
-    def history_id(self, seed: int, index: int) -> str:
+    def history_id(self, seed: int, index: int, rendering: int = 0) -> str:
         """The id from which a history is made again."""
-        return f"{self.spec.name}-s{seed}-{index:06d}"
+        identity = f"{self.spec.name}-s{seed}-{index:06d}"
+        return f"{identity}{_RENDERING}{rendering}" if rendering else identity
 
     def history(self, history_id: str) -> Iterator[Event]:
         """The events in order of arrival. Raises UserError for an id that is not of this domain."""
@@ -243,24 +268,41 @@ class Regulated(Domain[RegulatedSettings]):
             return
         seed, index, rendering = self._parse(history_id)
         made = self._made(seed, index, rendering)
+        for draft in self._drafts(seed, index, rendering, made.content):
+            body = made.bodies.get(draft.id)
+            yield (replace(draft, lines=[(body, False)]) if body else draft).event()
+
+    def _drafts(self, seed: int, index: int, rendering: int, content: Content) -> list[Draft]:
+        """Every document of a history, as the generator words it."""
         writer = Writer(
             self.spec,
-            made.sampled,
+            self.sampled(seed, index),
             self._identity(seed, index),
-            made.content.cast,
+            content.cast,
             stream(self.spec, seed, self._base(index), _numbered("filling", rendering)),
         )
-        first = made if not self.settings.pairs else self._made(seed, index - index % 2, rendering)
-        drafts = pad(
+        first = content
+        if self.settings.pairs and index % 2:
+            first = self._made(seed, index - 1, rendering).content
+        return pad(
             writer,
-            made.content.drafts,
-            first.content.tokens,
+            content.drafts,
+            first.tokens,
             self.settings.tokens,
             self.settings.filler_share,
             self._near_misses(seed, index, rendering),
         )
-        for draft in drafts:
-            yield draft.event()
+
+    def written_for(self) -> dict[str, Any]:
+        """What a file of documents is made for: the spec, and every setting but the file."""
+        settings = replace(self.settings, written="").identity()
+        return header_of(self.spec, {k: v for k, v in settings.items() if k != "injection"})
+
+    def templates(self, history_id: str) -> list[Template]:
+        """The documents of a history that a model may word, as the generator words them."""
+        seed, index, rendering = self._parse(history_id)
+        content = self._content(seed, index, rendering)
+        return list(templates(self.spec, self._drafts(seed, index, rendering, content), content))
 
     def _near_misses(self, seed: int, index: int, rendering: int) -> NearMisses | None:
         if not self.settings.ambiguity:
@@ -270,11 +312,14 @@ class Regulated(Domain[RegulatedSettings]):
         rng = stream(self.spec, seed, base, _numbered("near misses", rendering))
         return NearMisses(self.spec, both, self.settings.ambiguity, rng)
 
-    def rerendered(self, case: Case, rendering: int) -> Case:
+    def rerendered(self, case: Case, rendering: int) -> Case | None:
         """The same case, the same documents of it, in other sentences and with other filler.
 
         Facts, policy, dates, and which document states what stay, and so does the form of wording.
+        None where the documents are a file's, which has one wording of a case.
         """
+        if self._written is not None:
+            return None
         seed, index, _ = self._parse(case.id)
         return self.case(seed, index, rendering)
 
@@ -340,8 +385,20 @@ class Regulated(Domain[RegulatedSettings]):
         return draw(self.spec, plan, seed, base, self.settings.pairs)
 
     def _make(self, seed: int, index: int, rendering: int = 0) -> _Made:
+        sampled = self.sampled(seed, index)
+        content, bodies = self._content(seed, index, rendering), dict[str, str]()
+        if self._written is not None:
+            found = self.templates(self.history_id(seed, index, rendering))
+            left_out = "" if self.settings.injection else content.injected
+            content, bodies = self._written.reworded(
+                self.history_id(seed, index, rendering), found, content, left_out
+            )
+        gold = make_gold(self.spec, sampled, content, inject=self.settings.injection)
+        return _Made(sampled=sampled, content=content, gold=gold, bodies=bodies)
+
+    def _content(self, seed: int, index: int, rendering: int) -> Content:
         sampled, base = self.sampled(seed, index), self._base(index)
-        content = write(
+        return write(
             self.spec,
             sampled,
             self._identity(seed, index),
@@ -354,8 +411,6 @@ class Regulated(Domain[RegulatedSettings]):
                 else None
             ),
         )
-        gold = make_gold(self.spec, sampled, content, inject=self.settings.injection)
-        return _Made(sampled=sampled, content=content, gold=gold)
 
     def _base(self, index: int) -> int:
         return index // 2 if self.settings.pairs else index
