@@ -436,6 +436,20 @@ def test_a_forged_row_is_found_by_a_replay(capsys: pytest.CaptureFixture[str], p
     assert done.out.splitlines() == expected
 
 
+def test_a_column_that_came_later_is_no_difference(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    def former(type_: str, payload: Any) -> Any:
+        if type_ == "case.finished":
+            del payload["row"]["axes"]["mrr"]
+        return payload
+
+    rewrite(place / "bm25", former)
+    done = framework(capsys, "replay", "bm25")
+    assert (done.status, done.out) == (0, "same: 6 rows, every measured column equal\n")
+    assert "columns that the run does not have: mrr" in done.err
+
+
 def test_a_row_too_many_or_too_few_is_found_by_a_replay(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
