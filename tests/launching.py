@@ -16,6 +16,7 @@ QUESTIONS = Path(__file__).resolve().parent / "fixtures" / "hotpotqa" / "questio
 HOTPOT = (
     "domain=hotpotqa",
     f"domain.path={QUESTIONS}",
+    "domain.unknown_file=true",
     "protocol=retrieve",
     "tracking=none",
     "report=false",

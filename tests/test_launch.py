@@ -21,7 +21,6 @@ from plugins.domains.passages.hotpotqa import HotpotQA
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, framework, read_json, run
 
 ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT / "tests" / "fixtures" / "decision_corpus" / "harbour.jsonl"
 
 MISTAKES = {
     "an unknown option": (["arch=bm52"], ["arch: no option 'bm52'", "'bm25'", "typed_graph"]),
@@ -53,7 +52,7 @@ MISTAKES = {
     "a name of 300 characters": ([f"run_name={'x' * 300}"], ["run_name: longer than 200 bytes"]),
     "a name of two lines": (["run_name='a\nb'"], ["run_name: 'a\\nb' given", "without /"]),
     "a protocol that does not fit": (
-        ["domain=decision_corpus", f"domain.path={CORPUS}", "protocol=improve"],
+        ["protocol=improve"],
         ["protocol=improve", "retrieve, evaluate"],
     ),
     "no data file": (["domain.path=nope.json"], ["nope.json", "no such file", "domain.path=FILE"]),
@@ -149,7 +148,7 @@ SWEPT = {
     "one job under two names": (["arch=bm25", "arch.k1=1.5,1.50"], ["are the same run"]),
     "two jobs under one name": (
         ["domain.path=a/q.json,b/q.json"],
-        ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json)"],
+        ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json,unknown_file=true)"],
     ),
     "a sweep over Hydra itself": (
         ["hydra.verbose=true,false"],

@@ -23,13 +23,20 @@ SECONDS: Final = 60.0
 """After which a command hangs, on a machine that is busy."""
 BYTES: Final = 3 * 2**30
 """Of memory that a command may map; its libraries alone map about one."""
-RUN: Final = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "tracking=none", "hydra.run.dir=r")
+RUN: Final = (
+    "domain=hotpotqa",
+    f"domain.path={QUESTIONS}",
+    "domain.unknown_file=true",
+    "tracking=none",
+    "hydra.run.dir=r",
+)
 _MAIN: Final = "\nimport sys\nfrom framework.cli import main\nsys.exit(main(sys.argv[1:]))"
 _PLACES: Final = (
     (re.compile(r"https?://[\w.:\[\]-]+"), "URL"),
     (re.compile(r"(?<![\w.])/[\w./-]+"), "PATH"),
     (re.compile(r"\b[0-9a-f]{16,}\b|(?<=-)(?=\d*[a-f])[0-9a-f]{8,}\b"), "DIGEST"),
-    (re.compile(r"(?<=\.json-)\w+(?=-tight-)"), "ARM"),  # which job of a sweep comes first varies
+    # Which job of a sweep comes first varies.
+    (re.compile(r"(?<=file_true-)\w+(?=-tight-)"), "ARM"),
     (re.compile(r"\d[\d,.]*\d|\d"), "N"),
 )
 _LONGEST: Final = 150

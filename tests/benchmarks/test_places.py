@@ -72,8 +72,7 @@ def written(name: str, path: Path) -> Path:
 
 
 def domain_of(name: str, path: Path) -> Domain[Any]:
-    told = [] if name == "hotpotqa" else ["domain.unknown_file=true"]
-    return opened([f"domain={name}", f"domain.path={path}", *told])
+    return opened([f"domain={name}", f"domain.path={path}", "domain.unknown_file=true"])
 
 
 class _InFileOrder:
@@ -112,7 +111,9 @@ def test_no_place_in_a_pool_tells_what_belongs_together(name: str, tmp_path: Pat
 def test_a_question_s_own_passages_stand_in_the_order_of_the_pool(tmp_path: Path) -> None:
     path = written("hotpotqa", tmp_path / "questions.json")
     pooled = domain_of("hotpotqa", path)
-    own = opened(["domain=hotpotqa", f"domain.path={path}", "domain.corpus=own"])
+    own = opened(
+        ["domain=hotpotqa", f"domain.path={path}", "domain.unknown_file=true", "domain.corpus=own"]
+    )
     case = next(pooled.cases(1, 0))
     place = {event.id: i for i, event in enumerate(pooled.history(case.history_id))}
     ids = [event.id for event in own.history(case.id)]

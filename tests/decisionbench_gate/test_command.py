@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WORDS = (
     *("--axes", "p_ret", "--margin", "0.05", "--"),
     *("--config-dir=conf", "arch=mine", "domain=hotpotqa", f"domain.path={QUESTIONS}"),
+    "domain.unknown_file=true",
     *("protocol=retrieve", "budget=loose"),
 )
 

@@ -8,7 +8,10 @@ from tests.launching import QUESTIONS
 
 pytest_plugins = ["pytester"]
 
-WORDS = f"domain=hotpotqa domain.path={QUESTIONS} protocol=retrieve budget=loose"
+WORDS = (
+    f"domain=hotpotqa domain.path={QUESTIONS} domain.unknown_file=true "
+    "protocol=retrieve budget=loose"
+)
 TEST = """
 def test_memory(memory_gate):
     memory_gate({words!r}, baseline={baseline!r}, axes=["p_ret"], margin={margin})

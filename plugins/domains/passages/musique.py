@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from framework.registry import register
 from plugins.domains.data_file import BadRecordError, objects_in, text_in
 from plugins.domains.errata import texts_in
-from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool
+from plugins.domains.passages.shape import Asked, Passages, PassageSettings, Pool
 
 
 @register("domain", "musique")
-class MuSiQue(Passages[CheckedPassageSettings]):
+class MuSiQue(Passages[PassageSettings]):
     """Multi-hop questions that resist short cuts (Trivedi et al., TACL 2022): MuSiQue-Ans.
 
     Passages are marked whole, so that there are no `fact` items, and every supporting passage is

@@ -19,7 +19,6 @@ from plugins.domains.data_file import (
     check_sha256,
     list_in,
     listed,
-    provenance_in,
     provenance_of,
     read_file,
     read_questions,
@@ -42,35 +41,26 @@ INSTRUCTION: Final = (
 class PassageSettings:
     """Where the file is and what a question's history holds.
 
-    path : the published file, or one of the same schema.
+    path : the published file, or one of the same schema: a JSON list, JSON lines or Parquet.
     corpus : `pooled`, one history of every distinct passage of the whole file, whatever the number
         of cases (HippoRAG section 3.1); `own`, for each question the passages of its own context
         (the distractor setting of HotpotQA section 3).
+    pool : another file of the same schema, whose passages widen the pool; its questions are not
+        asked.
+    errata : a JSON file of corrections by case id, which are applied; evidence is named by title.
+    unknown_file : read a file that is none of those published and does not say what it is.
     sha256 : when given, the file must have this digest.
     """
 
     path: str = ""
     corpus: Literal["pooled", "own"] = "pooled"
+    pool: str = ""
+    errata: str = ""
+    unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
         check_sha256(self.sha256)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedPassageSettings(PassageSettings):
-    """Those of a benchmark that refuses bytes that it does not know.
-
-    path, corpus, sha256 : as there.
-    pool : another file of the same schema, whose passages widen the pool; its questions are not
-        asked.
-    errata : a JSON file of corrections by case id, which are applied; evidence is named by title.
-    unknown_file : read a file that is none of those published and does not say what it is.
-    """
-
-    pool: str = ""
-    errata: str = ""
-    unknown_file: bool = False
 
 
 S = TypeVar("S", bound=PassageSettings)
@@ -126,21 +116,15 @@ class Passages(Benchmark[S]):
         data, digest = read_file(
             settings.path, settings.sha256, domain=self.name, where=self.card.where
         )
-        checked = isinstance(settings, CheckedPassageSettings)
-        records, stated = listed(settings.path, data, lines=checked)
+        records, stated = listed(settings.path, data)
         pool = Pool(between="" if has_spaces(records) else " ", date=self.card.fields["date"])
         self._questions = self._read(settings.path, records, pool)
-        published = type(self).provenance
-        self._errata = read_errata("", domain=self.name)
-        if isinstance(settings, CheckedPassageSettings):
-            self.provenance = provenance_of(
-                settings.path, digest, published, stated, told=settings.unknown_file
-            )
-            self._errata = read_errata(settings.errata, domain=self.name)
-            check_cases(settings.errata, self._errata, self._questions)
-            digest = self._errata.digest_with(self._widen(settings.pool, pool, digest))
-        elif digest not in published.files.values():
-            self.provenance = provenance_in(settings.path, stated)
+        self.provenance = provenance_of(
+            settings.path, digest, type(self).provenance, stated, told=settings.unknown_file
+        )
+        self._errata = read_errata(settings.errata, domain=self.name)
+        check_cases(settings.errata, self._errata, self._questions)
+        digest = self._errata.digest_with(self._widen(settings.pool, pool, digest))
         self._questions = {k: q for k, q in self._questions.items() if self._errata.keep(k)}
         if not self._questions:
             raise DataError(settings.path, None, "no questions")
@@ -150,7 +134,7 @@ class Passages(Benchmark[S]):
             for event_id in one.evidence or ():
                 if event_id not in self._events:
                     said = f"evidence {event_id!r} is no passage of the pool"
-                    raise DataError(getattr(settings, "errata", ""), None, said)
+                    raise DataError(settings.errata, None, said)
         sizes = {event.id: count_tokens(event.text) for event in self._events.values()}
         if settings.corpus == "pooled":
             self._nominal_tokens = sum(sizes.values())

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from framework.registry import register
 from plugins.domains.data_file import read_each, text_in
-from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool
+from plugins.domains.passages.shape import Asked, Passages, PassageSettings, Pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SWEContextBenchSettings(CheckedPassageSettings):
+class SWEContextBenchSettings(PassageSettings):
     """Those of passages; `path` is the file of related tasks, which are asked about.
 
     experience : the file of earlier tasks, with their issues and fixes.

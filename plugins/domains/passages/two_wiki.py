@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from framework.registry import register
-from plugins.domains.passages.shape import Asked, CheckedPassageSettings, Passages, Pool, paired
+from plugins.domains.passages.shape import Asked, Passages, PassageSettings, Pool, paired
 
 
 @register("domain", "two_wiki")
-class TwoWiki(Passages[CheckedPassageSettings]):
+class TwoWiki(Passages[PassageSettings]):
     """Multi-hop questions made from Wikidata's relations (Ho et al., COLING 2020).
 
     Stratum: the question's type (comparison, inference, compositional, bridge_comparison).

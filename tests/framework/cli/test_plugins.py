@@ -105,7 +105,7 @@ def test_every_command_takes_a_folder_of_options(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for group, name, text in (
-        ("domain", "few", f"defaults: [hotpotqa, _self_]\npath: {QUESTIONS}\n"),
+        ("domain", "few", f"defaults: [hotpotqa, _self_]\npath: {QUESTIONS}\nunknown_file: true\n"),
         ("arch", "sharp", "defaults: [bm25, _self_]\nk1: 3.0\n"),
     ):
         (tmp_path / "mine" / group).mkdir(parents=True)

@@ -13,7 +13,10 @@ from framework.store.directory import load_state
 from framework.text.printable import printable
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
 
-HOTPOT_CASES = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "protocol=retrieve")
+HOTPOT_CASES = (
+    *("domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true"),
+    "protocol=retrieve",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +149,7 @@ def test_directories_are_named_so_that_no_command_takes_them_for_more(
     done = run(capsys, *HOTPOT, "arch=bm25", "arch.k1=1.2", "arch.b=0.5")
     name = done.directory.name
     assert re.fullmatch(r"[\w.-]+", name), name
-    assert "hotpotqa_path_questions.json-bm25_b_0.5_k1_1.2-tight" in name
+    assert "hotpotqa_path_questions.json_unknown_file_true-bm25_b_0.5_k1_1.2-tight" in name
     shown = framework(capsys, "show", str(done.directory), "case=fx01").out
     done.directory.rename(OLD)
     assert framework(capsys, "show", OLD, "case=fx01").out == shown
@@ -195,7 +198,7 @@ def test_a_record_of_any_text_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    given = ("domain=hotpotqa", f"domain.path={QUESTIONS}", "tracking=none", "report=false")
+    given = (*HOTPOT_CASES[:3], "tracking=none", "report=false")
     with serving(answers("Caf\xe9 \u2028\x1b[31m", "\x85")) as url:
         asking = ("model=openai", f"model.base_url={url}/v1", "n_cases=1", "arch=none")
         assert run(capsys, *given, *asking, "hydra.run.dir=r").status == 0

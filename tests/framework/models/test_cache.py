@@ -18,7 +18,10 @@ DAMAGED = {
     "no object": "[]",
     "nested": "[" * 100_000,
 }
-HOTPOT = (f"domain.path={QUESTIONS}", "domain=hotpotqa", "tracking=none", "report=false")
+HOTPOT = (
+    *(f"domain.path={QUESTIONS}", "domain.unknown_file=true", "domain=hotpotqa"),
+    *("tracking=none", "report=false"),
+)
 
 
 @pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)

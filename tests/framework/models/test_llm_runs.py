@@ -166,8 +166,8 @@ def test_an_answer_with_a_key_twice_is_unreadable_and_asked_again(
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with serving(says(twice)) as url:
         done = run(
-            capsys, f"domain.path={QUESTIONS}", "domain=hotpotqa", "tracking=none", "arch=bm25",
-            "gate=open", "n_cases=1", "max_errors=1", "model=openai",
+            capsys, f"domain.path={QUESTIONS}", "domain.unknown_file=true", "domain=hotpotqa",
+            "tracking=none", "arch=bm25", "gate=open", "n_cases=1", "max_errors=1", "model=openai",
             f"model.base_url={url}/v1", "hydra.run.dir=r",
         )  # fmt: skip
     (summary,) = summaries(Path("r"))

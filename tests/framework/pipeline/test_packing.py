@@ -17,8 +17,8 @@ from framework.pipeline.ingest import Memory
 from framework.pipeline.pack import FULL, SLACK, pack
 from framework.records import Item, MemoryView, TraceEntry
 from framework.text.tokens import count_tokens, truncate
-from plugins.domains.passages.hotpotqa import HotpotQA
-from plugins.domains.passages.shape import POOL, PassageSettings
+from plugins.domains.passages.hotpotqa import HotpotQA, HotpotQASettings
+from plugins.domains.passages.shape import POOL
 from tests.launching import HOTPOT, QUESTIONS, run
 
 TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
@@ -144,6 +144,7 @@ def test_a_run_counts_each_item_of_a_history_once(
     monkeypatch.setattr("framework.pipeline.ingest.count_tokens", counting)
     done = run(capsys, *HOTPOT, "arch=bm25", f"hydra.run.dir={tmp_path / 'run'}")
     assert done.status == 0, done.err
-    pool = {event.text for event in HotpotQA(PassageSettings(path=str(QUESTIONS))).history(POOL)}
+    domain = HotpotQA(HotpotQASettings(path=str(QUESTIONS), unknown_file=True))
+    pool = {event.text for event in domain.history(POOL)}
     assert counted.keys() == pool
     assert set(counted.values()) == {1}

@@ -32,7 +32,10 @@ NEEDS = {
         "domain.unknown_file=true",
     ],
     "decision_corpus": [f"domain.path={FIXTURES / 'decision_corpus' / 'harbour.jsonl'}"],
-    "hotpotqa": [f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}"],
+    "hotpotqa": [
+        f"domain.path={FIXTURES / 'hotpotqa' / 'questions.json'}",
+        "domain.unknown_file=true",
+    ],
     "locomo": [
         f"domain.path={FIXTURES / 'locomo' / 'two.json'}",
         "domain.unknown_file=true",

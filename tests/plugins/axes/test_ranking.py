@@ -18,8 +18,7 @@ from framework.records import Case, Gold, MemoryView, TaskCard, TraceEntry
 from framework.registry import NoSettings
 from framework.retention import event_ranks
 from plugins.axes.ranking import Ranking
-from plugins.domains.passages.hotpotqa import HotpotQA
-from plugins.domains.passages.shape import PassageSettings
+from plugins.domains.passages.hotpotqa import HotpotQA, HotpotQASettings
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
 
@@ -108,7 +107,9 @@ def bm25_agrees(domain: HotpotQA) -> dict[str, float]:
 
 @pytest.mark.parametrize("corpus", ["pooled", "own"])
 def test_agrees_with_ir_measures_on_bm25_rankings_of_the_fixture(corpus: Any) -> None:
-    means = bm25_agrees(HotpotQA(PassageSettings(path=str(FIXTURE), corpus=corpus)))
+    means = bm25_agrees(
+        HotpotQA(HotpotQASettings(path=str(FIXTURE), corpus=corpus, unknown_file=True))
+    )
     assert 0 < means["recall_at_2"] < 1
 
 
@@ -116,7 +117,7 @@ def test_agrees_with_ir_measures_on_bm25_rankings_of_the_fixture(corpus: Any) ->
 @pytest.mark.parametrize("corpus", ["pooled", "own"])
 def test_agrees_with_ir_measures_on_bm25_rankings_of_real_data(corpus: Any, data_dir: Path) -> None:
     path = data_dir / "hotpotqa" / "hotpotqa_train.json"
-    means = bm25_agrees(HotpotQA(PassageSettings(path=str(path), corpus=corpus)))
+    means = bm25_agrees(HotpotQA(HotpotQASettings(path=str(path), corpus=corpus)))
     assert means["recall_at_2"] <= means["recall_at_5"]
     assert means["both_facts"] <= means["recall_at_5"]
 

@@ -129,7 +129,8 @@ def test_the_shares_of_a_run_are_corrected(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = run(
-        capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", "arch=oracle", "tracking=none",
+        capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true",
+        "arch=oracle", "tracking=none",
         "report=false", "n_cases=6",
     )  # fmt: skip
     found = framework(
@@ -143,8 +144,8 @@ def test_the_shares_of_a_run_are_corrected(
 
 
 JUDGED = (
-    "domain=hotpotqa", f"domain.path={QUESTIONS}", "arch=oracle", "tracking=none", "report=false",
-    "n_cases=6",
+    "domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true", "arch=oracle",
+    "tracking=none", "report=false", "n_cases=6",
 )  # fmt: skip
 """Six questions whose answers a judge judges."""
 
@@ -152,6 +153,7 @@ JUDGED = (
 SET = (
     *("--set", "questions", "calibration.n_cases=6", "calibration.domain.plugin=hotpotqa"),
     f"calibration.domain.path={QUESTIONS}",
+    "calibration.domain.unknown_file=true",
 )
 
 

@@ -19,8 +19,7 @@ from framework.registry import find, plugins, settings_of
 from framework.store.directory import data_differ
 from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
-from plugins.domains.passages.hotpotqa import HotpotQA
-from plugins.domains.passages.shape import PassageSettings
+from plugins.domains.passages.hotpotqa import HotpotQA, HotpotQASettings
 from plugins.domains.regulated.loading import SPECS, load_spec
 from plugins.domains.text_to_sql.questions import load
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
@@ -32,7 +31,7 @@ SQL = Path(__file__).parents[3] / "plugins" / "domains" / "text_to_sql" / "quest
 
 
 def hotpotqa(path: Path) -> str:
-    return HotpotQA(PassageSettings(path=str(path))).digest()
+    return HotpotQA(HotpotQASettings(path=str(path), unknown_file=True)).digest()
 
 
 def corpus(path: Path) -> str:
@@ -113,18 +112,16 @@ def test_half_of_a_character_is_told_with_its_place(
 def test_a_whole_character_in_two_escapes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "whole.json"
     path.write_text(QUESTIONS.read_text().replace("In which town", r"\ud83d\ude00 In which town"))
-    (first, *_) = HotpotQA(PassageSettings(path=str(path))).cases(1, 0)
+    settings = HotpotQASettings(path=str(path), unknown_file=True)
+    (first, *_) = HotpotQA(settings).cases(1, 0)
     assert first.task.query.startswith("\U0001f600 In which")
 
 
-@pytest.mark.parametrize("read", [hotpotqa, longmemeval])
-def test_json_lines_where_json_is_meant_is_told(
-    read: Callable[[Path], object], tmp_path: Path
-) -> None:
+def test_json_lines_where_json_is_meant_is_told(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
-    path.write_text("\n".join(map(json.dumps, json.loads(QUESTIONS.read_text()))))
+    path.write_text("\n".join(map(json.dumps, json.loads(CHATS.read_text()))))
     with pytest.raises(DataError, match="JSON lines, where one JSON value is expected"):
-        read(path)
+        longmemeval(path)
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -195,12 +192,14 @@ def test_a_file_may_have_any_name(
     for path in (Path(name), Path("my home") / name):
         path.write_bytes(QUESTIONS.read_bytes())
     rest = ("protocol=retrieve", "tracking=none", "report=false", "n_cases=1", "arch=bm25")
+    rest += ("domain.unknown_file=true",)
     for given in (name, f"~/{name}"):
         done = run(capsys, "domain=hotpotqa", f"domain.path={given}", *rest)
         assert done.status == 0, done.err
         told = read_json(done.directory / "summary.json")["run"]["domain"]
-        assert told == f"hotpotqa(path={name})"
-        shown = framework(capsys, "show", "domain=hotpotqa", f"domain.path={given}", "case=0")
+        assert told == f"hotpotqa(path={name},unknown_file=true)"
+        words = ("domain=hotpotqa", f"domain.path={given}", rest[-1], "case=0")
+        shown = framework(capsys, "show", *words)
         assert "Port Verrin" in shown.out
     done = run(capsys, "-m", "domain=hotpotqa", f"domain.path={name}", *rest, "arch=bm25,none")
     assert done.status == 0, done.err
@@ -254,8 +253,8 @@ def given(name: str, path: Path) -> dict[str, Any]:
 
 
 REFUSING = (
-    *("beam", "dmr", "locomo", "memory_agent_bench", "musique", "personamem", "spider"),
-    *("swe_contextbench", "two_wiki"),
+    *("beam", "dmr", "hotpotqa", "locomo", "memory_agent_bench", "musique", "personamem"),
+    *("spider", "swe_contextbench", "two_wiki"),
 )
 """Domains that read files that they do not know only where they are told to."""
 
@@ -332,7 +331,7 @@ def test_a_corpus_has_the_provenance_of_its_first_record() -> None:
 def test_a_published_file_has_its_publisher_s_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, path in (("hotpotqa", QUESTIONS), ("longmemeval", CHATS)):
         plugin = find("domain", name)
-        made = plugin.cls(plugin.settings(path=str(path)))
+        made = plugin.cls(settings_of(plugin, given(name, path)))
         assert made.provenance != plugin.cls.provenance
         known = replace(plugin.cls.provenance, files={"mine.json": made.digest()})
         monkeypatch.setattr(plugin.cls, "provenance", known)

@@ -52,7 +52,7 @@ FORMATS: Final = [
 
 def opened(name: str, **instead: Path) -> Domain[Any]:
     values: dict[str, Any] = {key: str(FIXTURES / file) for key, file in GIVEN[name].items()}
-    told = {} if name in ("hotpotqa", "longmemeval") else {"unknown_file": True}
+    told = {} if name == "longmemeval" else {"unknown_file": True}
     plugin = find("domain", name)
     settings = settings_of(plugin, values | told | {k: str(v) for k, v in instead.items()})
     domain: Domain[Any] = plugin.cls(settings)

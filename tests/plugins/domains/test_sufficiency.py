@@ -33,7 +33,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "regulated": [{"spec": spec} for spec in SPECS],
     "regulation_updates": [{"path": "tests/fixtures/regulation_updates", "unknown_file": True}],
     "airline_fees": [{"path": "tests/fixtures/airline_fees", "unknown_file": True}],
-    "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json"}],
+    "hotpotqa": [{"path": "tests/fixtures/hotpotqa/questions.json", "unknown_file": True}],
     "longmemeval": [{"path": "tests/fixtures/longmemeval/questions.json"}],
     "locomo": [{"path": "tests/fixtures/locomo/two.json", "unknown_file": True}],
     "beam": [{"path": "tests/fixtures/beam/chats.jsonl", "unknown_file": True}],

@@ -286,7 +286,14 @@ def test_a_domain_that_allows_evaluate_need_not_name_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     room = ("budget=absolute", "budget.tokens=200")
-    done = run(capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", *room, *SHORT)
+    done = run(
+        capsys,
+        "domain=hotpotqa",
+        f"domain.path={QUESTIONS}",
+        "domain.unknown_file=true",
+        *room,
+        *SHORT,
+    )
     assert done.status == 0, done.err
     rows = load_state(done.directory).rows
     assert all(row.axes["intervened"] == 1 for row in rows)

@@ -189,7 +189,9 @@ def test_what_is_written_is_found_again(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_domain_that_does_not_answer_back_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    done = run(capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", *SHORT)
+    done = run(
+        capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true", *SHORT
+    )
     assert "does not say what comes back to an answer" in done.mistake
 
 

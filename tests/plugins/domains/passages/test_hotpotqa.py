@@ -14,11 +14,11 @@ from framework.errors import DataError, UserError
 from framework.operations.answer_question import AnswerQuestion
 from framework.operations.answering import AnswerRequest
 from framework.records import Answer, Case
-from framework.registry import plugins, settings_of
+from framework.registry import find, identity_of, plugins, settings_of
 from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
-from plugins.domains.passages.hotpotqa import HotpotQA
-from plugins.domains.passages.shape import POOL, PassageSettings, normalise_answer
+from plugins.domains.passages.hotpotqa import HotpotQA, HotpotQASettings
+from plugins.domains.passages.shape import POOL, normalise_answer
 from tests.launching import framework, run
 
 ROOT = Path(__file__).parents[4]
@@ -26,7 +26,8 @@ FIXTURE = ROOT / "tests" / "fixtures" / "hotpotqa" / "questions.json"
 
 
 def opened(path: Path = FIXTURE, **settings: Any) -> HotpotQA:
-    return HotpotQA(PassageSettings(path=str(path), **settings))
+    given = {"unknown_file": True, **settings}
+    return HotpotQA(HotpotQASettings(path=str(path), **given))
 
 
 def by_id(domain: HotpotQA) -> dict[str, Case]:
@@ -116,10 +117,26 @@ def test_laws_on_the_fixture(corpus: Any) -> None:
     check_laws(opened(corpus=corpus))
 
 
+def test_runs_of_before_keep_their_identity() -> None:
+    plugin = find("domain", "hotpotqa")
+    given = {"path": "questions.json"}
+    before = identity_of(plugin, HotpotQASettings(**given))
+    assert before == {**given, "corpus": "pooled"}
+    for more in ({"pool": "more.json"}, {"errata": "errata.json"}, {"unknown_file": True}):
+        assert identity_of(plugin, HotpotQASettings(**given, **more)) == {**before, **more}
+    assert identity_of(plugin, HotpotQASettings(**given, sha256="0" * 64)) == before
+
+
+def test_bytes_that_are_not_known_are_refused() -> None:
+    with pytest.raises(DataError, match=r"domain\.unknown_file=true reads it all the same"):
+        opened(unknown_file=False)
+
+
 @pytest.mark.parametrize("corpus", ["pooled", "own"])
 def test_laws_on_real_data(corpus: Any, data_dir: Path) -> None:
     path = data_dir / "hotpotqa" / "hotpotqa_train.json"
-    domain = opened(path, corpus=corpus)
+    domain = opened(path, corpus=corpus, unknown_file=False)
+    assert domain.provenance == HotpotQA.provenance
     check_laws(domain)
     cases = list(domain.cases(None, seed=0))
     assert len(cases) == 100
@@ -158,7 +175,7 @@ def test_digest_is_that_of_the_file_and_the_pin_holds() -> None:
 
 def test_no_path_says_where_to_get_the_file_and_what_to_set() -> None:
     with pytest.raises(UserError, match=r"domain\.path: .*https://hotpotqa.*domain\.path=FILE"):
-        HotpotQA(PassageSettings())
+        HotpotQA(HotpotQASettings())
 
 
 def edited(change: Callable[[list[Any]], object]) -> str:
@@ -261,6 +278,7 @@ def test_a_run_that_answers_shows_whether_the_answers_are_right(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ("-m", "domain=hotpotqa", f"domain.path={FIXTURE}", "arch=bm25,none", "tracking=none")
+    words += ("domain.unknown_file=true",)
     done = run(capsys, *words, "report=false", "protocol=evaluate")
     assert done.status == 0, done.err
     for axis in ("answer_correct", "answer_f1"):

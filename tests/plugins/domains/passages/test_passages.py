@@ -13,7 +13,7 @@ from framework.records import Answer
 from framework.registry import find
 from framework.testing.domain_conformance import check_domain
 from plugins.domains.passages.musique import MuSiQue
-from plugins.domains.passages.shape import POOL, CheckedPassageSettings
+from plugins.domains.passages.shape import POOL, PassageSettings
 from plugins.domains.passages.swe_contextbench import (
     SWEContextBench,
     SWEContextBenchSettings,
@@ -27,8 +27,8 @@ WIKI = FIXTURES / "two_wiki" / "questions.json"
 FILES = {"musique": MUSIQUE, "two_wiki": WIKI}
 
 
-def settings(path: Path, **given: Any) -> CheckedPassageSettings:
-    return CheckedPassageSettings(path=str(path), unknown_file=True, **given)
+def settings(path: Path, **given: Any) -> PassageSettings:
+    return PassageSettings(path=str(path), unknown_file=True, **given)
 
 
 @pytest.mark.parametrize("corpus", ["pooled", "own"])
@@ -104,7 +104,7 @@ def test_corrections_change_answer_and_evidence(tmp_path: Path) -> None:
 
 def test_unknown_bytes_and_the_unanswerable_half_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"domain\.unknown_file=true"):
-        MuSiQue(CheckedPassageSettings(path=str(MUSIQUE)))
+        MuSiQue(PassageSettings(path=str(MUSIQUE)))
     full = tmp_path / "full.jsonl"
     full.write_text(MUSIQUE.read_text().replace('"answerable": true', '"answerable": false', 1))
     with pytest.raises(DataError, match="answerable: true expected"):
