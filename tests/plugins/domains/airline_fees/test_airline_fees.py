@@ -119,6 +119,12 @@ def test_conformance() -> None:
     check_domain(AirlineFees, AirlineFeesSettings(path=str(FIXTURE), unknown_file=True), n=6)
 
 
+@pytest.mark.slow
+def test_the_laws_hold_on_the_published_files(data_dir: Path) -> None:
+    path = str(data_dir / "rulearena" / "airline")
+    check_domain(AirlineFees, AirlineFeesSettings(path=path))
+
+
 def test_cases_alternate_between_levels_so_that_any_prefix_has_all() -> None:
     cases = list(opened().cases(None, seed=3))
     assert [case.stratum for case in cases] == ["level 0", "level 1", "level 2"] * 2

@@ -40,6 +40,13 @@ def test_the_laws_hold(granularity: Any) -> None:
     check_domain(LoCoMo, settings)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("granularity", ["turn", "session"])
+def test_the_laws_hold_on_the_published_conversations(granularity: Any, data_dir: Path) -> None:
+    path = data_dir / "locomo" / "locomo_first5.json"
+    check_domain(LoCoMo, ConversationSettings(path=str(path), granularity=granularity))
+
+
 def test_every_category_has_its_real_meaning() -> None:
     found = cases()
     assert [case.stratum for case in found.values()] == [
