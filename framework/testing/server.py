@@ -283,7 +283,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     with ModelServer(dry_run.answers, port=port) as server:
-        print(f"{counted(len(dry_run.answers), 'prompt')} answered", file=sys.stderr)
+        print(f"{counted(len(dry_run.answers), 'request')} answered", file=sys.stderr)
         print(f"model=anthropic model.base_url={server.url}")
         print(f"model=openai model.base_url={server.url}/v1", flush=True)
         try:
