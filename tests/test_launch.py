@@ -369,9 +369,10 @@ def test_ctrl_c_in_a_process_of_its_own(place: Path) -> None:
         text=True,
     )
     until = time.monotonic() + 60
-    while not (place / "one").exists() and time.monotonic() < until:
+    journal = place / "one/journal.jsonl"
+    while not (journal.exists() and b"case.finished" in journal.read_bytes()):
+        assert time.monotonic() < until
         time.sleep(0.05)
-    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, ""), err

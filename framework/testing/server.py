@@ -98,7 +98,8 @@ class ModelServer:
 
     answers : text by `prompt_key`, or a function of operation, system and user. Turns that follow
     the first (a repair) get the answer to the first. delay_s : before every answer. tokens : how it
-    counts them in a text. dimension : length of the vectors that it gives.
+    counts them in a text. dimension : length of the vectors that it gives. held : while it says so
+    of what was served, nothing is answered; a test waits by it for what happens and not for time.
     A request without an answer is a mistake of the test: status 400, which is never tried again.
     """
 
@@ -111,6 +112,7 @@ class ModelServer:
         port: int = 0,
         tokens: Callable[[str], int] = likely_tokens,
         dimension: int = 64,
+        held: Callable[[Counts], bool] = lambda counts: False,
     ) -> None:
         self._answer: Answer = (
             answers
@@ -127,6 +129,7 @@ class ModelServer:
         self.faults = faults or Faults()
         self.delay_s = delay_s
         self.dimension = dimension
+        self.held = held
         self.counts = Counts()
         self.batches = BatchDesk(self._serve_one)
         self.url = ""
@@ -218,6 +221,8 @@ class ModelServer:
             self.counts.faults[fault] += 1
         self.counts.under_way += 1
         self.counts.most_at_once = max(self.counts.most_at_once, self.counts.under_way)
+        while self.held(self.counts):
+            await asyncio.sleep(0.005)
         await asyncio.sleep(self.delay_s + (self.faults.late_s if fault == "late" else 0.0))
         self.counts.under_way -= 1
         return self._answered(asked, request, fault)

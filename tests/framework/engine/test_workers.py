@@ -124,7 +124,7 @@ def test_a_worker_that_is_told_to_stop_while_it_ends_leaves_no_trace() -> None:
 def test_no_process_is_left_behind(tmp_path: Path, number: signal.Signals, status: int) -> None:
     arms = ("arch=bm25,none,last_mention", "n_cases=100000", "hydra.launcher.workers=3")
     process = command(tmp_path, "-m", *LOAN, *arms, "hydra.sweep.dir=s")
-    until = time.monotonic() + 60
+    until = time.monotonic() + 90
     while len(list(tmp_path.glob("s/*/journal.jsonl"))) < 3 and time.monotonic() < until:
         time.sleep(0.1)
     assert len(alive_in(tmp_path)) == 4

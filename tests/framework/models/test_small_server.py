@@ -47,16 +47,19 @@ async def ask(asked: OpenAI, n: int) -> list[Any]:
 
 
 class Slots:
-    """Answers, and counts how many it answers at once."""
+    """Answers, and counts how many it answers at once. The first waits for so many `together`."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float, together: int = 1) -> None:
+        self.seconds, self.together = seconds, together
         self.under_way = self.most = 0
 
     def __call__(self, request: Request) -> Response:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         time.sleep(self.seconds)
+        until = time.monotonic() + 60
+        while self.most < self.together and time.monotonic() < until:
+            time.sleep(0.005)
         self.under_way -= 1
         choice = {"message": {"content": '{"why": "x"}'}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 3, "completion_tokens": 2}
@@ -73,7 +76,7 @@ def test_no_more_calls_are_under_way_than_the_server_has_slots(httpserver: HTTPS
 
 
 def test_a_server_that_tells_nothing_is_asked_as_before(httpserver: HTTPServer) -> None:
-    slots = Slots(0.05)
+    slots = Slots(0.0, together=2)
     httpserver.expect_request(PATH).respond_with_handler(slots)
     answers = asyncio.run(ask(model(httpserver), 6))
     assert not any(isinstance(answer, Exception) for answer in answers)

@@ -37,12 +37,19 @@ def start(*argv: str) -> subprocess.Popen[str]:
     )
 
 
+def wait_for_the_first(process: subprocess.Popen[str]) -> None:
+    """Until the first Ctrl-C was taken up: two signals of a number that wait are one."""
+    assert process.stderr is not None
+    while "again to stop now" not in (line := process.stderr.readline()):
+        assert line, "it ended"
+
+
 def wait_for_calls(running: ModelServer, n: int) -> None:
     wait_until(lambda: running.counts.calls >= n)
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300  # a test that waits so long has ended by its own limit
     while not true():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -92,17 +99,17 @@ def test_the_second_ctrl_c_stops_at_once_and_counts_what_it_lost() -> None:
         sent_to = (*of(running, "anthropic"), "model.concurrency=4")
         process = start(*BASE, *given, *sent_to, "hydra.run.dir=r")
         wait_for_calls(running, 4)
-        running.delay_s = 30.0
+        running.delay_s = 600.0
         # Four of them are then under way for good: those before were answered at once.
         wait_until(lambda: running.counts.begun == running.counts.calls + 4)
         time.sleep(0.2)
         wait_until(lambda: running.counts.begun == running.counts.calls + 4)
         begun = time.monotonic()
         process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        wait_for_the_first(process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-        assert time.monotonic() - begun < 15
+        assert time.monotonic() - begun < 60
         assert process.returncode == 130, err
         assert "may have been billed" in err
         (account,) = spent()
@@ -126,7 +133,8 @@ def test_a_kill_loses_at_most_what_was_under_way() -> None:
 def check_kills(faulty: bool, kills: int, n: int, delay_s: float = 0.02) -> None:
     """Kill a run again and again until it was killed so often, then let it end.
 
-    Only a call that was under way at a kill may be made again; it is counted as lost.
+    Only a call that was under way at a kill may be made again; it is counted as lost. A few calls
+    after the one that is waited for nothing is answered: so no run ends before it is killed.
     """
     rng = random.Random(7)
     given = ("arch=bm25", f"n_cases={n}", "reader=verified", "max_errors=1000")
@@ -138,8 +146,9 @@ def check_kills(faulty: bool, kills: int, n: int, delay_s: float = 0.02) -> None
         while done < kills:
             process = start(*(("resume=r",) if Path("r").exists() else begin))
             seen = running.counts.calls
-            until = time.monotonic() + 30
+            until = time.monotonic() + 200
             wanted = seen + rng.randint(1, max(1, n // (kills + 1)))
+            running.held = lambda counts, last=wanted + 4: counts.calls >= last
             while running.counts.calls < wanted and process.poll() is None:
                 assert time.monotonic() < until
                 time.sleep(0.005)
@@ -152,6 +161,7 @@ def check_kills(faulty: bool, kills: int, n: int, delay_s: float = 0.02) -> None
             done += 1
         assert done == kills
         running.delay_s = 0.0
+        running.held = lambda counts: False
         process = start("resume=r")
         _, err = process.communicate(timeout=300)
         assert process.returncode == 0, err

@@ -71,6 +71,8 @@ def main() -> None:
     parser.add_argument("--late", type=float, default=0.0)
     args = parser.parse_args()
     print("x" * 20_000_000, flush=True)  # more than a program may say to whom it answers
+    if args.fault != "dead":
+        print("starting", file=sys.stderr, flush=True)
     if args.leaves:
         child = subprocess.Popen(
             [sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True
@@ -78,7 +80,6 @@ def main() -> None:
         Path(args.leaves).write_text(f"{os.getpid()} {child.pid} {Path.cwd()}")
     if args.fault == "dead":
         sys.exit("no model is there")
-    print("starting", file=sys.stderr, flush=True)
     time.sleep(600 if args.fault == "deaf" else args.late)
     if args.fault == "mute":
         with socket.create_server(("127.0.0.1", args.port)):

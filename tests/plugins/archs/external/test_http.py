@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -177,7 +178,7 @@ def test_two_processes_never_share_a_store(httpserver: HTTPServer, service: Serv
             HttpSystem(shared, "ours")
         assert service.seen == []
         threading.Timer(0.3, holder.stdin.close).start()
-        HttpSystem(shared, "ours").close()  # it waits
+        HttpSystem(replace(shared, timeout_seconds=60), "ours").close()  # it waits
         assert holder.stdout.readline() == "closed\n"
     finally:
         holder.kill()
@@ -190,9 +191,12 @@ def test_a_request_under_way_ends_before_another_history_resets_the_store(
     httpserver: HTTPServer,
 ) -> None:
     seen: list[str] = []
+    under_way = threading.Event()
 
     def slow(request: Request) -> Response:
-        time.sleep(0.5 if request.method == "POST" else 0)
+        if request.method == "POST":
+            under_way.set()
+            time.sleep(0.5)
         seen.append(request.method)
         return _json({"memory": {"uid": 1}})
 
@@ -201,7 +205,7 @@ def test_a_request_under_way_ends_before_another_history_resets_the_store(
     older = HttpSystem(shared, "older")
     writes = threading.Thread(target=older.write, args=(history()[0],))
     writes.start()
-    time.sleep(0.1)
+    assert under_way.wait(60)
     newer = HttpSystem(shared, "newer")
     writes.join()
     assert seen == ["DELETE", "POST", "DELETE"]
@@ -252,7 +256,7 @@ def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
         def trickle() -> None:
             asked, _ = server.accept()
             with asked, contextlib.suppress(OSError):
-                for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 20:
+                for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 1000:
                     asked.sendall(bytes([byte]))
                     time.sleep(0.1)
 
@@ -266,7 +270,7 @@ def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
         begun = time.monotonic()
         with pytest.raises(SystemFailed, match=r"add: no answer within 0\.5 s"):
             HttpSystem(given, "t").write(history()[0])
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 60, "it drips for a hundred seconds"
         thread.join()
 
 
@@ -285,7 +289,6 @@ def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> No
         (lambda _: Response("no such user", status=404), "add: status 404: no such user"),
         (lambda _: Response("<html>"), "add: the answer is no JSON: b'<html>'"),
         (lambda _: _json({"id": 1}), r"no 'memory.uid': 'memory' is not in \['id'\]"),
-        (lambda _: time.sleep(2), r"add: no answer within 0\.5 s"),
         (lambda _: Response(b" " * (17 << 20)), "it answered more than 16,777,216 bytes"),
     ],
 )
@@ -294,7 +297,23 @@ def test_what_goes_wrong_is_told(
 ) -> None:
     httpserver.expect_request(_Any()).respond_with_handler(respond)
     with pytest.raises(SystemFailed, match=said):
-        open_arch(HttpMemory, settings(httpserver, timeout_seconds=0.5), history())
+        open_arch(HttpMemory, settings(httpserver, timeout_seconds=60), history())
+    httpserver.clear()
+
+
+def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
+    over = threading.Event()
+
+    def never(_: Request) -> Response:
+        over.wait(60)
+        return Response("")
+
+    httpserver.expect_request(_Any()).respond_with_handler(never)
+    try:
+        with pytest.raises(SystemFailed, match=r"add: no answer within 0\.5 s"):
+            open_arch(HttpMemory, settings(httpserver, timeout_seconds=0.5), history())
+    finally:
+        over.set()
     httpserver.clear()
 
 
@@ -392,16 +411,18 @@ def test_without_a_condition_or_an_id_it_is_asked_once(httpserver: HTTPServer) -
 
 @pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "within_s", "said"),
     [
-        ({"timeout_seconds": 0.2}, r"settle: uid-0: not \{'work\.done': True\} within 0\.2 s"),
-        ({"until": {"work.ready": True}}, r"no 'work\.ready': 'ready' is not in \['done'\]"),
+        ({}, 0.2, r"settle: uid-0: not \{'work\.done': True\} within 0\.2 s"),
+        ({"until": {"work.ready": True}}, 60.0, r"no 'work\.ready': 'ready' is not in \['done'\]"),
     ],
 )
 def test_what_never_settles_fails_and_is_no_empty_memory(
-    given: dict[str, Any], said: str, httpserver: HTTPServer
+    given: dict[str, Any], within_s: float, said: str, httpserver: HTTPServer
 ) -> None:
     system = _told(httpserver, Later(asks=10**9), **given)
+    # For settling alone: a call has the time that it needs.
+    system._within_s = within_s
     with pytest.raises(SystemFailed, match=said):
         system.search("anything", 5)
     system.close()
@@ -414,7 +435,7 @@ def test_closing_ends_the_wait(httpserver: HTTPServer) -> None:
     begun = time.monotonic()
     with pytest.raises(SystemFailed, match="it was closed"):
         system.search("anything", 5)
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
 
 
 @pytest.mark.parametrize("sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n[1,"])

@@ -206,10 +206,10 @@ def test_what_a_server_sends_is_bounded(what: str, told: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-        given = settings(command=[], address=url, timeout_seconds=20)
+        given = settings(command=[], address=url, timeout_seconds=100)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         began = time.monotonic()
         with pytest.raises(SystemFailed, match=told):
             open_arch(McpMemory, given, history())
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 60
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**18, "KiB"

@@ -40,8 +40,8 @@ def told(settings: ProcessSettings) -> str:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process ends within five seconds."""
-    for _ in range(500):
+    """Whether a process ends within half a minute."""
+    for _ in range(3000):
         try:
             status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
@@ -50,6 +50,19 @@ def gone(pid: int) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def removed(home: Path) -> bool:
+    """Whether a directory is gone within half a minute: its keeper removes it after the system."""
+    until = time.monotonic() + 30
+    while home.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    return not home.exists()
+
+
+def written(pids: Path) -> bool:
+    """Whether a system wrote its number, that of its child and its directory."""
+    return pids.exists() and len(pids.read_text().split()) == 3
 
 
 @pytest.mark.slow
@@ -100,7 +113,7 @@ def test_every_history_has_a_fresh_home_that_is_gone_afterwards() -> None:
         assert home != str(Path.home())
         places.append(home)
     assert places[0] != places[1]
-    assert not any(Path(place).exists() for place in places)
+    assert all(removed(Path(place)) for place in places)
 
 
 @pytest.mark.slow
@@ -232,7 +245,7 @@ def test_a_cancelled_ingest_ends_at_once_and_leaves_nothing(tmp_path: Path) -> N
         instance = ProcessMemory(toy("--leaves", str(tmp_path / "pids")), context)
         many = (replace(history()[0], id=str(n)) for n in range(20_000))
         task = asyncio.create_task(instance.ingest(many))
-        while not (tmp_path / "pids").exists():
+        while not written(tmp_path / "pids"):
             await asyncio.sleep(0.01)
         task.cancel()
         begun = time.monotonic()
@@ -241,7 +254,7 @@ def test_a_cancelled_ingest_ends_at_once_and_leaves_nothing(tmp_path: Path) -> N
         return begun
 
     begun = asyncio.run(cancelled())
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
     assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split()[:2])
 
 
@@ -253,10 +266,7 @@ def test_closing_ends_every_process_also_one_of_another_session(tmp_path: Path) 
     del instance
     assert gone(int(system))
     assert gone(int(child))
-    until = time.monotonic() + 5  # its keeper removes it when both have ended
-    while Path(home).exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not Path(home).exists()
+    assert removed(Path(home))
 
 
 @pytest.mark.slow
@@ -273,23 +283,27 @@ def test_nothing_outlives_a_run_that_is_stopped(number: signal.Signals, tmp_path
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
+    assert run.stderr is not None
     try:
-        for _ in range(3000):
-            if pids.exists() and len(pids.read_text().split()) == 3:
+        for _ in range(9000):
+            if written(pids):
                 break
             time.sleep(0.01)
         time.sleep(0.3)
         run.send_signal(number)
-        time.sleep(0.3)
-        if run.poll() is None:
-            run.send_signal(number)  # the first lets what is under way end
-        run.wait(20)
+        if number == signal.SIGINT:  # the first lets what is under way end
+            # Two that wait are one: the second is sent once the first was taken up.
+            while line := run.stderr.readline():
+                if "again to stop now" in line:
+                    run.send_signal(number)
+        run.communicate(timeout=60)
         system, child, home = pids.read_text().split()
         assert gone(int(system))
         assert gone(int(child))
-        for _ in range(500):
+        for _ in range(3000):
             if not (left := [*Path(home).parent.glob(f"{Path(home).name}*")]):
                 break
             time.sleep(0.01)
