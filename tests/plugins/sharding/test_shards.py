@@ -190,6 +190,7 @@ def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
             argv = begun if work.exists() or path.exists() else (*given, at(path.name), "shards=4")
             moment = rng.uniform(0.3, 1.05 if argv[0] == given[0] else 0.7) * seconds
             if not kill_after(moment, tmp_path, *argv):
+                seconds *= 0.8  # the machine is faster than it was
                 break
             hit += 1
             for journal in work.glob("*/journal.jsonl"):
