@@ -37,6 +37,7 @@ from framework.rows import measured
 from framework.statistics.paired import compare
 from framework.store.directory import ANSWERS, read_run
 from framework.text.canonical import digest
+from framework.text.counting import counted
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "memories"
@@ -416,7 +417,8 @@ def table(
     size = ", ".join(f"{b} {tokens[b]:,}" for b in BUDGETS if tokens.get(b))
     n = jobs[0].summary["run"]["n_cases"]
     histories = len({row.history_id for row in jobs[0].rows})
-    caption = f"**{setting.name}: {n} cases on {histories} histories; budgets in tokens: {size}**"
+    of = f"{counted(n, 'case')} on {histories} histor{'y' if histories == 1 else 'ies'}"
+    caption = f"**{setting.name}: {of}; budgets in tokens: {size}**"
     return f"{caption}\n\n{body}"
 
 
