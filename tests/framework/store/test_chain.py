@@ -195,7 +195,9 @@ def test_lines_dropped_from_the_end_are_unfinished(finished: Path) -> None:
         finished.write_bytes(join(lines[:kept]))
         verdict = verify(finished)
         assert (verdict.ok, verdict.intact, verdict.finished) == (False, True, False)
-        assert (verdict.problem, verdict.at_line) == (f"unfinished after {kept} events", None)
+        events = "event" if kept == 1 else "events"
+        told = f"unfinished after {kept} {events}"
+        assert (verdict.problem, verdict.at_line) == (told, None)
         assert not verify(finished, head=head).intact
 
 
