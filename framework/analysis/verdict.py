@@ -94,7 +94,8 @@ def suspects(group: Group) -> list[tuple[Job, str]]:
     """Systems of others that are below no memory, and in what: a fault of an adapter looks so.
 
     No memory is the arm that showed nothing of the history at the same budget. Of what is retained
-    it has nothing, so to be equal to it counts too.
+    it has nothing, so to be equal to it counts too, but where an arm of ours that shows something
+    is equal to it as well: then the budget is too small for any to be above.
     """
     found = []
     for job in group.jobs:
@@ -109,11 +110,23 @@ def suspects(group: Group) -> list[tuple[Job, str]]:
                 if own is None or none is None:
                     continue
                 ahead = (own["mean"] - none["mean"]) * (1 if higher_is_better(axis) else -1)
-                if ahead < 0 or (ahead == 0 and own.get("kind") == "model-free"):
+                equal = ahead == 0 and own.get("kind") == "model-free"
+                if ahead < 0 or (equal and not _others_are_there(group, floor, axis)):
                     told.append(f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}")
         if told:
             found.append((job, ", ".join(told)))
     return found
+
+
+def _others_are_there(group: Group, floor: Job, axis: str) -> bool:
+    """Whether an arm of ours that shows something has no more than the floor has."""
+    mean = (group.entry(floor.arm, floor.budget, axis) or {})["mean"]
+    return any(
+        (group.entry(job.arm, job.budget, axis) or {}).get("mean") == mean
+        for job in group.jobs
+        if job.budget == floor.budget
+        and not (is_empty(job) or job.summary["budget_use"].get("adapted"))
+    )
 
 
 def chief_axes(group: Group) -> list[str]:

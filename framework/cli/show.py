@@ -222,6 +222,8 @@ def _plain(value: Mapping[str, Any]) -> str:
 
 def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> None:
     limit = "no limit" if budget is None else f"of {budget}"
+    if record.get("query"):
+        _print(f"\nASKED\n{wrapped(record['query'])}")
     _print(f"\nVIEW ({tokens} tokens {limit})")
     for item in record["view"]:
         _print(f"\n[{item['id']}]\n{wrapped(item['text'])}")

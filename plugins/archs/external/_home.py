@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -19,6 +20,9 @@ _KEEPER: Final = Path(__file__).with_name("_keeper.py")
 _UNIX_ONLY: Final = (1,)  # AF_UNIX: no network beyond the machine, nor its own
 BOUND: Final = 16 * 2**20
 """Bytes that a system may say in answer to one request; more is a flood."""
+_LAST: Final = 15
+"""Lines that a runtime writes with an error at most: where it arose, and its own version."""
+_NAMES_ERROR: Final = re.compile(r"[Ee]rror\b")
 _STDERR_KEPT: Final = 2000
 """Bytes that the keeper keeps of what a system writes to stderr, as in _keeper.py."""
 
@@ -63,13 +67,18 @@ class Home:
         return os.open(self._errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def failed(self, what: str) -> SystemFailed:
-        """The error of a system that did `what`, with the last line that it wrote to stderr."""
+        """The error of a system that did `what`, with what it wrote to stderr.
+
+        That is the last line that names an error, since what comes after it may be its runtime's
+        version; else the last line.
+        """
         with contextlib.suppress(OSError):
             written = self._errors.read_text(encoding="utf-8", errors="replace")
             if len(written.encode()) >= _STDERR_KEPT:  # it may begin within a secret
                 written = written[self.secrets.longest :]
-            lines = self.secrets.hide(written).split("\n")
-            what = ": ".join([what, *[line.strip() for line in lines if line.strip()][-1:]])
+            lines = [one.strip() for one in self.secrets.hide(written).split("\n") if one.strip()]
+            named = [line for line in lines[-_LAST:] if _NAMES_ERROR.search(line)]
+            what = ": ".join([what, *(named or lines)[-1:]])
         return SystemFailed(self.secrets.hide(what).replace(str(self.path), "HOME"))
 
     def close(self) -> None:

@@ -226,6 +226,8 @@ class HttpSystem(CalledSystem[Endpoint]):
                     self._program.process.wait(_LAST_WORDS_S)
                     raise self._ended(what) from None
             said = f"no answer within {seconds:g} s" if slow else f"{type(error).__name__}: {error}"
+            if isinstance(error, ConnectionRefusedError):
+                said = f"nothing listens at {self._url.netloc}"
             # A connection that `close` shut ends in whatever the transport makes of it.
             raise SystemFailed(
                 f"{what}: {'it was closed' if self._closed.is_set() else said}"

@@ -66,7 +66,14 @@ def test_what_became_of_a_case_in_a_run(capsys: pytest.CaptureFixture[str]) -> N
         assert done.status == 0
         assert f"case {row.case_id}   arm bm25   trial 0   repeat 0" in done.out
         assert f"VIEW ({row.view_tokens} tokens of {row.budget_tokens})" in done.out
-        for word in ("RECALLED", "RETAINED", f"ANSWER {row.decision}", "AXES", "EVIDENCE"):
+        for word in (
+            "ASKED\n",
+            "RECALLED",
+            "RETAINED",
+            f"ANSWER {row.decision}",
+            "AXES",
+            "EVIDENCE",
+        ):
             assert word in done.out
         for axis, value in row.axes.items():
             assert re.search(rf"{axis} +{'-' if value is None else f'{value:.3f}'}", done.out)

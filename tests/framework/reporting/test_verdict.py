@@ -102,10 +102,20 @@ def test_an_arm_that_shows_nothing_is_not_the_cheapest_memory() -> None:
     assert "at tight empty 1,000 (with an empty view), y 2,000, x 3,000." in marked
 
 
-def _adapted(size: int, kept: list[float], right: list[float], **declared: Any) -> str:
-    """What is said of a system of others beside an arm that shows nothing and is right by half."""
+def _adapted(
+    size: int, kept: list[float], right: list[float], *, ours: Any = None, **declared: Any
+) -> str:
+    """What is said of a system of others beside an arm that shows nothing and is right by half.
+
+    ours : the values of an arm of ours that shows something, where there is one.
+    """
     arms = []
-    for arm, values, tokens in (("floor", (NONE, HALF), 0), ("theirs", (kept, right), size)):
+    beside = [("ours", ours, 900)] if ours else []
+    for arm, values, tokens in (
+        ("floor", (NONE, HALF), 0),
+        ("theirs", (kept, right), size),
+        *beside,
+    ):
         summary, rows = job(
             arm, {"surface_ceiling": values[0], "eda": values[1]}, max_view_tokens=tokens
         )
@@ -126,6 +136,12 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     assert "`decisionbench probe theirs`" in _adapted(0, NONE, HALF, adapted=True)
     assert "Suspected" not in _adapted(900, HALF, HALF, adapted=True)
     assert "Suspected" not in _adapted(900, HALF, NONE), "an arm of ours has no adapter"
+    at_the_floor = _adapted(900, NONE, ALL, adapted=True, ours=(NONE, ALL))
+    assert "Suspected" not in at_the_floor, "a budget too small for any arm says nothing of one"
+    above_it = _adapted(900, NONE, ALL, adapted=True, ours=(HALF, ALL))
+    assert f"{suspected}surface_ceiling 0.00, floor 0.00)" in above_it
+    below_it = _adapted(900, HALF, NONE, adapted=True, ours=(NONE, NONE))
+    assert f"{suspected}eda 0.00, floor 0.50)" in below_it
 
 
 def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:

@@ -250,6 +250,14 @@ def test_a_key_is_in_no_error_and_no_result(
     assert "sk-" not in str(failed.value)
 
 
+def test_an_address_where_nothing_listens_is_named(httpserver: HTTPServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    given = settings(httpserver, address=f"http://127.0.0.1:{port}")
+    with pytest.raises(SystemFailed, match=f"add: nothing listens at 127.0.0.1:{port}$"):
+        HttpSystem(given, "t").write(history()[0])
+
+
 def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 

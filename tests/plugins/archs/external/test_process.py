@@ -218,6 +218,10 @@ def test_what_can_not_be_started_leaves_no_home(
         ("""echo '{"error": "the disk is full"}'""", "write: the disk is full"),
         ("exec no-such-program", "write: it ended with status 127: .*no-such-program"),
         ("exit 0", "write: it ended with status 0"),
+        (
+            "printf 'Error: no module memory.js\\n    at load:9\\n\\nNode.js v20\\n' >&2; exit 1",
+            "write: it ended with status 1: Error: no module memory.js$",
+        ),
     ],
 )
 def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
