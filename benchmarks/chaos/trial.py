@@ -38,6 +38,7 @@ _PLACES: Final = (
     # Which job of a sweep comes first varies.
     (re.compile(r"(?<=file_true-)\w+(?=-tight-)"), "ARM"),
     (re.compile(r"\d[\d,.]*\d|\d"), "N"),
+    (re.compile(r"\bN (case|call|token|row|event|run|job)\b"), r"N \1s"),  # of any number
 )
 _LONGEST: Final = 150
 
