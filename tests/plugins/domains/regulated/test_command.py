@@ -24,6 +24,7 @@ def faithful(operation: str, system: str, user: str) -> str:
     return " ".join(["To the file.", *notes(user)])
 
 
+@pytest.mark.slow
 def test_texts_that_pass_are_kept_and_a_run_takes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_gold_and_evidence_stay_as_they_are(one: tuple[str, int, int], share: fl
     assert abs(length - 6_700) <= 0.05 * 6_700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_as_many_documents_carry_one_as_the_share_says(spec: str) -> None:
     found = {}

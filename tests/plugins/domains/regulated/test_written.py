@@ -254,6 +254,7 @@ def test_a_file_that_does_not_fit_is_told_in_one_line(tmp_path: Path) -> None:
         domain(written=str(path))
 
 
+@pytest.mark.slow
 def test_it_meets_the_contract_of_a_domain(tmp_path: Path) -> None:
     path = write_file(tmp_path / "w.jsonl", domain(), n=0)
     one = domain()

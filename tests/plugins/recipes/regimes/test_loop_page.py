@@ -258,6 +258,7 @@ def test_arms_of_a_sweep_have_a_part_each(sweep: Path) -> None:
     assert len(set(anchors)) == len(anchors)
 
 
+@pytest.mark.slow
 def test_tables_of_several_seeds_name_the_seed(
     sweep: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

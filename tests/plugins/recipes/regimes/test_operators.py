@@ -39,6 +39,7 @@ def right(job: Job) -> dict[str, float]:
     return {row.case_id: row.axes["answer_correct"] or 0.0 for row in job.rows if row.form_read}
 
 
+@pytest.mark.slow
 def test_fixed_broken_and_fired_are_those_of_the_rows(runs: tuple[Path, Path]) -> None:
     blocks = [b for b in Operators().blocks(runs, lambda drawing: iter(())) if isinstance(b, Table)]
     effects, types = blocks
@@ -68,6 +69,7 @@ def test_fixed_broken_and_fired_are_those_of_the_rows(runs: tuple[Path, Path]) -
     assert sum(changes) == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_runs_without_a_counterpart_are_told(runs: tuple[Path, Path]) -> None:
     with pytest.raises(UserError, match=r"needs runs or sweeps of reader=guarded"):
         list(Operators().blocks([runs[1]], lambda drawing: iter(())))
