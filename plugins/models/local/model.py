@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -25,7 +26,7 @@ from framework.registry import register
 from framework.text.reading import read_json
 from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of, with_chat
 from plugins.models.local.gguf import Weights, weights_of
-from plugins.models.local.turns import turn
+from plugins.models.local.turns import at_once, turn
 
 _log = logging.getLogger(__name__)
 _HERE: Final = "http://127.0.0.1"
@@ -52,7 +53,9 @@ class LocalSettings(LLMSettings):
     context : tokens of prompt and answer together; None for as many as the model was made for. A
         prompt that does not fit is not asked and not cut: its row says so by its state.
     confidence : of a decision, by the model's log-probabilities, or as the answer states it.
-    threads : that compute. More than the machine has idle make it ten times slower.
+    threads : that compute one answer. More than the machine has idle make it ten times slower.
+    concurrency : answers at once, each by a model of its own in memory (.2 GB with the packaged
+        one), and never more than the machine has cores for their threads.
     timeout_s : for one answer, from its turn on. It is given up then, and not asked for again, as
         it would take as long again; llama.cpp stops at its next token, or the next 2,048 tokens of
         a prompt.
@@ -65,15 +68,13 @@ class LocalSettings(LLMSettings):
     context: Annotated[int | None, at_least(64)] = None
     confidence: Literal["stated", "logprobs"] = "logprobs"
     threads: Annotated[int, at_least(1)] = 1
-    concurrency: Annotated[int, at_least(1)] = field(default=1, metadata=_OPERATIONAL)
+    concurrency: Annotated[int, at_least(1)] = field(default=4, metadata=_OPERATIONAL)
     timeout_s: Annotated[float, at_least(0.001)] = field(default=1200.0, metadata=_OPERATIONAL)
 
     def __post_init__(self) -> None:
         LLMSettings.__post_init__(self)
         if self.base_url != _HERE:
             raise ValueError("base_url: the model is in the process; for a server: model=openai")
-        if self.concurrency != 1:
-            raise ValueError("concurrency: 1 expected, as one model answers one request at a time")
         if self.temperature is None:
             raise ValueError("temperature: a number expected")
 
@@ -102,8 +103,9 @@ class Local(LLM[LocalSettings]):
     """A language model in the process, by llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
 
     Answers are held to the operation's JSON schema. Nothing of one request is kept for another, as
-    that would change low bits and so the text. Another processor may give another word in a tie.
-    Every process loads the model; runs on one machine are answered in turns, one request at a time.
+    that would change low bits and so the text, and a model answers one request at a time. Another
+    processor may give another word in a tie. As many answers are computed at once as the machine
+    has cores for, each by a model of its own; runs on one machine take turns, answer by answer.
     Needs the extra `local` (`make local`): UserError where it is not installed, unless stored
     answers are replayed. Dollars are 0; seconds are kept, without those spent waiting for a turn.
     Sources: https://github.com/ggml-org/llama.cpp; SmolLM2, Allal et al. 2025 (arXiv 2502.02737).
@@ -118,6 +120,7 @@ class Local(LLM[LocalSettings]):
         self.weights = settings.weights
         self.context = settings.context or self.weights.context
         self._told_waiting = False
+        self.at_most(self.concurrency)
         if not settings.replay:
             _installed(settings.path)
 
@@ -129,9 +132,12 @@ class Local(LLM[LocalSettings]):
     def described(self) -> str:
         return self.weights.described
 
+    @property
+    def concurrency(self) -> int:
+        return min(self.settings.concurrency, at_once(self.settings.threads))
+
     def connect(self) -> None:
-        settings = self.settings
-        self._server = _server(_installed(settings.path), self.context, settings.threads)
+        self._file = _installed(self.settings.path)
 
     def request(
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
@@ -154,11 +160,11 @@ class Local(LLM[LocalSettings]):
 
     async def send(self, request: Mapping[str, Any]) -> Response:
         limit = self.settings.timeout_s
-        async with turn(self._tell_waiting):
+        async with turn(self._tell_waiting, self.settings.threads), self._loaded() as server:
             start = time.perf_counter()
             try:
                 async with asyncio.timeout(limit):
-                    response = await self._ask(request)
+                    response = await self._ask(server, request)
             except TimeoutError:
                 problem = f"no answer within {limit:g} s"
                 raise CallFailed("timeout", problem, again=False) from None
@@ -182,35 +188,47 @@ class Local(LLM[LocalSettings]):
                 "answer by answer"
             )
 
-    async def _ask(self, request: Mapping[str, Any]) -> Response:
-        needs = await self._tokens(request) + int(request["max_tokens"])
+    @asynccontextmanager
+    async def _loaded(self) -> AsyncIterator[str]:
+        """The address of a model that nobody asks; one more is loaded where there is none."""
+        which = self._file, self.context, self.settings.threads
+        idle = _idle(*which)
+        server = idle.pop() if idle else _server(*which)
+        try:
+            yield server.listening_address
+        finally:
+            idle.append(server)
+
+    async def _ask(self, server: str, request: Mapping[str, Any]) -> Response:
+        needs = await self._tokens(server, request) + int(request["max_tokens"])
         if needs > self.context:
             return Response(
                 text="", stop="unfit", tokens_in=needs, tokens_out=0, context=self.context
             )
         body = {key: value for key, value in request.items() if key not in ("model", "context")}
-        answer = await self._post("/v1/chat/completions", body)
+        answer = await _post(server, "/v1/chat/completions", body)
         if (refused := answer.get("error")) is not None:
             said = " ".join(str(refused.get("message", "")).split())[:300]
             raise CallFailed(str(refused.get("code", "body")), said, again=False)
         return response_of({**answer, "model": self.described}, request)
 
-    async def _tokens(self, request: Mapping[str, Any]) -> int:
+    async def _tokens(self, server: str, request: Mapping[str, Any]) -> int:
         """Tokens of the prompt, as the model's own template and tokenizer make them."""
-        shown = await self._post("/apply-template", {"messages": request["messages"]})
+        shown = await _post(server, "/apply-template", {"messages": request["messages"]})
         asked = {"content": shown["prompt"], "add_special": True, "parse_special": True}
-        return len((await self._post("/tokenize", asked))["tokens"])
+        return len((await _post(server, "/tokenize", asked))["tokens"])
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """What llama.cpp answers, by a connection of its own: once that is closed, it stops."""
-        address, content = urlsplit(self._server.listening_address), json.dumps(body).encode()
-        head = f"POST {path} HTTP/1.0\r\nContent-Length: {len(content)}\r\n"
-        reader, writer = await asyncio.open_connection(address.hostname, address.port)
-        try:
-            writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
-            return read_json((await reader.read()).partition(b"\r\n\r\n")[2])
-        finally:
-            writer.close()
+
+async def _post(server: str, path: str, body: Mapping[str, Any]) -> Any:
+    """What llama.cpp answers, by a connection of its own: once that is closed, it stops."""
+    address, content = urlsplit(server), json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.0\r\nContent-Length: {len(content)}\r\n"
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    try:
+        writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
+        return read_json((await reader.read()).partition(b"\r\n\r\n")[2])
+    finally:
+        writer.close()
 
 
 def _installed(path: str | None) -> Path:
@@ -232,9 +250,14 @@ def _installed(path: str | None) -> Path:
     return file
 
 
-@lru_cache(maxsize=1)
+@cache
+def _idle(file: Path, context: int, threads: int) -> list[Any]:
+    """The models of this process that nobody asks: as many are loaded as were asked at once."""
+    return []
+
+
 def _server(file: Path, context: int, threads: int) -> Any:
-    """llama.cpp with a model, loaded once in a process."""
+    """llama.cpp with a model."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()

@@ -1,4 +1,4 @@
-"""One request at a time on a machine, whichever run asks."""
+"""As many requests at a time on a machine as it has cores for, whichever run asks."""
 
 from __future__ import annotations
 
@@ -16,39 +16,64 @@ from framework.errors import UserError
 _POLL_S: Final = 0.05
 
 
+def at_once(threads: int) -> int:
+    """Answers that this machine can compute at once, each with so many threads: 1 at least."""
+    return max(1, _cores() // threads)
+
+
 @asynccontextmanager
-async def turn(waits: Callable[[], None]) -> AsyncIterator[None]:
-    """Hold the machine's one turn. Who asks again does not pass who waits; a killed run holds none.
+async def turn(waits: Callable[[], None], threads: int) -> AsyncIterator[None]:
+    """Hold as many of the machine's cores as there are threads, or all that it has.
 
-    waits : called, once, where another has the turn. Two files of this user in the directory of
-    temporary files are the locks. Raises UserError where they can't be opened.
+    waits : called, once, where others have them. Who asks again does not pass who waits; a killed
+    run holds none. Files of this user in the directory of temporary files are the locks: one a
+    core, and one of who is next. Raises UserError where they can't be opened.
     """
-    told = False
+    cores = _cores()
+    needed, held, told = min(threads, cores), dict[int, int](), False
 
-    async def taken(file: int) -> None:
+    async def until(taken: Callable[[], bool]) -> None:
         nonlocal told
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if not told:
-                    told = True
-                    waits()
-                await asyncio.sleep(_POLL_S)
+        while not taken():
+            if not told:
+                told = True
+                waits()
+            await asyncio.sleep(_POLL_S)
 
-    now = _opened("now")
+    def enough() -> bool:
+        for core in range(cores):
+            if len(held) < needed and core not in held:
+                file = _opened(f"core-{core}")
+                if _locked(file):
+                    held[core] = file
+                else:
+                    os.close(file)
+        return len(held) == needed
+
     try:
-        # Only who is next looks for the turn, so whoever lets go of it and asks again comes after.
+        # Only who is next looks for cores, so whoever lets go of one and asks again comes after.
         following = _opened("next")
         try:
-            await taken(following)
-            await taken(now)
+            await until(lambda: _locked(following))
+            await until(enough)
         finally:
             _let_go(following)
         yield
     finally:
-        _let_go(now)
+        for file in held.values():
+            _let_go(file)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _let_go(file: int) -> None:

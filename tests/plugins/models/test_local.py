@@ -29,6 +29,7 @@ from framework.records import FactField, TaskCard
 from framework.registry import find, settings_of
 from framework.store.directory import load_state
 from plugins.models.local import model as local
+from plugins.models.local import turns
 from plugins.models.local.gguf import weights_of
 from plugins.models.local.model import PACKAGED, Local, LocalSettings
 from plugins.models.local.turns import turn
@@ -129,6 +130,9 @@ def llama(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlamaCpp]:
     made = LlamaCpp()
     monkeypatch.setattr(local, "_installed", lambda path: Path("model.gguf"))
     monkeypatch.setattr(local, "_server", lambda *_: made)
+    idle: list[Any] = []
+    monkeypatch.setattr(local, "_idle", lambda *_: idle)
+    monkeypatch.setattr(turns, "_cores", lambda: 2)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -286,7 +290,7 @@ def test_rows_say_which_model_answered_and_a_replay_needs_none(
 
 def test_settings_that_mean_nothing_here_are_refused() -> None:
     plugin = find("model", "local")
-    for key, value in {"concurrency": 4, "base_url": "http://x", "temperature": None}.items():
+    for key, value in {"concurrency": 0, "base_url": "http://x", "temperature": None}.items():
         with pytest.raises(UserError, match=rf"model=local: {key}: .*"):
             settings_of(plugin, {key: value})
     with pytest.raises(UserError, match=r"model\.path: .*no model that can be read"):
@@ -322,8 +326,9 @@ def test_where_a_file_lies_is_no_part_of_the_identity(tmp_path: Path) -> None:
     assert not {"path", "base_url"} & identity.keys()
 
 
-def test_ten_runs_at_once_are_answered_one_by_one(
-    llama: LlamaCpp, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("threads", [1, 2, 64])
+def test_of_ten_runs_at_once_as_many_are_answered_as_there_are_cores_for(
+    llama: LlamaCpp, caplog: pytest.LogCaptureFixture, threads: int
 ) -> None:
     """Each run has its own model object, event loop and file of answers, as in a process.
 
@@ -348,7 +353,7 @@ def test_ten_runs_at_once_are_answered_one_by_one(
     replies: list[Any] = []
 
     def one() -> None:
-        model = Local(LocalSettings(cache=None))
+        model = Local(LocalSettings(cache=None, threads=threads))
         replies.extend((ask(model), ask(model)))
 
     runs = [threading.Thread(target=one) for _ in range(10)]
@@ -356,7 +361,7 @@ def test_ten_runs_at_once_are_answered_one_by_one(
         run_.start()
     for run_ in runs:
         run_.join()
-    assert most == 1
+    assert most == (2 if threads == 1 else 1)
     assert [reply.response.decision for reply in replies] == ["DENY"] * 20
     waits = [record.message for record in caplog.records if "take turns" in record.message]
     assert 1 <= len(waits) <= 10
@@ -375,7 +380,7 @@ import asyncio, sys, tempfile
 from plugins.models.local.turns import turn
 
 async def hold():
-    async with turn(lambda: None):
+    async with turn(lambda: None, 1):
         print("held", flush=True)
         await asyncio.sleep(600)
 
@@ -394,7 +399,7 @@ def test_a_run_waits_for_another_process_and_is_next_when_that_is_killed(tmp_pat
             other.kill()
 
         async def mine() -> None:
-            async with turn(waits):
+            async with turn(waits, 64):
                 told.append("mine")
 
         assert other.stdout is not None
@@ -403,21 +408,47 @@ def test_a_run_waits_for_another_process_and_is_next_when_that_is_killed(tmp_pat
     assert told == [None, "mine"]  # it ran when the other was told of, once
 
 
-def test_who_asks_again_does_not_pass_who_waits() -> None:
+def test_one_run_asks_as_many_models_as_there_are_cores_for_each_one_request(
+    llama: LlamaCpp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded: list[Path] = []
+    asked_at_once = threading.Barrier(2, timeout=60)
+    alone = llama.handle_chat_completions
+
+    def both(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked_at_once.wait()  # an answer comes when two are asked for
+        return alone(body)
+
+    def counted(file: Path, *_: Any) -> LlamaCpp:
+        loaded.append(file)
+        return llama
+
+    monkeypatch.setattr(local, "_server", counted)
+    llama.handle_chat_completions = both  # type: ignore[method-assign]
+    assert run(capsys, *BASE, "n_cases=6", "hydra.run.dir=two").status == 0
+    assert len(loaded) == 2
+    assert [row.error for row in load_state(Path("two")).rows] == [""] * 6
+    assert Local(LocalSettings(concurrency=1)).concurrency == 1
+    assert Local(LocalSettings(threads=2)).concurrency == 1
+    assert Local(LocalSettings(concurrency=3)).concurrency == 2
+
+
+def test_who_asks_again_does_not_pass_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_cores", lambda: 1)
     order: list[str] = []
 
     async def both() -> None:
         waiting = asyncio.Event()
 
         async def second() -> None:
-            async with turn(waiting.set):
+            async with turn(waiting.set, 1):
                 order.append("second")
 
-        async with turn(lambda: None):
+        async with turn(lambda: None, 1):
             order.append("first")
             task = asyncio.create_task(second())
             await waiting.wait()
-        async with turn(lambda: None):
+        async with turn(lambda: None, 1):
             order.append("first again")
         await task
 
@@ -426,13 +457,13 @@ def test_who_asks_again_does_not_pass_who_waits() -> None:
 
 
 def test_locks_that_another_made_unusable_are_one_line(tmp_path: Path) -> None:
-    (tmp_path / f"decisionbench-{os.getuid()}-now.lock").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / f"decisionbench-{os.getuid()}-core-0.lock").symlink_to(tmp_path / "elsewhere")
 
     async def mine() -> None:
-        async with turn(lambda: None):
+        async with turn(lambda: None, 1):
             pass
 
-    with pytest.raises(UserError, match=r"^model=local: .*now\.lock: "):
+    with pytest.raises(UserError, match=r"^model=local: .*core-0\.lock: "):
         asyncio.run(mine())
     assert not (tmp_path / "elsewhere").exists()
 
