@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from framework.contracts import Provenance
 from framework.errors import DataError, UserError
@@ -69,6 +69,8 @@ class BadRecordError(Exception):
 
 _NAMED: Final = 10
 """Faults of a file that are told at once."""
+_ENOUGH: Final = 1_000
+"""Faults after which no more are looked for: of a large file that is none, every record is one."""
 
 
 def first_ten(faults: Sequence[str]) -> str:
@@ -78,7 +80,10 @@ def first_ten(faults: Sequence[str]) -> str:
 
 
 class Faults:
-    """What is wrong with the records of a file, gathered so that the first ten are told at once."""
+    """What is wrong with the records of a file, gathered so that the first ten are told at once.
+
+    After a thousand, DataError is raised without looking for more.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -92,14 +97,18 @@ class Faults:
         except BadRecordError as error:
             line = place if isinstance(place, int) else None
             self._found.append((line, f"{error}" if line else f"{place}: {error}"))
+            if len(self._found) == _ENOUGH:
+                self._raise(", the rest is not read")
 
     def check(self) -> None:
         """Raise DataError where anything was gathered."""
-        if not self._found:
-            return
+        if self._found:
+            self._raise()
+
+    def _raise(self, end: str = "") -> NoReturn:
         (line, first), *others = self._found
         told = [first, *(f"line {n}: {said}" if n else said for n, said in others)]
-        raise DataError(self._path, line, first_ten(told))
+        raise DataError(self._path, line, f"{first_ten(told)}{end}") from None
 
 
 def parse_json(path: str, data: bytes) -> Any:
@@ -114,19 +123,6 @@ def parse_json(path: str, data: bytes) -> Any:
         raise DataError(path, error.lineno, f"not JSON: {error.msg}") from None
     except BadRecordError as error:
         raise DataError(path, None, str(error)) from None
-
-
-def records_in(path: str, data: bytes) -> tuple[Any, Provenance]:
-    """The records of a JSON file, alone or under `questions`, and where it says they come from.
-
-    Raises DataError.
-    """
-    value = parse_json(path, data)
-    if not isinstance(value, dict) or "questions" not in value:
-        return value, provenance_in(path, None)
-    return value["questions"], provenance_in(
-        path, value.get("provenance", value.get("_provenance"))
-    )
 
 
 def listed(
@@ -266,7 +262,7 @@ def check_text(value: object, place: str = "") -> None:
             value.encode()
         except UnicodeEncodeError as error:
             half = f"\\u{ord(value[error.start]):04x}"
-            where = place.lstrip(".") or "the text"
+            where = place.lstrip(".")[-200:] or "the text"
             raise BadRecordError(f"{where}: half of a character, {half} alone") from None
     elif isinstance(value, dict):
         for key, part in value.items():
@@ -323,7 +319,7 @@ def read_each(
     found, faults = list[T](), Faults(path)
     for number, record in enumerate(records, start=1):
         named = record.get(key) if isinstance(record, dict) else None
-        with faults.of(f"{what} {number}" + (f" ({key} {named!r})" if named else "")):
+        with faults.of(f"{what} {number}" + (f" ({key} {repr(named)[:80]})" if named else "")):
             if not isinstance(record, dict):
                 raise BadRecordError(f"an object expected, {kind_of(record)} found")
             found.append(read(record))

@@ -106,7 +106,7 @@ def read_errata(path: str, *, domain: str, audit: Mapping[str, Any] | None = Non
             else:
                 case_id, found = _correction(record)
             if case_id in corrections:
-                raise BadRecordError(f"a second correction of {case_id!r}")
+                raise BadRecordError(f"a second correction of {case_id[:80]!r}")
             corrections[case_id] = found
     faults.check()
     return Errata(corrections=corrections, digest=found_digest)
@@ -115,7 +115,7 @@ def read_errata(path: str, *, domain: str, audit: Mapping[str, Any] | None = Non
 def _correction(record: Mapping[str, Any]) -> tuple[str, Correction]:
     strangers = sorted(record.keys() - {"case", "answer", "evidence", "drop", "why"})
     if strangers:
-        raise BadRecordError(f"no key {strangers[0]!r} expected")
+        raise BadRecordError(f"no key {strangers[0][:80]!r} expected")
     if record.get("drop", False) not in (True, False):
         raise BadRecordError("drop: true or false expected")
     evidence = texts_in(record, "evidence") if "evidence" in record else None
@@ -148,4 +148,4 @@ def check_cases(path: str, errata: Errata, known: Iterable[str]) -> None:
     """Raise DataError for a correction of a case that there is none of."""
     strangers = sorted(errata.corrections.keys() - set(known))
     if strangers:
-        raise DataError(path, None, f"case {strangers[0]!r}: the data have none of this id")
+        raise DataError(path, None, f"case {strangers[0][:80]!r}: the data have none of this id")

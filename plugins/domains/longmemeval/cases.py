@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from framework.contracts import answer_by_rule
@@ -89,6 +90,33 @@ def case_of(question: Question, history_id: str, granularity: Granularity) -> Ca
         stratum=question.type,
         tags=tags,
     )
+
+
+def with_evidence(question: Question, places: Sequence[str]) -> Question:
+    """The question with the turns at these places marked as what its answer rests on, and no other.
+
+    places : `s3.5` is turn 5 of session 3. Raises ValueError for a place without a text.
+    """
+    known = {
+        _id(place, number)
+        for place, session in enumerate(question.sessions)
+        for number, turn in enumerate(session.turns)
+        if turn.content.strip()
+    }
+    strangers = [place for place in places if place not in known]
+    if strangers:
+        raise ValueError(
+            f"evidence {strangers[0][:80]!r} is no turn of it (turn 5 of session 3: s3.5)"
+        )
+    sessions = []
+    for place, session in enumerate(question.sessions):
+        turns = tuple(
+            replace(turn, has_answer=_id(place, number) in places)
+            for number, turn in enumerate(session.turns)
+        )
+        gold = any(turn.has_answer for turn in turns)
+        sessions.append(replace(session, turns=turns, is_gold=gold))
+    return replace(question, sessions=tuple(sessions))
 
 
 def is_success(answer: Answer, gold: Gold) -> bool:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from framework.contracts import Provenance
-from framework.errors import DataError
 from framework.text.sessions import date_of
 from plugins.domains.data_file import (
     BadRecordError,
     kind_of,
     list_in,
+    listed,
     read_questions,
-    records_in,
     text_in,
 )
 from plugins.domains.longmemeval.records import TYPES, Question, Session, Turn
@@ -31,19 +29,19 @@ FILES: Final[Mapping[str, str]] = {
     "9d79e5524794a2e6900a3aa9cb7d9152c5a3e8319c9a87c25494ba1eacee495f",
     "longmemeval_oracle.json": "sha256:"
     "821a2034d219ab45846873dd14c14f12cfe7776e73527a483f9dac095d38620c",
+    "snapshot.json of BriefBench, 12 questions": "sha256:"
+    "333268364f4eb3d2b8a61e69fb9cc2c8315cbf10d870568c0749dc0005838788",
 }
 """Digests of the published files."""
 
 
-def parse(path: str, data: bytes) -> tuple[tuple[Question, ...], Provenance]:
-    """The questions of a file, in its order, and where it says that they come from.
+def parse(path: str, data: bytes) -> tuple[tuple[Question, ...], Mapping[str, Any] | None]:
+    """The questions of a file, in its order, and what it says of itself, None where it does not.
 
     Raises DataError naming file and record: no JSON, no list of questions, a key that is missing or
     of another type, a date without a date in it, a gold session that is not there, one id twice.
     """
-    records, stated = records_in(path, data)
-    if not isinstance(records, list) or not records:
-        raise DataError(path, None, "a list of questions expected, or an object with `questions`")
+    records, stated = listed(path, data, lines=False)
     return tuple(read_questions(path, records, "question_id", question_in).values()), stated
 
 
@@ -53,7 +51,7 @@ def question_in(record: object) -> Question:
         raise BadRecordError(f"an object expected, {kind_of(record)} found")
     type_ = text_in(record, "question_type")
     if type_ not in TYPES:
-        raise BadRecordError(f"question_type: {type_!r} is none of {', '.join(TYPES)}")
+        raise BadRecordError(f"question_type: {type_[:80]!r} is none of {', '.join(TYPES)}")
     answer = record.get("answer")
     gold = list_in(record, "answer_session_ids") if "answer_session_ids" in record else []
     question = Question(
@@ -67,7 +65,7 @@ def question_in(record: object) -> Question:
     )
     missing = sorted(set(map(str, gold)) - {session.id for session in question.sessions})
     if missing:
-        raise BadRecordError(f"answer_session_ids: {missing[0]!r} is not among the sessions")
+        raise BadRecordError(f"answer_session_ids: {missing[0][:80]!r} is not among the sessions")
     return question
 
 
@@ -97,7 +95,7 @@ def _sessions(record: Mapping[str, Any], gold: frozenset[str]) -> tuple[Session,
         sessions.append(
             Session(
                 id=id_,
-                date=_dated(date, f"session {id_!r}"),
+                date=_dated(date, f"session {id_[:80]!r}"),
                 turns=_turns(turns, id_),
                 is_gold=id_ in gold,
             )
@@ -108,12 +106,14 @@ def _sessions(record: Mapping[str, Any], gold: frozenset[str]) -> tuple[Session,
 def _turns(turns: Sequence[Any], session: str) -> tuple[Turn, ...]:
     found = []
     for number, turn in enumerate(turns, start=1):
-        where = f"session {session!r}, turn {number}"
+        where = f"session {session[:80]!r}, turn {number}"
         if not isinstance(turn, dict):
             raise BadRecordError(f"{where}: an object expected, {kind_of(turn)} found")
         role, content, marked = turn.get("role"), turn.get("content"), turn.get("has_answer")
         if role not in ("user", "assistant"):
-            raise BadRecordError(f"{where}: role: user or assistant expected, {role!r} found")
+            raise BadRecordError(
+                f"{where}: role: user or assistant expected, {repr(role)[:80]} found"
+            )
         if not isinstance(content, str):
             raise BadRecordError(f"{where}: content: text expected, {kind_of(content)} found")
         if not isinstance(marked, (bool, type(None))):
@@ -124,5 +124,5 @@ def _turns(turns: Sequence[Any], session: str) -> tuple[Turn, ...]:
 
 def _dated(text: str, where: str) -> str:
     if date_of(text) is None:
-        raise BadRecordError(f"{where}: {text!r} has no date such as 2023/05/29")
+        raise BadRecordError(f"{where}: {text[:80]!r} has no date such as 2023/05/29")
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -18,10 +19,12 @@ from plugins.domains.longmemeval.records import Question
 FROM_BYTES: Final = 32 << 20
 """A file of this size is streamed; a smaller one is held whole."""
 _BLOCK: Final = 4 << 20
-_LARGEST: Final = 64 << 20
+_LARGEST: Final = 16 << 20
 """Characters of one record at most: what is longer is no question, and would be held whole."""
 _KEPT: Final = 4
 _NEAR_THE_END: Final = 16
+_BLANK: Final = re.compile(r"[ \t\r\n]*")
+_BLANK_OR_MARK: Final = re.compile(r"[ \t\r\n\ufeff]*")
 
 
 def is_streamed(path: Path) -> bool:
@@ -65,9 +68,16 @@ class StreamedQuestions(Mapping[str, Question]):
 
     def _read_again(self, id_: str) -> Question:
         start, end = self._places[id_]
-        with self._path.open("rb") as file:
-            file.seek(start)
-            return question_in(read_json(file.read(end - start)))
+        try:
+            with self._path.open("rb") as file:
+                file.seek(start)
+                question = question_in(read_json(file.read(end - start)))
+        except (OSError, ValueError, BadRecordError):
+            question = None
+        if question is None or question.id != id_:
+            said = f"question {id_!r} no longer stands where it stood: the file has changed"
+            raise DataError(self._path, None, said)
+        return question
 
 
 def records(path: str) -> Iterator[tuple[int, int, Any]]:
@@ -77,22 +87,36 @@ def records(path: str) -> Iterator[tuple[int, int, Any]]:
     """
     decode = codecs.getincrementaldecoder("utf-8")().decode
     parse = json.JSONDecoder(object_pairs_hook=once).raw_decode
-    text, start, number, ended, wanted = "", 0, 0, False, "["
+    text, at, start, number, ended, wanted = "", 0, 0, 0, False, "["
     with Path(path).open("rb") as file:
+
+        def more(before: str) -> str:
+            nonlocal ended
+            block = file.read(_BLOCK)
+            ended = not block
+            try:
+                return before + decode(block, final=ended)
+            except UnicodeDecodeError:
+                raise DataError(path, None, f"not UTF-8 text{_after(number)}") from None
+
         while True:
-            bare = text.lstrip(" \t\r\n\ufeff" if wanted == "[" else " \t\r\n")
-            start += len(text[: len(text) - len(bare)].encode())
-            text = bare
-            if text and text[0] == "]" and wanted != "[":
-                _refuse_more(path, text[1:] + file.read(_NEAR_THE_END).decode(errors="replace"))
+            found = (_BLANK_OR_MARK if wanted == "[" else _BLANK).match(text, at)
+            end = at if found is None else found.end()
+            at, start = end, start + len(text[at:end].encode())
+            if text[at : at + 1] == "]" and wanted != "[":
+                rest = text[at + 1 :]
+                while not ended and not rest.strip():
+                    rest = more("")
+                if rest.strip():
+                    raise DataError(path, None, "not JSON: something stands after the list")
                 return
-            if text and wanted in ("[", ","):
-                if text[0] != wanted:
+            if at < len(text) and wanted in ("[", ","):
+                if text[at] != wanted:
                     raise DataError(path, None, f"not JSON: {wanted!r} expected{_after(number)}")
-                text, start, wanted = text[1:], start + 1, ""
+                at, start, wanted = at + 1, start + 1, ""
                 continue
             try:
-                value, end = parse(text)
+                value, end = parse(text, at)
             except json.JSONDecodeError as error:
                 cut = error.msg.startswith("Unterminated") or error.pos > len(text) - _NEAR_THE_END
                 if ended or not cut:
@@ -103,20 +127,15 @@ def records(path: str) -> Iterator[tuple[int, int, Any]]:
                 said = f"not usable: {why.partition(';')[0]}{_after(number)}"
                 raise DataError(path, None, said) from None
             else:
-                data = text[:end].encode()
+                data = text[at:end].encode()
                 number += 1
                 _check(path, number, value, data)
                 yield start, start + len(data), value
-                text, start, wanted = text[end:], start + len(data), ","
+                at, start, wanted = end, start + len(data), ","
                 continue
-            if len(text) > _LARGEST:
+            if len(text) - at > _LARGEST:
                 raise DataError(path, None, f"more than {_LARGEST:,} characters{_after(number)}")
-            block = file.read(_BLOCK)
-            ended = not block
-            try:
-                text += decode(block, final=ended)
-            except UnicodeDecodeError:
-                raise DataError(path, None, f"not UTF-8 text{_after(number)}") from None
+            text, at = more(text[at:]), 0
 
 
 def _check(path: str, number: int, value: object, data: bytes) -> None:
@@ -129,8 +148,3 @@ def _check(path: str, number: int, value: object, data: bytes) -> None:
 
 def _after(number: int) -> str:
     return f" after question {number}" if number else ""
-
-
-def _refuse_more(path: str, rest: str) -> None:
-    if rest.strip():
-        raise DataError(path, None, "not JSON: something stands after the list")

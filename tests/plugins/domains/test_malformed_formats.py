@@ -52,9 +52,9 @@ FORMATS: Final = [
 
 def opened(name: str, **instead: Path) -> Domain[Any]:
     values: dict[str, Any] = {key: str(FIXTURES / file) for key, file in GIVEN[name].items()}
-    told = {} if name == "longmemeval" else {"unknown_file": True}
     plugin = find("domain", name)
-    settings = settings_of(plugin, values | told | {k: str(v) for k, v in instead.items()})
+    given = values | {"unknown_file": True} | {k: str(v) for k, v in instead.items()}
+    settings = settings_of(plugin, given)
     domain: Domain[Any] = plugin.cls(settings)
     return domain
 

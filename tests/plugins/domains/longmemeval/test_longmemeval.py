@@ -10,6 +10,7 @@ import pytest
 
 from framework.errors import DataError, UserError
 from framework.records import ABSTAIN, Answer, Case
+from framework.registry import find, identity_of
 from framework.testing.domain_conformance import check_domain
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
 from plugins.domains.longmemeval.loading import parse
@@ -88,7 +89,7 @@ def test_success_is_by_the_rule_for_the_type() -> None:
 
 
 def test_the_neighbouring_schema_reads_alike(tmp_path: Path) -> None:
-    records = json.loads(FIXTURE.read_text())
+    records = json.loads(FIXTURE.read_text())["questions"]
     for record in records:
         parts = [record.pop(f"haystack_{key}") for key in ("session_ids", "dates", "sessions")]
         record["sessions"] = [
@@ -101,9 +102,9 @@ def test_the_neighbouring_schema_reads_alike(tmp_path: Path) -> None:
 
 
 def _broken(change: Callable[[dict[str, Any]], Any]) -> bytes:
-    records = json.loads(FIXTURE.read_text())
-    change(records[1])
-    return json.dumps(records).encode()
+    whole = json.loads(FIXTURE.read_text())
+    change(whole["questions"][1])
+    return json.dumps(whole).encode()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_a_bad_record_is_named(change: Callable[[dict[str, Any]], Any], says: st
     [
         (b"[{]", "q.json:1: not JSON"),
         (b"{}", "a list of questions expected"),
-        (b"[]", "a list of questions expected"),
+        (b"[]", "no questions"),
         (b'["\xff"]', "not UTF-8 text"),
         (b"[3]", "question 1: an object expected, 3 found"),
     ],
@@ -157,10 +158,101 @@ def test_mistakes_of_the_user(tmp_path: Path) -> None:
         LongMemEvalSettings(sha256="abc")
 
 
+def bare(folder: Path) -> Path:
+    """The questions alone, in a file that says nothing of itself."""
+    path = folder / "bare.json"
+    path.write_text(json.dumps(json.loads(FIXTURE.read_text())["questions"]))
+    return path
+
+
+def test_runs_of_before_keep_their_identity() -> None:
+    plugin, given = find("domain", "longmemeval"), {"path": "questions.json"}
+    before = identity_of(plugin, LongMemEvalSettings(**given))
+    assert before == {**given, "granularity": "turn"}
+    for more in ({"errata": "errata.json"}, {"unknown_file": True}):
+        settings: Any = {**given, **more}
+        assert identity_of(plugin, LongMemEvalSettings(**settings)) == {**before, **more}
+    assert identity_of(plugin, LongMemEvalSettings(**given, sha256="0" * 64)) == before
+
+
+def test_bytes_that_are_not_known_are_refused_unless_told(tmp_path: Path) -> None:
+    path = bare(tmp_path)
+    with pytest.raises(DataError, match=r"none of the published files.*unknown_file=true") as it:
+        opened(path)
+    assert "\n" not in str(it.value)
+    told = opened(path, unknown_file=True)
+    assert told.provenance.source == "not stated by the file bare.json"
+    assert told.provenance.main_score == LongMemEval.provenance.main_score
+    assert opened().provenance.source == "written for the tests"
+
+
+def corrected(folder: Path, *corrections: dict[str, Any], **settings: Any) -> LongMemEval:
+    path = folder / "errata.json"
+    path.write_text(json.dumps(corrections))
+    return opened(errata=str(path), **settings)
+
+
+@pytest.mark.parametrize("granularity", ["turn", "session"])
+def test_corrections_change_answers_and_evidence_and_drop_questions(
+    granularity: Any, tmp_path: Path
+) -> None:
+    changes = (
+        {"case": "fx01", "evidence": ["s1.2", "s2.1"], "why": "the wheel is needed too"},
+        {"case": "fx02", "answer": "10"},
+        {"case": "fx03_abs", "drop": True},
+    )
+    domain = corrected(tmp_path, *changes, granularity=granularity)
+    found = {case.id: case for case in domain.cases(None, 0)}
+    assert list(found) == ["fx01", "fx02"]
+    places = ("s1.2", "s2.1") if granularity == "turn" else ("s1", "s2")
+    assert found["fx01"].gold.evidence == places
+    assert [item.key for item in found["fx01"].gold.items] == ["s1.2", "s2.1"]
+    assert domain.success(Answer(text="10"), found["fx02"].gold)
+    assert not domain.success(Answer(text="9"), found["fx02"].gold)
+    assert domain.report(found.values()) == {
+        "key_ceiling": 1 - 2 / 3,
+        "key_evidence": 1 - 1 / 3,
+        "key_answers_corrected": 1.0,
+        "key_cases_dropped": 1.0,
+    }
+    assert domain.digest() != opened().digest()
+    assert list(domain.history("fx01")) == list(opened(granularity=granularity).history("fx01"))
+
+
+def test_without_corrections_the_key_s_ceiling_is_not_known() -> None:
+    assert opened().report(cases().values()) == {}
+
+
+@pytest.mark.parametrize(
+    ("correction", "said"),
+    [
+        ({"case": "fx09", "drop": True}, "case 'fx09': the data have none of this id"),
+        ({"case": "fx01", "evidence": ["s9.1"]}, "case 'fx01': evidence 's9.1' is no turn of it"),
+        ({"case": "fx01", "evidence": ["s1"]}, "evidence 's1' is no turn of it"),
+        ({"case": "fx03_abs", "answer": "9"}, "there is no answer to correct"),
+    ],
+)
+def test_a_correction_that_fits_no_question_is_told(
+    correction: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=said) as it:
+        corrected(tmp_path, correction)
+    assert "errata.json" in str(it.value)
+    assert "\n" not in str(it.value)
+
+
+def test_a_key_of_which_every_question_is_dropped_is_told(tmp_path: Path) -> None:
+    every = [{"case": name, "drop": True} for name in cases()]
+    with pytest.raises(DataError, match="every question is dropped"):
+        corrected(tmp_path, *every)
+
+
 @pytest.mark.skipif(not SNAPSHOT.exists(), reason=f"{SNAPSHOT} is not there")
 def test_the_twelve_real_questions() -> None:
     check_domain(LongMemEval, LongMemEvalSettings(path=str(SNAPSHOT)), n=12)
-    found = list(opened(SNAPSHOT).cases(None, seed=0))
+    domain = opened(SNAPSHOT)
+    assert domain.provenance == LongMemEval.provenance
+    found = list(domain.cases(None, seed=0))
     assert [case.stratum for case in found].count("temporal-reasoning") == 9
     assert [case.stratum for case in found].count("knowledge-update") == 3
     assert all(case.gold.evidence for case in found)

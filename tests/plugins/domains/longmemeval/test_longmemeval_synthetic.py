@@ -52,7 +52,8 @@ def test_written_as_the_published_file_it_reads_the_same(tmp_path: Path) -> None
     domain = opened()
     cases = list(domain.cases(60, seed=3))
     file = tmp_path / "drawn.json"
-    file.write_text(json.dumps([published(domain.question(case.id)) for case in cases]))
+    records = [published(domain.question(case.id)) for case in cases]
+    file.write_text(json.dumps({"provenance": {"source": "drawn"}, "questions": records}))
     read = LongMemEval(LongMemEvalSettings(path=str(file)))
     for case, again in zip(cases, read.cases(None, seed=0), strict=True):
         assert again.gold == case.gold

@@ -18,7 +18,7 @@ FIXTURE = Path(__file__).resolve().parents[4] / "tests/fixtures/longmemeval/ques
 
 
 def opened(path: Path) -> LongMemEval:
-    return LongMemEval(LongMemEvalSettings(path=str(path)))
+    return LongMemEval(LongMemEvalSettings(path=str(path), unknown_file=True))
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_cases_and_histories_are_those_of_a_held_file(
     block: int, before: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "questions.json"
-    whole = json.loads(FIXTURE.read_text())
+    whole = json.loads(FIXTURE.read_text())["questions"]
     whole[0]["question"] += " Zürich \U0001f6b2 ]"
     path.write_bytes(before + json.dumps(whole, ensure_ascii=False, indent=1).encode())
     held = opened(path)
@@ -80,10 +80,47 @@ def test_a_bad_file_ends_in_a_line(data: bytes, said: str, tmp_path: Path) -> No
 @pytest.mark.usefixtures("everything_streams")
 def test_one_question_twice_is_told(tmp_path: Path) -> None:
     path = tmp_path / "twice.json"
-    whole = json.loads(FIXTURE.read_text())
+    whole = json.loads(FIXTURE.read_text())["questions"]
     path.write_text(json.dumps([*whole, whole[0]]))
     with pytest.raises(DataError, match="a second question with the id"):
         opened(path)
+
+
+@pytest.mark.usefixtures("everything_streams")
+def test_bytes_that_are_not_known_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "bare.json"
+    path.write_text(json.dumps(json.loads(FIXTURE.read_text())["questions"])[:-9])
+    with pytest.raises(DataError, match=r"none of the published files.*unknown_file=true"):
+        LongMemEval(LongMemEvalSettings(path=str(path)))
+    with pytest.raises(DataError, match="not JSON"):
+        opened(path)
+
+
+@pytest.mark.usefixtures("everything_streams")
+def test_corrections_apply_to_a_streamed_file_too(tmp_path: Path) -> None:
+    path, errata = tmp_path / "bare.json", tmp_path / "errata.json"
+    path.write_text(json.dumps(json.loads(FIXTURE.read_text())["questions"]))
+    corrections = [{"case": "fx01", "drop": True}, {"case": "fx02", "evidence": ["s2.1"]}]
+    errata.write_text(json.dumps(corrections))
+    settings = LongMemEvalSettings(path=str(path), unknown_file=True, errata=str(errata))
+    domain = LongMemEval(settings)
+    assert isinstance(domain._questions, StreamedQuestions)
+    found = list(domain.cases(None, 0))
+    assert (found[0].id, found[0].gold.evidence) == ("fx02", ("s2.1",))
+    assert domain.report(found)["key_ceiling"] == 1 - 1 / 3
+
+
+@pytest.mark.usefixtures("everything_streams")
+def test_a_file_that_changed_after_it_was_checked_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "bare.json"
+    path.write_text(json.dumps(json.loads(FIXTURE.read_text())["questions"]))
+    domain = opened(path)
+    path.write_text(path.read_text()[400:])
+    with pytest.raises(DataError, match="'fx02' no longer stands where it stood"):
+        list(domain.history("fx02"))
+    path.unlink()
+    with pytest.raises(DataError, match="'fx03_abs' no longer stands where it stood"):
+        list(domain.history("fx03_abs"))
 
 
 def test_a_record_without_an_end_is_not_held_whole(
