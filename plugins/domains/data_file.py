@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from framework.contracts import Provenance
 from framework.errors import DataError, UserError
-from framework.text.canonical import digest_bytes
+from framework.text.canonical import CanonicalError, canonical_json, digest_bytes
 from framework.text.reading import read_json
 
 T = TypeVar("T")
@@ -69,14 +69,19 @@ class BadRecordError(Exception):
 
 _NAMED: Final = 10
 """Faults of a file that are told at once."""
+_LONGEST: Final = 350
+"""Characters of a fault: what stands in the file may be of any length."""
 _ENOUGH: Final = 1_000
 """Faults after which no more are looked for: of a large file that is none, every record is one."""
 
 
 def first_ten(faults: Sequence[str]) -> str:
-    """Faults in one line: the first ten, and how many more there are."""
+    """Faults in one line: the first ten, each cut to its beginning, and how many more there are."""
     more = len(faults) - _NAMED
-    return "; ".join(faults[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+    told = "; ".join(
+        fault if len(fault) <= _LONGEST else f"{fault[:_LONGEST]}…" for fault in faults[:_NAMED]
+    )
+    return told + (f"; and {more} more" if more > 0 else "")
 
 
 class Faults:
@@ -271,6 +276,14 @@ def check_text(value: object, place: str = "") -> None:
     elif isinstance(value, list):
         for number, part in enumerate(value):
             check_text(part, f"{place}[{number}]")
+
+
+def check_writable(value: object, key: str) -> None:
+    """Raise BadRecordError for what can't be written again as JSON: a number such as NaN."""
+    try:
+        canonical_json(value)
+    except CanonicalError as error:
+        raise BadRecordError(f"{key}: {str(error)[-200:]}") from None
 
 
 def is_json(data: bytes, kind: type = object) -> bool:

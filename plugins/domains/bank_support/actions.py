@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from framework.text.canonical import canonical_json
 from framework.text.reading import read_json
-from plugins.domains.data_file import BadRecordError, kind_of, list_in, text_in
+from plugins.domains.data_file import BadRecordError, check_writable, kind_of, list_in, text_in
 
 CALLS: Final = {
     "call_discoverable_agent_tool": "agent_tool_name",
@@ -98,6 +98,7 @@ def _action(record: Mapping[str, Any]) -> Action:
 def _object(value: object, key: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise BadRecordError(f"{key}: a JSON object expected, {kind_of(value)} found")
+    check_writable(value, key)
     return value
 
 

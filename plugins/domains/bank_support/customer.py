@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from framework.errors import DataError
 from framework.text.canonical import canonical_json
-from plugins.domains.data_file import BadRecordError, check_text, kind_of
+from plugins.domains.data_file import BadRecordError, check_text, check_writable, kind_of
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Mapping[str, Row]]
@@ -95,5 +95,6 @@ def _tables(value: object) -> Tables:
         rows = table.get("data") if isinstance(table, dict) else None
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             raise BadRecordError(f"{name}.data: a JSON object of records expected")
+        check_writable(rows, f"{name}.data")
         tables[name] = rows
     return tables

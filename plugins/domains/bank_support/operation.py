@@ -76,6 +76,7 @@ def _read(one: object) -> Action:
         arguments = read_json(arguments) if arguments.strip() else {}
     if not isinstance(arguments, dict):
         raise ValueError("arguments of an action: a JSON object expected")
+    canonical_json(arguments)  # raises ValueError for a number that is none, such as NaN
     return Action(name=one["name"], arguments=arguments)
 
 

@@ -133,7 +133,7 @@ def records(path: str) -> Iterator[tuple[int, int, Any]]:
                 yield start, start + len(data), value
                 at, start, wanted = end, start + len(data), ","
                 continue
-            if len(text) - at > _LARGEST:
+            if len(text) - at >= _LARGEST:
                 raise DataError(path, None, f"more than {_LARGEST:,} characters{_after(number)}")
             text, at = more(text[at:]), 0
 

@@ -133,7 +133,7 @@ class Passages(Benchmark[S]):
         for one in self._errata.corrections.values():
             for event_id in one.evidence or ():
                 if event_id not in self._events:
-                    said = f"evidence {event_id!r} is no passage of the pool"
+                    said = f"evidence {event_id[:200]!r} is no passage of the pool"
                     raise DataError(settings.errata, None, said)
         sizes = {event.id: count_tokens(event.text) for event in self._events.values()}
         if settings.corpus == "pooled":

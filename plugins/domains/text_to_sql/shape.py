@@ -132,7 +132,7 @@ class Queries(OneHistory[QuerySettings, tuple[str, Asked]], Benchmark[QuerySetti
             for table, made in database.schema.items()
         }
         if lost := {id_ for _, one in good for id_ in _evidence(one)} - events.keys():
-            raise DataError(folder, None, f"no table {min(lost)} in its database")
+            raise DataError(folder, None, f"no table {min(lost)[:200]} in its database")
         date = fields["date"]
         kept = {k: Event(id=k, text=text, time=date, kind="table") for k, text in events.items()}
         self.hold(found, kept, good)

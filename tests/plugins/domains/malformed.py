@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import copy
 import csv
+import functools
 import io
 import json
 import time
@@ -18,6 +20,9 @@ from framework.errors import DataError, UserError
 
 AT_LEAST: Final = 50
 """Variants that are tried of every format."""
+
+MOST_CHARACTERS: Final = 4_000
+"""Of the line: ten faults are told at once."""
 
 MOST_SECONDS: Final = 10.0
 """Of processor time that one variant may take."""
@@ -44,6 +49,7 @@ _BYTES: Final[dict[str, bytes]] = {
     "nested": b"[" * 100_000,
     "nested-objects": b'{"a":' * 100_000,
 }
+_DEEP: Final = functools.reduce(lambda inner, _: [inner], range(400), "deep")
 _VALUES: Final[dict[str, Any]] = {
     "null": None,
     "number": 3,
@@ -53,6 +59,11 @@ _VALUES: Final[dict[str, Any]] = {
     "list": [],
     "of-numbers": [1, 2],
     "object": {},
+    "not-a-number": float("nan"),
+    "infinite": float("inf"),
+    "huge": 10**400,
+    "long": "x" * 100_000,
+    "deep": _DEEP,
 }
 
 _GONE: Final = object()
@@ -78,6 +89,9 @@ def broken(data: bytes) -> Iterator[tuple[str, bytes]]:
     yield from _BYTES.items()
     yield "half", data[: len(data) // 2]
     yield "twice", data + data
+    yield "marked", codecs.BOM_UTF8 + data
+    yield "utf-16", data.decode(errors="replace").encode("utf-16")
+    yield "other-ends", data.replace(b"\n", b"\r")
 
 
 def spoilt_rows(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -152,19 +166,34 @@ def check_malformed(
 def check_variants(
     found: Iterable[tuple[str, bytes]], read: Callable[[bytes], Domain[Any]]
 ) -> dict[str, str]:
-    """Every variant is read or ends in one line, and in little time; the lines by variant."""
+    """Every variant is read, its cases and their histories too, or ends in one line.
+
+    In little time; the lines by variant.
+    """
+
+    def use(data: bytes) -> None:
+        domain = read(data)
+        for case in domain.cases(None, 0):
+            list(domain.history(case.history_id))
+
+    return check_uses(found, use)
+
+
+def check_uses(
+    found: Iterable[tuple[str, bytes]], use: Callable[[bytes], object]
+) -> dict[str, str]:
+    """Every variant is taken or ends in one short line, in little time; the lines by variant."""
     told: dict[str, str] = {}
     tried = 0
     for name, data in found:
         tried += 1
         begun = time.process_time()
         try:
-            domain = read(data)
-            for case in domain.cases(None, 0):
-                list(domain.history(case.history_id))
+            use(data)
         except UserError as error:
             told[name] = str(error)
             assert "\n" not in told[name], f"{name}: {told[name]}"
+            assert len(told[name]) < MOST_CHARACTERS, f"{name}: {told[name][:MOST_CHARACTERS]}"
         assert time.process_time() - begun < MOST_SECONDS, name
     assert tried >= AT_LEAST, f"only {tried} variants"
     return told

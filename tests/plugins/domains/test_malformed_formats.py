@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from plugins.domains import data_file
 from tests.plugins.domains.malformed import (
     broken,
     check_told,
+    check_uses,
     check_variants,
     spoilt_rows,
     variants,
@@ -31,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "tests" / "fixtures"
 GIVEN: Final[dict[str, dict[str, str]]] = {
     "hotpotqa": {"path": "hotpotqa/questions.json"},
+    "locomo": {"path": "locomo/two.json"},
     "longmemeval": {"path": "longmemeval/questions.json"},
     "personamem": {"path": "personamem/questions.csv", "contexts": "personamem/contexts.jsonl"},
     "swe_contextbench": {
@@ -181,11 +184,86 @@ def test_a_small_parquet_that_unpacks_to_much_is_told(
     check_told(lambda: opened("swe_contextbench", path=path), "more than 1,000 rows")
 
 
+VERSIONS: Final = ("wrong_answers_v1", "wrong_answers_v2")
+CORRECTED: Final[dict[str, tuple[str, list[str]]]] = {
+    "hotpotqa": ("fx01", ["Dita Quell"]),
+    "locomo": ("locomo_0_qa1", ["D1:1"]),
+    "longmemeval": ("fx01", ["s1.1"]),
+}
+"""By domain, a question of its fixture, and evidence that it might have."""
+
+
+@pytest.mark.parametrize("name", CORRECTED)
+def test_spoilt_corrections_of_a_key_end_in_a_line(name: str, tmp_path: Path) -> None:
+    path, whole = tmp_path / "errata.json", tmp_path / "whole.json"
+    case, evidence = CORRECTED[name]
+    whole.write_text(
+        json.dumps([{"case": case, "answer": "x", "evidence": evidence, "drop": False, "why": "y"}])
+    )
+
+    def read(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        return opened(name, errata=path)
+
+    assert len(check_variants(variants(whole), read)) >= 40
+
+
+def test_spoilt_entries_of_the_published_audit_end_in_a_line(tmp_path: Path) -> None:
+    path, whole = tmp_path / "errors.json", tmp_path / "whole.json"
+    whole.write_text(
+        json.dumps(
+            [
+                {
+                    "question_id": "locomo_0_qa1",
+                    "error_type": "TEMPORAL_ERROR",
+                    "cited_evidence": ["D1:1"],
+                    "correct_evidence": ["D1:2"],
+                    "correct_answer": "2023",
+                }
+            ]
+        )
+    )
+
+    def read(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        return opened("locomo", errata=path)
+
+    assert len(check_variants(variants(whole), read)) >= 60
+
+
+@pytest.mark.parametrize("file", ["errors", "wrong_answers_v1", "wrong_answers_v2"])
+def test_spoilt_files_of_the_audit_that_judges_are_tried_on_end_in_a_line(
+    file: str, tmp_path: Path
+) -> None:
+    wrong = {
+        "question_id": "q1",
+        "question": "Where?",
+        "golden_answer": "Paris",
+        "category": "4",
+        "generated_answer": "Rome",
+        "llm_judgments": {"judgment_1": True, "judgment_2": False, "judgment_3": False},
+    }
+    contents = {"errors": [{"question_id": "q2"}], **{version: [wrong] for version in VERSIONS}}
+    for name, entries in contents.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(entries))
+    whole = tmp_path / "whole.json"
+    whole.write_text(json.dumps([*contents[file], contents[file][0] | {"question_id": "q9"}]))
+    plugin = find("calibration", "locomo_audit")
+
+    def use(data: bytes) -> None:
+        (tmp_path / f"{file}.json").write_bytes(data)
+        answers = list(plugin.cls(settings_of(plugin, {"path": str(tmp_path)})).answers())
+        json.dumps([asdict(answer) for answer in answers], ensure_ascii=False).encode()
+
+    assert len(check_uses(variants(whole), use)) >= (25 if file == "errors" else 60)
+
+
 MALFORMED: Final = (
     "airline_fees/test_malformed.py",
     "bank_support/test_bank_support.py",
     "conversations",
     "corpus/test_malformed.py",
+    "longmemeval/test_streaming.py",
     "passages/test_passages.py",
     "regulation_updates/test_malformed.py",
     "test_malformed_formats.py",
@@ -196,7 +274,14 @@ MALFORMED: Final = (
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @pytest.mark.skipif(sys.platform != "linux", reason="no limits of memory")
-def test_no_spoilt_file_of_any_format_takes_two_gigabytes_or_long() -> None:
+@pytest.mark.parametrize(
+    ("files", "which"),
+    [(MALFORMED, "not slow"), (("longmemeval/test_streaming.py",), "slow")],
+    ids=["small", "large"],
+)
+def test_no_spoilt_file_of_any_format_takes_two_gigabytes_or_long(
+    files: tuple[str, ...], which: str
+) -> None:
     """The tests of spoilt files again, in a process that may take 2 GB and no more."""
     import resource
 
@@ -208,8 +293,8 @@ def test_no_spoilt_file_of_any_format_takes_two_gigabytes_or_long() -> None:
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
             *("-k", "malformed or spoilt or bad_archive or date_that_is_none or unpacks_to_much"),
-            *("-m", "not slow"),
-            *(str(below / file) for file in MALFORMED),
+            *("-m", which),
+            *(str(below / file) for file in files),
         ],
         capture_output=True,
         text=True,

@@ -13,6 +13,7 @@ from framework.errors import DataError
 from plugins.domains.longmemeval import streaming
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
 from plugins.domains.longmemeval.streaming import StreamedQuestions, records
+from tests.plugins.domains.malformed import check_told, check_variants, variants
 
 FIXTURE = Path(__file__).resolve().parents[4] / "tests/fixtures/longmemeval/questions.json"
 
@@ -75,6 +76,54 @@ def test_a_bad_file_ends_in_a_line(data: bytes, said: str, tmp_path: Path) -> No
         opened(path)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("everything_streams")
+@pytest.mark.parametrize("block", [64, 4 << 20])
+def test_spoilt_files_end_in_a_line_each(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "_BLOCK", block)
+    whole, path = tmp_path / "whole.json", tmp_path / "spoilt.json"
+    whole.write_text(json.dumps(json.loads(FIXTURE.read_text())["questions"]))
+    streamed = 0
+
+    def read(data: bytes) -> LongMemEval:
+        nonlocal streamed
+        path.write_bytes(data)
+        domain = opened(path)
+        streamed += isinstance(domain._questions, StreamedQuestions)
+        return domain
+
+    assert len(check_variants(variants(whole), read)) >= 60
+    assert streamed >= 20
+
+
+SIZE = 40 << 20
+LARGE = {
+    "empty objects": (b"[", b"{},", b""),
+    "empty lists in one": (b"[[", b"[],", b""),
+    "objects in one": (b'[{"a":[', b"{},", b""),
+    "numbers": (b"[", b"1,", b""),
+    "a text without end": (b'["', b"x", b""),
+    "blanks": (b"[", b" ", b""),
+    "blanks after it": (b"[{}]", b" ", b""),
+    "something after blanks": (b"[{}]", b" ", b"x"),
+    "digits": (b"[", b"9", b""),
+    "commas": (b"[", b",", b""),
+    "escapes": (b'["', rb"\\u0041", b""),
+    "opened": (b"", b"[", b""),
+}
+"""How a file begins, what is repeated in it, and how it ends."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_spoilt_file_ends_in_a_line_soon(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    first, middle, last = LARGE[name]
+    path.write_bytes(first + middle * (SIZE // len(middle)) + last)
+    check_told(lambda: opened(path), "large.json")
 
 
 @pytest.mark.usefixtures("everything_streams")
