@@ -285,7 +285,7 @@ def test_rows_say_which_model_answered_and_a_replay_needs_none(
     monkeypatch.setattr(local, "find_spec", lambda name: None)
     assert run(capsys, *given, "model.replay=true", "hydra.run.dir=again").status == 0
     again = load_state(Path("again")).rows
-    assert [(r.key, r.error) for r in again] == [(r.key, r.error) for r in rows]
+    assert {r.key: r.error for r in again} == {r.key: r.error for r in rows}
 
 
 def test_settings_that_mean_nothing_here_are_refused() -> None:
