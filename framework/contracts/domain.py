@@ -48,8 +48,8 @@ A package that brings both a domain and an axis may use a word of its own."""
 class Provenance:
     """Where a domain's cases come from. The first four are mandatory; `generated` is a source too.
 
-    files : of published files, by name, the digest (`sha256:` and 64 hex digits).
-    main_score : the column that the publisher reports first.
+    citation : of what others published, in BibTeX. files : of published files, by name, the digest
+        (`sha256:` and 64 hex digits). main_score : the column that the publisher reports first.
     schema : address and commit where the form of the files was read.
     """
 

@@ -87,9 +87,73 @@ def test_a_card_says_what_the_domain_declares(name: str) -> None:
     )
     if provenance.source.startswith("http"):
         assert provenance.source.partition(", ")[0] in said["source"]
+
+
+OUTSIDE = [name for name in DOMAINS if find("domain", name).cls.provenance.source[:4] == "http"]
+"""Domains of what others published."""
+
+
+def test_these_are_from_outside() -> None:
+    assert {"veterans", "bank_support", "airline_fees", "regulation_updates", "longmemeval"} < {
+        *OUTSIDE
+    }
+    assert len(OUTSIDE) == 15
+
+
+def entries(bibtex: str) -> list[dict[str, str]]:
+    """The entries of a text in BibTeX: `kind`, `key`, and their fields without the outer braces."""
+    found, rest = [], bibtex
+    while rest := rest.strip():
+        start = re.match(r"@(\w+)\{(\w+),\s*", rest)
+        assert start, f"no entry begins at {rest[:60]!r}"
+        entry, rest = {"kind": start[1], "key": start[2]}, rest[start.end() :]
+        while not rest.startswith("}"):
+            named = re.match(r"(\w+) = \{", rest)
+            assert named, f"no field begins at {rest[:60]!r}"
+            assert named[1] not in entry
+            depth, end = 1, named.end()
+            while depth:
+                depth += {"{": 1, "}": -1}.get(rest[end], 0)
+                end += 1
+            entry[named[1]] = rest[named.end() : end - 1]
+            rest = rest[end:].removeprefix(",").lstrip()
+        found.append(entry)
+        rest = rest[1:]
+    return found
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_others_published_is_cited_in_bibtex(name: str) -> None:
+    citation = find("domain", name).cls.provenance.citation
+    found = entries(citation)
+    assert found
+    for entry in found:
+        assert entry["kind"] in ("article", "inproceedings", "misc")
+        assert re.fullmatch(r"[a-z]+\d{4}\w+", entry["key"])
+        assert all(entry[field].strip() for field in ("title", "author", "year"))
+        assert re.fullmatch(r"(19|20)\d\d", entry["year"])
+        assert entry["year"] in entry["key"]
+        people = entry["author"].split(" and ")
+        assert entry["author"].startswith("{") or all(", " in person for person in people)
+        if "eprint" in entry:
+            assert re.fullmatch(r"\d{4}\.\d{5}", entry["eprint"])
+            assert entry["archivePrefix"] == "arXiv"
+        assert entry["kind"] != "inproceedings" or entry["booktitle"]
+        assert entry["kind"] != "article" or entry["journal"]
+    assert len({entry["key"] for entry in found}) == len(found)
+    assert fields(name)["citation"] == f"`{citation}`"
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_card_of_what_others_published_says_which(name: str) -> None:
+    said, provenance = fields(name), find("domain", name).cls.provenance
+    assert re.split("[,;]", provenance.revision)[0] in said["revision"].replace("`", "")
+    digests = " ".join(value for label, value in said.items() if label.startswith("sha256"))
+    assert digests
     for file in provenance.files.values():
-        if "sha256" in said:
-            assert file[7:15] in said["sha256"]
+        assert file[7:15] in digests
+    assert provenance.main_score
+    assert provenance.schema
 
 
 @pytest.mark.parametrize("name", sorted(GENERATED))

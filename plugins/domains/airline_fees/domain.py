@@ -102,8 +102,12 @@ class AirlineFees(OneHistory[AirlineFeesSettings, _Problem]):
         revision="commit 3ca874a, folder airline",
         licence="MIT",
         citation=(
-            "Zhou, Hua, Pan, Cheng, Wu, Yu, Wang. RuleArena: A Benchmark for Rule-Guided Reasoning "
-            "with LLMs in Real-World Scenarios. ACL 2025."
+            "@inproceedings{zhou2025rulearena, title = {RuleArena: A Benchmark for Rule-Guided "
+            "Reasoning with LLMs in Real-World Scenarios}, author = {Zhou, Ruiwen and Hua, "
+            "Wenyue and Pan, Liangming and Cheng, Sitao and Wu, Xiaobao and Yu, En and Wang, "
+            "William Yang}, booktitle = {Proceedings of the 63rd Annual Meeting of the "
+            "Association for Computational Linguistics}, eprint = {2412.08972}, archivePrefix = "
+            "{arXiv}, year = {2025}}"
         ),
         files=dict(zip((RULES_FILE, *PROBLEM_FILES), _DIGESTS, strict=True)),
         main_score="answer_correct",

@@ -95,8 +95,14 @@ class BankSupport(Domain[BankSupportSettings]):
         revision="a2c0247; the digest of the files read is recorded",
         licence="MIT",
         citation=(
-            "Barres, Dong, Ray, Si, Narasimhan. tau2-Bench: Evaluating Conversational Agents in a "
-            "Dual-Control Environment. 2025. arXiv:2506.07982."
+            r"@misc{shi2026tauknowledge, title = {$\tau$-Knowledge: Evaluating Conversational "
+            "Agents over Unstructured Knowledge}, author = {Shi, Quan and Zytek, Alexandra and "
+            "Razavi, Pedram and Narasimhan, Karthik and Barres, Victor}, eprint = {2603.04370}, "
+            "archivePrefix = {arXiv}, year = {2026}} @misc{barres2025tau2, title = "
+            r"{$\tau^2$-Bench: Evaluating Conversational Agents in a Dual-Control Environment}, "
+            "author = {Barres, Victor and Dong, Honghua and Ray, Soham and Si, Xujie and "
+            "Narasimhan, Karthik}, eprint = {2506.07982}, archivePrefix = {arXiv}, year = "
+            "{2025}}"
         ),
         files={
             "documents.json": "sha256:"

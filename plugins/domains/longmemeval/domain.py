@@ -87,8 +87,11 @@ class LongMemEval(Domain[LongMemEvalSettings]):
         ),
         licence="MIT",
         citation=(
-            "Wu, Wang, Yu, Zhang, Chang, Yu. LongMemEval: Benchmarking Chat Assistants on "
-            "Long-Term Interactive Memory. ICLR 2025."
+            "@inproceedings{wu2025longmemeval, title = {LongMemEval: Benchmarking Chat "
+            "Assistants on Long-Term Interactive Memory}, author = {Wu, Di and Wang, Hongwei "
+            "and Yu, Wenhao and Zhang, Yuwei and Chang, Kai-Wei and Yu, Dong}, booktitle = {The "
+            "Thirteenth International Conference on Learning Representations}, eprint = "
+            "{2410.10813}, archivePrefix = {arXiv}, year = {2025}}"
         ),
         files=FILES,
         main_score="answer_correct",

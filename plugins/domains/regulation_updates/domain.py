@@ -91,7 +91,11 @@ class RegulationUpdates(OneHistory[RegulationUpdatesSettings, Question]):
         source="https://github.com/cfpb/regulations-xml",
         revision="commit f00f32f, 12 CFR 1002 (Regulation B), six versions from 2011 to 2022",
         licence="US government work, public domain",
-        citation="Consumer Financial Protection Bureau. Regulation B, 12 CFR part 1002, in RegML.",
+        citation=(
+            "@misc{cfpb2022regulationb, title = {Regulation B, 12 CFR part 1002, in RegML}, "
+            "author = {{Consumer Financial Protection Bureau}}, note = {six versions, in force "
+            "from 2011 to 2022}, year = {2022}}"
+        ),
         files={
             "regulation_b_1002.tar.xz": _DIGEST,
         },

@@ -93,9 +93,12 @@ class Veterans(Domain[VeteransSettings]):
         revision="ccb98b1; the digest of the file read is recorded",
         licence="MIT; the decisions are works of the US government",
         citation=(
-            "Walker, Pillaipakkamnatt, Davidson, Linares, Pesce. Automatic Classification of "
-            "Rhetorical Roles for Sentences: Comparing Rule-Based Scripts with Machine Learning. "
-            "ASAIL 2019."
+            "@inproceedings{walker2019automatic, title = {Automatic Classification of "
+            "Rhetorical Roles for Sentences: Comparing Rule-Based Scripts with Machine "
+            "Learning}, author = {Walker, Vern R. and Pillaipakkamnatt, Krishnan and Davidson, "
+            "Alexandra M. and Linares, Marysa and Pesce, Domenick J.}, booktitle = {Proceedings "
+            "of the Third Workshop on Automated Semantic Analysis of Information in Legal Text "
+            "(ASAIL 2019)}, year = {2019}}"
         ),
         files={
             "decisions_50.json": "sha256:"
