@@ -54,8 +54,8 @@ class LocalSettings(LLMSettings):
         prompt that does not fit is not asked and not cut: its row says so by its state.
     confidence : of a decision, by the model's log-probabilities, or as the answer states it.
     threads : that compute one answer. More than the machine has idle make it ten times slower.
-    concurrency : answers at once, each by a model of its own in memory (.2 GB with the packaged
-        one), and never more than the machine has cores for their threads.
+    concurrency : answers at once, each by a model of its own in memory, and never more than the
+        machine has cores for their threads.
     timeout_s : for one answer, from its turn on. It is given up then, and not asked for again, as
         it would take as long again; llama.cpp stops at its next token, or the next 2,048 tokens of
         a prompt.

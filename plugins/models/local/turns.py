@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from framework.engine.workers import cores
 from framework.errors import UserError
 
 _POLL_S: Final = 0.05
@@ -18,7 +19,7 @@ _POLL_S: Final = 0.05
 
 def at_once(threads: int) -> int:
     """Answers that this machine can compute at once, each with so many threads: 1 at least."""
-    return max(1, _cores() // threads)
+    return max(1, cores() // threads)
 
 
 @asynccontextmanager
@@ -29,8 +30,8 @@ async def turn(waits: Callable[[], None], threads: int) -> AsyncIterator[None]:
     run holds none. Files of this user in the directory of temporary files are the locks: one a
     core, and one of who is next. Raises UserError where they can't be opened.
     """
-    cores = _cores()
-    needed, held, told = min(threads, cores), dict[int, int](), False
+    there = cores()
+    needed, held, told = min(threads, there), dict[int, int](), False
 
     async def until(taken: Callable[[], bool]) -> None:
         nonlocal told
@@ -41,7 +42,7 @@ async def turn(waits: Callable[[], None], threads: int) -> AsyncIterator[None]:
             await asyncio.sleep(_POLL_S)
 
     def enough() -> bool:
-        for core in range(cores):
+        for core in range(there):
             if len(held) < needed and core not in held:
                 file = _opened(f"core-{core}")
                 if _locked(file):
@@ -62,10 +63,6 @@ async def turn(waits: Callable[[], None], threads: int) -> AsyncIterator[None]:
     finally:
         for file in held.values():
             _let_go(file)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _locked(file: int) -> bool:

@@ -132,7 +132,7 @@ def llama(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlamaCpp]:
     monkeypatch.setattr(local, "_server", lambda *_: made)
     idle: list[Any] = []
     monkeypatch.setattr(local, "_idle", lambda *_: idle)
-    monkeypatch.setattr(turns, "_cores", lambda: 2)
+    monkeypatch.setattr(turns, "cores", lambda: 2)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -434,7 +434,7 @@ def test_one_run_asks_as_many_models_as_there_are_cores_for_each_one_request(
 
 
 def test_who_asks_again_does_not_pass_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_cores", lambda: 1)
+    monkeypatch.setattr(turns, "cores", lambda: 1)
     order: list[str] = []
 
     async def both() -> None:
