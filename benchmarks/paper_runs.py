@@ -50,7 +50,7 @@ def _run_sweeps(steps: Steps) -> Iterator[str]:
         (step,) = steps.of_names([name])
         began = step.seconds or step.cut
         yield (
-            f"| `{name}` | {step.state} | {step.made if step.state == 'ran' else ''} | {step.at} | "
+            f"| `{name}` | {step.state} | {step.minute} | {step.at} | "
             f"{step.took if began else ''} | {step.problem.replace('|', '/')} |"
         )
 
@@ -70,7 +70,7 @@ def _run_rows(rows: Sequence[tuple[str, Entry]], steps: Steps) -> Iterator[str]:
         seconds = f"{'>' if any(s.cut for s in ran) else ''}{sum(s.seconds for s in ran):,.1f}"
         yield (
             f"| {paper} | {called(entry)} | {together(found['recorded'])} | "
-            f"{together(found['measured'])} | {max((s.made for s in ran), default='')} | "
+            f"{together(found['measured'])} | {max((s.minute for s in ran), default='')} | "
             f"{', '.join(commits)} | {seconds if ran else ''} |"
         )
 

@@ -28,7 +28,7 @@ class Step:
     """A command.
 
     commits : at which it ran until it was complete, in order. seconds : of CPU. made : when it was
-    complete, in UTC to the minute; "" before. problem : why it failed, "" where it did not.
+    complete, in UTC to the second; "" before. problem : why it failed, "" where it did not.
     open : a call of it is not at its end. cut : how many calls never came to theirs; nobody counted
     their seconds. cases : of a quick test; None for the command as it is.
     """
@@ -54,6 +54,11 @@ class Step:
         return ", ".join(self.commits)
 
     @property
+    def minute(self) -> str:
+        """When it was complete, as a table says it; "" where it is not."""
+        return self.made[: len("YYYY-MM-DD HH:MM")] if self.state == "ran" else ""
+
+    @property
     def took(self) -> str:
         """Seconds of CPU; behind `>` where a call was cut off, whose seconds nobody counted."""
         return f"{'>' if self.cut else ''}{self.seconds:,.1f}"
@@ -71,7 +76,7 @@ class Step:
         if not self.made:
             self.seconds += seconds
             if not problem:
-                self.made = (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M")
+                self.made = (now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M:%S")
 
 
 @dataclass(slots=True)

@@ -160,7 +160,7 @@ def _page(
     place, name = PAGES / recipe / kind, f"{recipe} {kind}"
     before = steps.known.get(name, Step())
     sweeps = steps.of_names(takes(recipe) if kind == "measured" else ())
-    if any(sweep.made >= before.made or sweep.cases != before.cases for sweep in sweeps):
+    if any(sweep.made > before.made or sweep.cases != before.cases for sweep in sweeps):
         steps.known.pop(name, None)
     elif before.made and not before.problem and place.exists():
         found.pages.append(place)

@@ -137,7 +137,7 @@ def test_sweeps_recipes_and_a_page_and_then_again(
     assert "sweep_plan.json" in said
 
 
-NOW = datetime(2027, 3, 1, 12, 30, tzinfo=UTC)
+NOW = datetime(2027, 3, 1, 12, 30, 7, tzinfo=UTC)
 
 
 def test_a_step_that_was_cut_off_goes_on_and_says_so(tmp_path: Path) -> None:
@@ -149,12 +149,13 @@ def test_a_step_that_was_cut_off_goes_on_and_says_so(tmp_path: Path) -> None:
     step.end(2.0, "no room", NOW)
     assert step.state == "failed"
     again.begin("x", "bbbb", None).end(3.0, "", NOW)
-    assert (step.state, step.made, step.took) == ("ran", "2027-03-01 12:30", ">5.0")
+    assert (step.state, step.made, step.took) == ("ran", "2027-03-01 12:30:07", ">5.0")
+    assert step.minute == "2027-03-01 12:30"
     # What is complete is not made again by asking for it: neither commit, time nor seconds change.
     again.begin("x", "cccc", None)
     again.end("x", 9.0, "")
     assert Steps.of(steps.path).known["x"] == step
-    assert (step.at, step.made, step.took) == ("aaaa, bbbb", "2027-03-01 12:30", ">5.0")
+    assert (step.at, step.made, step.took) == ("aaaa, bbbb", "2027-03-01 12:30:07", ">5.0")
     steps.path.write_text('{"x": {"unknown": 1}}')
     with pytest.raises(UserError, match=r"steps\.json: not a record of steps"):
         Steps.of(steps.path)
@@ -254,7 +255,7 @@ def test_a_page_is_made_again_only_after_its_sweeps(
         found = replicate.made("depth/F046", chosen, Given(), steps, "aaaa")
         assert found.pages == [PAGES / "depth" / "F046" / "measured"]
         assert said == ["depth/F046"]
-        # It was made in this minute, which is later than the sweep.
+        # It was made now, which is later than the sweep.
         steps.known["depth/hops"].made = "2026-01-01 00:00"
     steps.known["depth/hops"].made = "2999-01-01 00:00"
     replicate.made("depth/F046", chosen, Given(), steps, "bbbb")
