@@ -18,8 +18,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = Path("runs") / ("memories_replayed" if args.replay else "memories")
     if args.replay:
         shutil.rmtree(runs, ignore_errors=True)
-    kept = _rows()
+    kept, axes = _recorded_rows()
     systems = shipped(replay=args.replay)
     if args.systems:
         systems = [one for one in systems if one.name in args.systems.split(",")]
@@ -158,7 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = [one for one in asked if one.name not in failed]
         for name, why in failed.items():
             parts.append(f"`{name}` is not measured on {setting.name}: {why}.")
-        found = known(jobs, {s.name: RECORDED / s.name / setting.name for s in asked})
+        columns = axes.setdefault(setting.name, axes_of(jobs))
+        found = known(jobs, {s.name: RECORDED / s.name / setting.name for s in asked}, columns)
         if args.replay:
             recorded = kept.get(setting.name, {})
             differ += [f"{setting.name}, {one}" for one in differing(found, recorded)]
@@ -168,8 +169,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(parts[-1], end="\n\n", flush=True)
         near += differences(setting, jobs)
     if args.keep and not args.replay:
-        now = {**_rows(), **{name: kept[name] for name in chosen if name in kept}}
-        ROWS.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
+        now, before = _recorded_rows()
+        now |= {name: kept[name] for name in chosen if name in kept}
+        text = json.dumps({"axes": axes | before, "rows": now}, indent=1, sort_keys=True)
+        ROWS.write_text(text + "\n")
     left = [f"- `{s.name}` ({s.version}): {s.missing}" for s in systems if s.missing]
     if left:
         parts.append("\n".join(["Not run:", "", *left]))
@@ -182,10 +185,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(bool(differ))
 
 
-def _rows() -> dict[str, Any]:
-    """What is recorded of rows, by setting and arm (`known`)."""
+def _recorded_rows() -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """By setting what is recorded of rows, by arm (`known`), and the axis columns in it."""
     found: dict[str, Any] = json.loads(ROWS.read_text()) if ROWS.is_file() else {}
-    return found
+    return found.get("rows", {}), found.get("axes", {})
+
+
+def axes_of(jobs: Sequence[Job]) -> list[str]:
+    """All axis columns of the rows of jobs."""
+    return sorted({name for job in jobs for row in job.rows for name in row.axes})
 
 
 def shipped(*, replay: bool) -> list[System]:
@@ -325,16 +333,19 @@ def sweep(directory: Path, overrides: Sequence[str]) -> str:
     return said[-1] if said else f"the sweep ended with status {done.returncode}"
 
 
-def known(jobs: Sequence[Job], exchanges: Mapping[str, Path]) -> dict[str, Any]:
+def known(
+    jobs: Sequence[Job], exchanges: Mapping[str, Path], axes: Sequence[str]
+) -> dict[str, Any]:
     """By arm: digests of its rows by budget, and the 95th percentile of its searches in ms.
 
     exchanges : by system, where its searches are; of other arms the time is that of `recall`.
+    axes : the axis columns that the digests are of.
     """
     found: dict[str, dict[str, Any]] = {}
     for job in jobs:
         own = found.setdefault(job.arm, {"rows": {}, "first": {}, "seconds": []})
-        own["rows"][job.budget] = digest(measured(job.rows))
-        own["first"][job.budget] = digest(measured(first_rows(job.rows)))
+        own["rows"][job.budget] = rows_digest(job.rows, axes)
+        own["first"][job.budget] = rows_digest(first_rows(job.rows), axes)
         own["seconds"] += [r.timing["recall_s"] for r in job.rows if "recall_s" in r.timing]
     for arm, own in found.items():
         folder = exchanges.get(arm)
@@ -342,6 +353,12 @@ def known(jobs: Sequence[Job], exchanges: Mapping[str, Path]) -> dict[str, Any]:
         taken = sorted(seconds if folder is None else _seconds(folder))
         own["p95_ms"] = round(1000 * taken[int(0.95 * (len(taken) - 1))], 1) if taken else None
     return found
+
+
+def rows_digest(rows: Iterable[Row], axes: Sequence[str]) -> str:
+    """Digest of what was measured, of these axis columns alone: a later one changes nothing."""
+    kept = (replace(row, axes={n: row.axes[n] for n in axes if n in row.axes}) for row in rows)
+    return digest(measured(kept))
 
 
 def first_rows(rows: Sequence[Row]) -> list[Row]:

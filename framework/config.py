@@ -309,7 +309,9 @@ def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str])
     if node is None and group in ARM_GROUPS:  # a configuration of before there was the group
         node = {"plugin": next(p.name for p in plugins(group) if p.cls.default)}
     if not isinstance(node, Mapping) or "plugin" not in node:
-        raise UserError(f"{group}: no option chosen; see `decisionbench list {group}`")
+        why = "its file has neither `plugin: NAME` nor `defaults: [OPTION, _self_]`"
+        why = why if node and isinstance(node, Mapping) else "no option chosen"
+        raise UserError(f"{group}: {why}; see `decisionbench list {group}`")
     plugin = find(group, str(node["plugin"]))
     settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
     chosen = replace(plugin, cls=plugin.cls.under(settings))

@@ -300,8 +300,9 @@ def instance_of(
 
 @cache
 def hints_of(cls: Any) -> dict[str, Any]:
-    """The types of a dataclass's fields, by name."""
-    return typing.get_type_hints(cls)
+    """The types of a dataclass's fields, by name; what a class says of itself is none."""
+    hints = typing.get_type_hints(cls)
+    return {f.name: hints[f.name] for f in dataclasses.fields(cls)}
 
 
 def defaults_of(plugin: Plugin) -> dict[str, Any]:

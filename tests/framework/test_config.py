@@ -103,6 +103,7 @@ def test_the_order_of_keys_does_not_matter(order: list[str]) -> None:
         ({"arch": {}}, "arch: no option chosen"),
         ({"arch": None}, "arch: no option chosen"),
         ({"arch": "bm25"}, "arch: no option chosen"),
+        ({"arch": {"limit": 3}}, "arch: its file has neither `plugin: NAME` nor `defaults:"),
         ({"arch": {"plugin": "trvial"}}, "arch: no plugin 'trvial'; did you mean 'trivial'?"),
         ({"budget": {"plugin": "trivial", "limt": 3}}, "budget.limt (budget=trivial)"),
         ({"budget": {"plugin": "trivial", "limit": "x"}}, "budget.limit (budget=trivial): 'x'"),

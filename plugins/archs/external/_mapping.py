@@ -181,8 +181,12 @@ def _value(found: re.Match[str], values: Mapping[str, Any]) -> Any:
 def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
     """Raise ValueError for a placeholder that a call does not have, with the nearest that it has.
 
-    `{env.NAME}`, a variable of the caller's environment, is allowed everywhere.
+    `{env.NAME}`, a variable of the caller's environment, is allowed everywhere. One without quotes
+    is a mapping to YAML, and is refused too.
     """
+    for name in _unquoted(template):
+        if name in allowed:
+            raise ValueError(f"{where}: {{{name}}} without quotes is a mapping to YAML; quote it")
     for found in _placeholders(template):
         name, inner = found.groups()
         if (
@@ -210,6 +214,18 @@ def _placeholders(template: Any) -> Iterator[re.Match[str]]:
     elif is_dataclass(template):
         for field in fields(template):
             yield from _placeholders(getattr(template, field.name))
+
+
+def _unquoted(template: Any) -> Iterator[str]:
+    """The keys of mappings that have one key and no value, as YAML reads `{text}`."""
+    if isinstance(template, Mapping):
+        if len(template) == 1 and None in template.values():
+            yield from template
+        for value in template.values():
+            yield from _unquoted(value)
+    elif isinstance(template, Sequence) and not isinstance(template, str):
+        for value in template:
+            yield from _unquoted(value)
 
 
 class Secrets:

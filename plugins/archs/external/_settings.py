@@ -217,6 +217,9 @@ class CalledSettings(SystemSettings):
         ):
             if call is not None:
                 check_template(call.filled, allowed, name)
+        for name, call, needed in ((self.writes, write, "text"), ("search", self.search, "query")):
+            if call is not None and not uses(call.filled, needed):
+                raise ValueError(f"{name}: {{{needed}}} is nowhere in it, so that it is never sent")
         if self.until and self.settle is None:
             raise ValueError("until: of the answer of settle, which is not declared")
         if self.settle is not None and uses(self.settle.filled, "given") and not write.id:

@@ -225,8 +225,10 @@ class HttpSystem(CalledSystem[Endpoint]):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._program.process.wait(_LAST_WORDS_S)
                     raise self._ended(what) from None
-            said = f"no answer within {seconds:g} s" if slow else f"{type(error).__name__}: {error}"
-            if isinstance(error, ConnectionRefusedError):
+            said = f"{type(error).__name__}: {error}"
+            if slow:
+                said = f"no answer from {self._url.netloc} within {seconds:g} s"
+            elif isinstance(error, ConnectionRefusedError):
                 said = f"nothing listens at {self._url.netloc}"
             # A connection that `close` shut ends in whatever the transport makes of it.
             raise SystemFailed(

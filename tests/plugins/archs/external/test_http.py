@@ -234,7 +234,7 @@ def test_a_key_is_in_no_error_and_no_result(
     no_json = settings(
         httpserver,
         headers={"Authorization": "Bearer {env.MY_KEY}"},
-        add={"path": "/{tenant}?status=200", "fields": {}},
+        add={"path": "/{tenant}?status=200", "fields": {"t": "{text}"}},
     )
     for system in (HttpSystem(given, "t"), HttpSystem(no_json, "t")):
         with pytest.raises(
@@ -276,7 +276,9 @@ def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
         )
         assert isinstance(given, HttpSettings)
         begun = time.monotonic()
-        with pytest.raises(SystemFailed, match=r"add: no answer within 0\.5 s"):
+        with pytest.raises(
+            SystemFailed, match=r"add: no answer from 127\.0\.0\.1:\d+ within 0\.5 s"
+        ):
             HttpSystem(given, "t").write(history()[0])
         assert time.monotonic() - begun < 60, "it drips for a hundred seconds"
         thread.join()
@@ -285,7 +287,8 @@ def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
 def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/t/0/a/b").respond_with_json({"memory": {"uid": 1}})
     httpserver.expect_request("/r/t").respond_with_json({})
-    add = {"path": "/t/{metadata.turn}/{metadata.who}{metadata.none}", "fields": {"t": "{tenant}"}}
+    path = "/t/{metadata.turn}/{metadata.who}{metadata.none}"
+    add = {"path": path, "fields": {"t": "{tenant}", "x": "{text}"}}
     system = HttpSystem(settings(httpserver, add=add, reset={"path": "/r/{tenant}"}), "t")
     told = {"turn": "0", "who": "a/b"}
     system.write(Event(id="e", text="x", time="", kind="", metadata=told))
@@ -318,7 +321,9 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
 
     httpserver.expect_request(_Any()).respond_with_handler(never)
     try:
-        with pytest.raises(SystemFailed, match=r"add: no answer within 0\.5 s"):
+        with pytest.raises(
+            SystemFailed, match=r"add: no answer from 127\.0\.0\.1:\d+ within 0\.5 s"
+        ):
             open_arch(HttpMemory, settings(httpserver, timeout_seconds=0.5), history())
     finally:
         over.set()
@@ -331,13 +336,20 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
         ({"address": "localhost:80"}, r"arch\.address: 'localhost:80' given, http\(s\)://host"),
         ({"search": None}, r"arch\.search: it has to be declared"),
         ({"headers": {"K": "{env.NO_SUCH_KEY}"}}, "NO_SUCH_KEY is not set"),
-        ({"add": {"path": "/add"}}, r"reset: a server keeps what it was told"),
+        ({"add": {"path": "/{text}"}}, r"reset: a server keeps what it was told"),
+        ({"add": {"path": "/add"}}, r"add: \{text\} is nowhere in it"),
+        ({"search": {"path": "/{tenant}"}}, r"search: \{query\} is nowhere in it"),
+        (
+            {"add": {"path": "/", "fields": {"a": [{"text": None}]}}},
+            r"add: \{text\} without quotes",
+        ),
+        ({"write": {"path": "/{text}"}}, r"arch\.write .*no such setting; allowed: add, address"),
         ({"add": {"path": "/{tenent}"}}, r"add: no placeholder \{tenent\}; did you mean 'tenant'"),
         ({"answer": {"itms": "x"}}, r"arch\.answer .*itms: no such key; did you mean 'items'"),
         ({"until": {"done": True}}, "until: of the answer of settle, which is not declared"),
         ({"settle": {"path": "/{text}"}}, r"settle: no placeholder \{text\}"),
         (
-            {"settle": {"path": "/{given}"}, "add": {"path": "/{tenant}"}},
+            {"settle": {"path": "/{given}"}, "add": {"path": "/{tenant}/{text}"}},
             r"settle: \{given\} needs add\.id",
         ),
     ],

@@ -115,7 +115,8 @@ def test_a_mistake_in_a_mapping_is_one_line(given: dict[str, Any], said: str) ->
 def test_a_key_is_in_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "not-a-key-12345678")
     key = {"K": "{env.MY_KEY}"}
-    given = settings(write={"tool": "no_not-a-key-12345678"}, environment=key)
+    write = {"tool": "no_not-a-key-12345678", "arguments": {"text": "{text}"}}
+    given = settings(write=write, environment=key)
     with pytest.raises(SystemFailed, match=r"write: no_\*\*\*: bad call of no_\*\*\*$"):
         open_arch(McpMemory, given, history())
     command = ["sh", "-c", "echo no $K >&2; exit 3"]
