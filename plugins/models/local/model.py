@@ -41,6 +41,9 @@ PACKAGED: Final = Weights(
 )
 """What the package of the default model holds: known without it, so that a replay needs none."""
 _OPERATIONAL: Final = {"operational": True}
+_OFTEN: Final = 20
+"""Connections that a question may take: llama.cpp closes one on which nothing came for 5 s, which
+happens where another case's vectors are computed between its opening and its first byte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,13 +223,28 @@ class Local(LLM[LocalSettings]):
 
 
 async def _post(server: str, path: str, body: Mapping[str, Any]) -> Any:
-    """What llama.cpp answers, by a connection of its own: once that is closed, it stops."""
-    address, content = urlsplit(server), json.dumps(body).encode()
+    """What llama.cpp answers. Raises OSError where it closes every connection unread."""
+    content = json.dumps(body).encode()
     head = f"POST {path} HTTP/1.0\r\nContent-Length: {len(content)}\r\n"
+    request = f"{head}Content-Type: application/json\r\n\r\n".encode() + content
+    for _ in range(_OFTEN):
+        if answer := await _sent(server, request):
+            return read_json(answer.partition(b"\r\n\r\n")[2])
+    raise OSError("closed without an answer")
+
+
+async def _sent(server: str, request: bytes) -> bytes:
+    """What comes on a connection of its own: once that is closed, llama.cpp stops.
+
+    Empty where the connection was closed before the request was read.
+    """
+    address = urlsplit(server)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     try:
-        writer.write(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
-        return read_json((await reader.read()).partition(b"\r\n\r\n")[2])
+        writer.write(request)
+        return await reader.read()
+    except ConnectionError:
+        return b""
     finally:
         writer.close()
 

@@ -249,6 +249,47 @@ def test_an_answer_that_takes_too_long_is_given_up_and_its_case_fails(
     assert ask(Local(LocalSettings(cache=None))).response.decision == "DENY"
 
 
+def test_a_connection_that_is_closed_unread_is_opened_again(llama: LlamaCpp) -> None:
+    serve, closed = llama.serve, []
+
+    def close(handler: BaseHTTPRequestHandler, body: Mapping[str, Any]) -> None:
+        if len(closed) < 3:
+            closed.append(handler.path)
+            return
+        serve(handler, body)
+
+    llama.serve = close  # type: ignore[method-assign]
+    assert ask(Local(LocalSettings(cache=None))).response.decision == "DENY"
+    assert len(closed) == 3
+    llama.serve = lambda handler, body: closed.append(handler.path)  # type: ignore[method-assign]
+    model = Local(LocalSettings(cache=None))
+    model.connect()
+    with pytest.raises(CallFailed, match="connection: closed without an answer"):
+        asyncio.run(model.send(model.request("decide", Prompt(system="", user="x"), None, 0)))
+    assert len(closed) == 3 + 20
+
+
+@pytest.mark.local
+def test_a_process_that_is_busy_before_its_first_byte_is_answered() -> None:
+    needs_local()
+    model = Local(LocalSettings(cache=None))
+    model.connect()
+    open_connection = asyncio.open_connection
+
+    async def late(*of: Any) -> Any:
+        found = await open_connection(*of)
+        if not waited:
+            waited.append(time.sleep(7))  # llama.cpp waits for 5 s
+        return found
+
+    waited: list[None] = []
+    request = model.request("decide", Prompt(system="", user="x"), None, 0) | {"max_tokens": 1}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio, "open_connection", late)
+        assert asyncio.run(model.send(request)).tokens_out == 1
+    assert waited
+
+
 def test_what_is_no_answer_or_not_there_is_told(llama: LlamaCpp) -> None:
     model = Local(LocalSettings(cache=None))
     model.connect()
