@@ -20,7 +20,7 @@ _MOST_SYNONYMS: Final = 100
 _SHORTEST: Final = 3
 """Letters and digits of a phrase that may have synonyms; both bounds are of the source's code."""
 _ROUNDING: Final = 1e-6
-_AT_ONCE: Final = 1024
+_AT_ONCE: Final = 512
 _OTHER: Final = re.compile(r"[\W_]+")
 
 
@@ -106,15 +106,16 @@ def synonyms(
     )
     found: dict[tuple[int, int], float] = {}
     for start in range(0, len(phrases), _AT_ONCE):
-        cosines = (vectors[start : start + _AT_ONCE] @ vectors.T).astype(np.float64)
+        cosines = vectors[start : start + _AT_ONCE] @ vectors.T
         places = np.arange(start, start + len(cosines))
         like = (cosines >= least - _ROUNDING) & may & may[places, None]
         like[places - start, places] = False
         for row in np.flatnonzero(like.any(axis=1)).tolist():
             others = np.flatnonzero(like[row])
-            for other in others[top(cosines[row, others], _MOST_SYNONYMS)].tolist():
-                pair = (min(start + row, other), max(start + row, other))
-                found.setdefault(pair, min(1.0, float(cosines[row, other])))
+            values = cosines[row, others].astype(np.float64)
+            for best in top(values, _MOST_SYNONYMS).tolist():
+                one, other = sorted((start + row, int(others[best])))
+                found.setdefault((one, other), min(1.0, float(values[best])))
     return found
 
 
