@@ -189,6 +189,29 @@ def test_a_phrase_under_no_edge_leads_back_to_the_query() -> None:
     assert found == pytest.approx({"other": b * 1.5, "only": a}, abs=1e-5), "once for one triple"
 
 
+@pytest.mark.peers
+def test_a_walk_is_the_personalised_page_rank_of_networkx() -> None:
+    import networkx as nx
+
+    rng = np.random.default_rng(5)
+    drawn = rng.integers(0, 60, (30, 4, 2)).tolist()
+    told = {f"text {i}": [f"n{a} / r / n{b}" for a, b in few] for i, few in enumerate(drawn)}
+    events = [event(str(i), text) for i, text in enumerate(told)]
+    client = Told(told, {"asked": ["n1", "n2", "n3"]})
+    arch: Any = opened(GraphPPR, events, BY_MODEL, client=client, embedder=Placed())
+    graph = nx.Graph()
+    graph.add_nodes_from(arch._found.terms)
+    for triples in told.values():
+        for one in facts(map(triple, dict.fromkeys(triples))):
+            if one[0] != one[2]:
+                before = graph.get_edge_data(one[0], one[2], {"weight": 0})["weight"]
+                graph.add_edge(one[0], one[2], weight=before + 1)
+    start = [arch._found.terms[name] for name in ("n1", "n2", "n3") if name in arch._found.terms]
+    seeds = {list(graph)[place]: 1 / int(arch._found.documents[place]) for place in start}
+    ranks = nx.pagerank(graph, alpha=0.5, personalization=seeds, tol=1e-12)
+    assert arch._walk(start) == pytest.approx([ranks[name] for name in arch._found.terms], abs=1e-5)
+
+
 # --------------------------------------------------------------------------------------- synonyms
 
 
