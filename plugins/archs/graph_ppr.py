@@ -82,11 +82,11 @@ class GraphPPR(Arch[GraphPPRSettings]):
     for none where nothing is like it at all. An event counts a phrase once for each of its triples.
     What `arch=dense` says of embedders holds here.
 
-    `-style`: the source makes two calls a passage, for entities and for triples with them, and its
-    mixture with dense retrieval (its ensembling) is not here. A query without a phrase ranks by
-    arrival, as the source, which then gives all passages the same score. An extraction that can't
-    be read leaves its event without phrases, last and counted; an answer for a query that can't be
-    read is an error of its case.
+    `-style`: the source makes two calls a passage, for entities and for triples with them, always
+    takes the nearest phrase, and may mix in dense retrieval (its ensembling), which is not here. A
+    query without a phrase ranks by arrival; the source then gives all passages the same score. An
+    extraction that can't be read leaves its event without phrases, last and counted; an answer for
+    a query that can't be read is an error of its case.
     """
 
     @classmethod
