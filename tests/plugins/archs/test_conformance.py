@@ -41,7 +41,13 @@ VARIANTS = {
     "rerank_ce": [{"candidates": 3}],
     "tag_index": [{"tags": 1}],
     "hierarchical_docs": [{"document_events": 2}],
-    "graph_ppr": [{"restart": 1.0}, {"restart": 0.1}],
+    "graph_ppr": [
+        {"restart": 1.0},
+        {"restart": 0.1},
+        {"phrases": "model"},
+        {"phrases": "model", "synonyms": None},
+        {"phrases": "model", "synonyms": 0.1, "restart": 1.0},
+    ],
 }
 CASES = [
     (plugin, values)
@@ -54,4 +60,5 @@ CASES = [
 
 @pytest.mark.parametrize(("plugin", "values"), CASES, ids=lambda v: getattr(v, "name", str(v)))
 def test_arch_keeps_the_laws(plugin: Plugin, values: dict[str, object]) -> None:
-    check_arch(plugin.cls, settings_of(plugin, values))
+    settings = settings_of(plugin, values)
+    check_arch(plugin.cls.under(settings), settings)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.records import Event
+from plugins.archs._phrases import phrases
 from plugins.archs.chat_log import ChatLog
-from plugins.archs.graph_ppr import GraphPPR, GraphPPRSettings, phrases
+from plugins.archs.graph_ppr import GraphPPR, GraphPPRSettings
 from plugins.archs.hierarchical_docs import HierarchicalDocs, HierarchicalDocsSettings
 from plugins.archs.tag_index import TagIndex, TagIndexSettings
 from tests.plugins.archs.helpers import event, ids, opened, recall
