@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
-from framework.records import ABSTAIN, Answer, AxisScore, GoldItem, Retired
+from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from framework.retention import claims, facts, states_fact
-from framework.text.values import same_value
+from framework.retention import facts, states_fact
 from plugins.axes._answers import HIGHER, LOWER, committed, share
 
 
@@ -25,10 +24,6 @@ class FRP(Axis[NoSettings]):
     frp_critical : the same over the facts that the decision turned on.
     frp_precision : right facts / facts claimed, over the keys that have a gold value. Higher is
         better; None when nothing is claimed.
-    frp_prose : share of the gold facts that rationale or notice states: the value in a sentence
-        that names its fact, and none of the fact's retired values as current. What a reader of the
-        decision is told, where `frp` is what the form holds; text that is copied from the view
-        counts. Abstaining scores as in `frp`. Higher is better.
     frp_guessed : share of the right facts that the view did not hold: what stands above the surface
         ceiling was guessed. Lower is better; None when no fact is right.
 
@@ -39,7 +34,6 @@ class FRP(Axis[NoSettings]):
         "frp": HIGHER,
         "frp_precision": HIGHER,
         "frp_critical": HIGHER,
-        "frp_prose": HIGHER,
         "frp_guessed": LOWER,
     }
     needs: ClassVar[tuple[str, ...]] = ("facts",)
@@ -56,7 +50,6 @@ class FRP(Axis[NoSettings]):
         right = {item.id for item in asked if states_fact(answer, item)}
         claimed = [item for item in asked if item.key in answer.facts]
         critical = [item for item in asked if item.critical]
-        told = [item for item in asked if _told(answer, item, gold.retired)]
         guessed = [id for id in right if not scored.retained[id]]
         counts = committed(answer) or gold.decision == ABSTAIN
         values = {
@@ -65,7 +58,6 @@ class FRP(Axis[NoSettings]):
             "frp_critical": share(
                 sum(item.id in right for item in critical) if counts else 0, len(critical)
             ),
-            "frp_prose": len(told) / len(asked) if counts else 0.0,
             "frp_guessed": share(len(guessed), len(right)),
         }
         evidence = tuple(
@@ -75,18 +67,6 @@ class FRP(Axis[NoSettings]):
             f"{', not in the view: guessed' if item.id in guessed else ''}"
             for item in asked
         )
-        evidence += (f"in prose: {', '.join(item.key for item in told) or 'none'}",)
         if not counts:
-            evidence += ("abstained: frp, frp_critical and frp_prose are 0",)
+            evidence += ("abstained: frp and frp_critical are 0",)
         return AxisScore(values=values, evidence=evidence)
-
-
-def _told(answer: Answer, item: GoldItem, retired: Iterable[Retired]) -> bool:
-    """Whether rationale or notice states the fact, and no value of it that was retired."""
-    prose, names = f"{answer.rationale}\n{answer.notice}", (*item.bindings, item.key)
-    return all(claims(prose, anchor, item.type, names) for anchor in item.anchors) and not any(
-        claims(prose, old.value, old.type, names)
-        for old in retired
-        if old.key == item.key
-        and not any(same_value(anchor, old.value, old.type) for anchor in item.anchors)
-    )
