@@ -379,6 +379,14 @@ def objects_in(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     return found
 
 
+def nested_in(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """The objects of a list, or of the lists in it, in order. Raises BadRecordError."""
+    found = list[Mapping[str, Any]]()
+    for value in list_in(record, key, "a list of objects"):
+        found += objects_in({key: value if isinstance(value, list) else [value]}, key)
+    return found
+
+
 def literal_in(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """An object, or one as text in the form of Python. Raises BadRecordError."""
     value = record.get(key)

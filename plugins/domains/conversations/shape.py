@@ -19,7 +19,6 @@ from plugins.domains.data_file import (
     check_sha256,
     kind_of,
     listed,
-    provenance_of,
     read_file,
     text_in,
 )
@@ -111,9 +110,7 @@ class Conversations(Benchmark[ConversationSettings]):
             settings.path, settings.sha256, domain=self.name, where=self.card.where
         )
         self._chats, asked, stated = self.read(settings.path, data)
-        self.provenance = provenance_of(
-            settings.path, digest, type(self).provenance, stated, told=settings.unknown_file
-        )
+        self.recognise(settings.path, digest, stated)
         self._errata = read_errata(settings.errata, domain=self.name, audit=self.card.errata)
         check_cases(settings.errata, self._errata, (one.id for one in asked))
         self._asked = [one for one in asked if self._errata.keep(one.id)]
