@@ -35,6 +35,7 @@ GIVEN: Final[dict[str, dict[str, str]]] = {
     "hotpotqa": {"path": "hotpotqa/questions.json"},
     "locomo": {"path": "locomo/two.json"},
     "longmemeval": {"path": "longmemeval/questions.json"},
+    "spider": {"path": "spider"},
     "personamem": {"path": "personamem/questions.csv", "contexts": "personamem/contexts.jsonl"},
     "swe_contextbench": {
         "path": "swe_contextbench/related.jsonl",
@@ -189,6 +190,7 @@ CORRECTED: Final[dict[str, tuple[str, list[str]]]] = {
     "hotpotqa": ("fx01", ["Dita Quell"]),
     "locomo": ("locomo_0_qa1", ["D1:1"]),
     "longmemeval": ("fx01", ["s1.1"]),
+    "spider": ("harbour_1", ["harbour.ship"]),
 }
 """By domain, a question of its fixture, and evidence that it might have."""
 
