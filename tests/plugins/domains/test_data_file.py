@@ -18,6 +18,7 @@ from framework.errors import DataError, UserError
 from framework.registry import find, plugins, settings_of
 from framework.store.directory import data_differ
 from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
+from plugins.domains.data_file import MOST_READ
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
 from plugins.domains.passages.hotpotqa import HotpotQA, HotpotQASettings
 from plugins.domains.regulated.loading import SPECS, load_spec
@@ -308,6 +309,17 @@ def test_bytes_that_are_not_known_are_refused_in_one_line_unless_told(
 def test_what_others_published_is_refused_where_it_is_not_known() -> None:
     outside = {p.name for p in plugins("domain") if p.cls.provenance.source.startswith("http")}
     assert outside == {*REFUSING}
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "longmemeval", "beam"])
+def test_a_file_that_is_too_large_to_hold_ends_in_a_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.write(b'{"questions": [')
+        file.truncate(MOST_READ + 1)
+    plugin = find("domain", name)
+    with pytest.raises(DataError, match="805,306,369 bytes, at most 805,306,368 are held at once"):
+        plugin.cls(settings_of(plugin, given(name, path)))
 
 
 @pytest.mark.parametrize("name", readers_of_files())
