@@ -1,6 +1,7 @@
 """Do arms come out in the same order on generated cases and on cases that others made?
 
-    python -m benchmarks.studies.order_of_arms [--data DIR] [--only NAME,...] [--into FILE#NAME]
+    python -m benchmarks.studies.order_of_arms [--data DIR] [--only NAME,...] [--short]
+        [--into FILE#NAME]
 
 The same arms at the same share of the history, retrieval alone, no model. By arm and setting the
 mean retention is ranked; Kendall's tau-b says how far the orders of a generated and an outside
@@ -92,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", default=ROOT.parent / "shared" / "data", type=Path)
     parser.add_argument("--only", help="settings, separated by commas")
+    parser.add_argument("--short", action="store_true", help="of all generated settings alone")
     parser.add_argument("--into", help="a file with markers for the tables")
     asked = parser.parse_args(arguments)
     said = yaml.safe_load(SETTINGS.read_text(encoding="utf-8"))
@@ -106,6 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for measured in measure(one, asked.data, said)
     ]
     parts = [part for budget in said["budgets"] for part in tables(found, budget, said["arms"])]
+    if asked.short:
+        parts = [short(found, said["budgets"])]
     if missing:
         parts.append(f"Not here, and left out: {', '.join(one.name for one in missing)}.")
     print_or_put("\n\n".join(parts), asked.into)
@@ -200,6 +204,28 @@ def tables(found: Sequence[Measured], budget: str, arms: Sequence[str]) -> list[
         ),
     ]
     return ["\n".join(retention), "\n".join(agreeing)]
+
+
+def short(found: Sequence[Measured], budgets: Sequence[str]) -> str:
+    """How far the order on all generated settings agrees with that on each outside one."""
+    columns = []
+    for budget in budgets:
+        here = [one for one in found if one.budget == budget]
+        made, real = (
+            _compared([one for one in here if one.setting.made == of])
+            for of in ("generated", "outside")
+        )
+        columns.append([(group, _cell(made[-1], group)) for group in real])
+    lines = [
+        "| outside setting | clusters | " + " | ".join(f"budget {name}" for name in budgets) + " |",
+        "| --- |" + " --- |" * (1 + len(budgets)),
+    ]
+    for row in zip(*columns, strict=True):
+        group = row[0][0]
+        clusters = f"{len(group[0].clusters)}" if len(group) == 1 else ""
+        cells = [cell.partition(", no interval")[0] for _, cell in row]
+        lines.append(f"| {_named(group)} | {clusters} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _compared(settings: Sequence[Measured]) -> list[Sequence[Measured]]:

@@ -83,10 +83,20 @@ class Benchmark(Domain[S]):
             raise UserError(told)
         data, found = read_file(path, "", domain=self.name, where=self.card.where)
         records, stated = listed(path, data)
-        unknown = getattr(self.settings, "unknown_file", False)
-        provenance_of(path, found, type(self).provenance, stated, told=unknown)
+        self.recognise(path, found, stated)
         self._others.append(found)
         return records
+
+    def recognise(self, path: str, found: str, stated: object) -> None:
+        """Let a file with the digest `found` count for the provenance, its first file last.
+
+        That is the publisher's only where every file is one of the published. Raises DataError for
+        one that is not, does not say what it is (`stated`), and that nobody told to read.
+        """
+        published, told = type(self).provenance, getattr(self.settings, "unknown_file", False)
+        one = provenance_of(path, found, published, stated, told=told)
+        if one != published:
+            self.provenance = one
 
     def digest_with_others(self, data: str) -> str:
         """The digest of its data with those of its other files, in the order of reading."""

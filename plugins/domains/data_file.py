@@ -21,6 +21,8 @@ from framework.text.reading import read_json
 
 T = TypeVar("T")
 
+MOST_READ: Final = 768 * 2**20
+"""Bytes of a file that is held whole: of those known the largest has 675 MB."""
 _MOST_UNPACKED: Final = 512 * 2**20
 _MOST_ROWS: Final = 1_000_000
 """Of a Parquet file: a small one may hold a value a billion times."""
@@ -36,10 +38,14 @@ def read_file(path: str, sha256: str, *, domain: str, where: str) -> tuple[bytes
     """The bytes of the file at `path` without a byte order mark, and the digest of the file.
 
     where : how to get it, for who has not. Raises UserError when no path is given, DataError when
-    there is no such file, it can't be read, or `sha256` is given and is not its digest.
+    there is no such file, it is too large or can't be read, or `sha256` is given and is not its
+    digest.
     """
     file = file_at(path, domain=domain, where=where)
     try:
+        if (size := file.stat().st_size) > MOST_READ:
+            told = f"{size:,} bytes, at most {MOST_READ:,} are held at once"
+            raise DataError(path, None, told)
         data = file.read_bytes()
     except OSError as error:
         raise DataError(path, None, f"cannot be read: {error.strerror}") from None
@@ -141,8 +147,8 @@ def listed(
     if lines and data.startswith(b"PAR1"):
         return _rows(path, data), None
     head = data.lstrip()[:1]
-    first = data.lstrip().partition(b"\n")[0]
-    if lines and head == b"{" and is_json(first, dict) and data.strip().count(b"\n"):
+    several = lines and head == b"{" and data.count(b"\n") > data.endswith(b"\n")
+    if several and is_json(data.lstrip().partition(b"\n")[0], dict):
         return _lines(path, data), None
     value, stated = parse_json(path, data), None
     if isinstance(value, dict) and "questions" in value:
@@ -376,6 +382,14 @@ def objects_in(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     for value in found:
         if not isinstance(value, dict):
             raise BadRecordError(f"{key}: a list of objects expected, {kind_of(value)} in it")
+    return found
+
+
+def nested_in(record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """The objects of a list, or of the lists in it, in order. Raises BadRecordError."""
+    found = list[Mapping[str, Any]]()
+    for value in list_in(record, key, "a list of objects"):
+        found += objects_in({key: value if isinstance(value, list) else [value]}, key)
     return found
 
 

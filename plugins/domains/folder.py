@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from framework.errors import DataError
-from framework.text.canonical import digest
+from framework.text.canonical import CanonicalError, canonical_json, digest
 from plugins.domains.data_file import asked_for, listed, parse_json, read_file
 
 
@@ -35,3 +36,21 @@ def read_records(
     data, found = read_file(path, sha256, domain=domain, where=where)
     records, stated = listed(path, data)
     return records, found, stated
+
+
+def known_as(records: Sequence[Any], found: str, files: Mapping[str, str]) -> str:
+    """The digest under which `files` knows the records, else that of what they were read from.
+
+    One of `files` may be of the records themselves, in any order and in whatever files they stand,
+    without the `file` that a gathered list says of each.
+    """
+    try:
+        texts = [
+            canonical_json({key: value for key, value in record.items() if key != "file"})
+            for record in records
+            if isinstance(record, dict)
+        ]
+        alone = digest(sorted(texts))
+    except CanonicalError:
+        return found
+    return alone if alone in files.values() else found

@@ -18,6 +18,7 @@ from benchmarks.studies.order_of_arms import (
     Setting,
     agreement,
     measure,
+    short,
     tables,
 )
 from framework.registry import find
@@ -81,6 +82,42 @@ def test_a_table_gives_an_interval_only_from_ten_clusters() -> None:
     assert "+1.00, no interval: fewer than 10 clusters" in row
     assert "+0.67 (+0.67 to +0.67)" in row
     assert tables(found[1:], "tight", ARMS) == []
+
+
+def test_the_short_table_is_the_last_row_of_each_long_one() -> None:
+    found = [
+        replace(measured(name, made, means, clusters, spread=0.3), budget=budget)
+        for budget in ("tight", "moderate")
+        for name, made, means, clusters in (
+            ("a", "generated", (0.1, 0.2, 0.3, 0.4), 12),
+            ("b", "generated", (0.2, 0.1, 0.3, 0.4), 12),
+            ("real", "outside", (0.1, 0.3, 0.2, 0.4), 12),
+            ("few", "outside", (0.1, 0.2, 0.3, 0.4), 9),
+            ("more", "outside", (0.4, 0.2, 0.3, 0.1), 12),
+        )
+    ]
+    told = short(found, ["tight", "moderate"])
+    rows = {line.split(" | ")[0]: line for line in told.splitlines()[2:]}
+    for place, budget in enumerate(("tight", "moderate")):
+        long = tables(found, budget, ARMS)[1].splitlines()
+        for name, cell in zip(_cells(long[2])[1:], _cells(long[-1])[1:], strict=True):
+            assert _cells(rows[f"| {name}"])[2 + place] == cell.partition(", no interval")[0]
+    assert _cells(rows["| few"])[1] == "9"
+
+
+def test_the_front_page_shows_the_last_rows_of_the_page() -> None:
+    page = between_markers(f"{ROOT}/docs/results/order-of-arms.md#order")
+    front = between_markers(f"{ROOT}/README.md#order").splitlines()
+    long = [line for line in page.splitlines() if line.startswith("| all, by mean rank")]
+    names = [line for line in page.splitlines() if line.startswith("| | ")]
+    assert [_cells(line)[0] for line in front[2:]] == _cells(names[0])[1:]
+    for place, line in enumerate(long):
+        cells = [cell.partition(", no interval")[0] for cell in _cells(line)[1:]]
+        assert [_cells(row)[2 + place] for row in front[2:]] == cells
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def test_what_is_compared_is_registered_and_no_control() -> None:

@@ -19,7 +19,7 @@ from plugins.domains.bank_support.desk import CUSTOMERS, SETTLED, note, reviewed
 from plugins.domains.bank_support.loading import Document, Task, documents_of, tasks_of
 from plugins.domains.bank_support.operation import CUSTOMER, TOOLS
 from plugins.domains.data_file import check_sha256, parse_json, provenance_of, read_file
-from plugins.domains.folder import read_records
+from plugins.domains.folder import known_as, read_records
 
 HISTORY: Final = "policies"
 """The one history: every policy, in the order of the file."""
@@ -107,7 +107,11 @@ class BankSupport(Domain[BankSupportSettings]):
         files={
             "documents.json": "sha256:"
             "73c985f1ea626e466a5f14d91631bf2a57feecf6d4449a5beaab86e1a2b2c785",
+            "the same documents in a file each": "sha256:"
+            "03dc5b5f7fe636867efe811fef4da2ab39842d70318c65dc513f6e544449d5b1",
             "tasks.json": "sha256:d4545b4c241d7883d8483effbc5fbab0a2ac184133e382f918f138eb0bda6e83",
+            "the same tasks in a file each": "sha256:"
+            "12828e47087ccab5c6c8749a9ea6c1c92109d99a2262e99117d8b028ff20926d",
             "db.json": "sha256:e692feb797c659f0e21ff7380aa87beb4e95a0694d7bb7945f073102f0293d28",
         },
         main_score="actions_correct",
@@ -141,7 +145,12 @@ class BankSupport(Domain[BankSupportSettings]):
         tasks, of_tasks, also = read_records(
             settings.tasks, "", domain="bank_support", where=_WHERE_TO_GET_IT
         )
-        read = [(settings.path, of_policies, stated), (settings.tasks, of_tasks, also)]
+        files = self.provenance.files
+        read = [
+            (settings.path, known_as(policies, of_policies, files), stated),
+            (settings.tasks, known_as(tasks, of_tasks, files), also),
+        ]
+        digests = [of_policies, of_tasks]
         self._tables: Tables = {}
         if settings.database:
             data, of_records = read_file(
@@ -149,7 +158,8 @@ class BankSupport(Domain[BankSupportSettings]):
             )
             self._tables = tables_of(settings.database, parse_json(settings.database, data))
             read.append((settings.database, of_records, None))
-        self._digest = digest([found for _, found, _ in read])
+            digests.append(of_records)
+        self._digest = digest(digests)
         published = self.provenance
         for path, found, said in read:
             where = provenance_of(path, found, published, said, told=settings.unknown_file)

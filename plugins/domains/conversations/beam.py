@@ -14,7 +14,7 @@ from plugins.domains.conversations.shape import (
     stamp_in,
     turn_in,
 )
-from plugins.domains.data_file import BadRecordError, list_in, literal_in, objects_in, scalar_in
+from plugins.domains.data_file import BadRecordError, list_in, literal_in, nested_in, scalar_in
 from plugins.domains.longmemeval.records import Session, Turn
 
 
@@ -31,10 +31,11 @@ class Beam(Conversations):
     def conversation(cls, number: int, record: Mapping[str, Any]) -> Conversation:
         id_ = scalar_in(record, "conversation_id")
         sessions, places, date = list[Session](), dict[str, tuple[int, int]](), ""
-        for batch in objects_in(record, "chat"):
+        for batch in list_in(record, "chat"):
             turns = list[Turn]()
-            for one in _messages(batch):
-                if "time_anchor" in one:
+            # Of the repository a batch is an object of groups, of the download the messages alone.
+            for one in nested_in(batch if isinstance(batch, dict) else {"turns": batch}, "turns"):
+                if one.get("time_anchor") is not None:
                     date = stamp_in(one, "time_anchor", cls.card.fields["date"])
                 places[scalar_in(one, "id")] = (len(sessions), len(turns))
                 turns.append(turn_in(one))
@@ -44,7 +45,7 @@ class Beam(Conversations):
         asked = [
             cls._read(f"{id_}_{ability}_{n}", id_, ability, one)
             for ability, probes in literal_in(record, "probing_questions").items()
-            for n, one in enumerate(objects_in({ability: probes}, ability))
+            for n, one in enumerate(nested_in({ability: probes}, ability))
         ]
         return id_, Chat(sessions=tuple(sessions), places=places), asked
 
@@ -62,11 +63,6 @@ class Beam(Conversations):
             evidence=tuple(_numbers(one.get("source_chat_ids"))),
             unanswerable=ability in cls.card.kinds,
         )
-
-
-def _messages(batch: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    groups = list_in(batch, "turns", "a list of lists")
-    return [one for group in groups for one in objects_in({"turns": group}, "turns")]
 
 
 def _numbers(value: object) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final
+from itertools import zip_longest
+from typing import Any, ClassVar, Final, Literal
 
 from framework.errors import DataError
 from framework.records import EMPTY, Answer, Case, Event, Gold
@@ -19,7 +20,6 @@ from plugins.domains.data_file import (
     check_sha256,
     kind_of,
     listed,
-    provenance_of,
     read_file,
     text_in,
 )
@@ -34,6 +34,8 @@ class ConversationSettings:
 
     path : the published file.
     granularity : an event is a `turn` or a whole `session`, as are the units that are retrieved.
+    order : cases come in the order of the `file`, or `mixed`: the types take turns, and within a
+        type the conversations, so that a part of the cases has some of each.
     errata : a JSON file of corrections by case id, which are applied; the key's ceiling is then
         reported.
     unknown_file : read a file that is none of those published and does not say what it is.
@@ -42,12 +44,18 @@ class ConversationSettings:
 
     path: str = ""
     granularity: Granularity = "turn"
+    order: Literal["file", "mixed"] = "file"
     errata: str = ""
     unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
         check_sha256(self.sha256)
+
+    def identity(self) -> dict[str, Any]:
+        """What may change a value; `order` only where it is given: runs of before lack it."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sha256"}
+        return {name: value for name, value in own.items() if (name, value) != ("order", "file")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +97,8 @@ class Conversations(Benchmark[ConversationSettings]):
 
     A history is a conversation, an event a turn under a line with its session's date and its
     speaker. Gold are the turns that the file names as evidence; a question without an answer wants
-    an abstention and has no evidence. Cases are the questions in file order, clustered by
-    conversation; the seed plays no part.
+    an abstention and has no evidence. Cases are the questions in file order, or mixed (`order`),
+    clustered by conversation; the seed plays no part.
     """
 
     provides: ClassVar[tuple[str, ...]] = ("answer", "evidence", "items", "success", "sessions")
@@ -111,14 +119,14 @@ class Conversations(Benchmark[ConversationSettings]):
             settings.path, settings.sha256, domain=self.name, where=self.card.where
         )
         self._chats, asked, stated = self.read(settings.path, data)
-        self.provenance = provenance_of(
-            settings.path, digest, type(self).provenance, stated, told=settings.unknown_file
-        )
+        self.recognise(settings.path, digest, stated)
         self._errata = read_errata(settings.errata, domain=self.name, audit=self.card.errata)
         check_cases(settings.errata, self._errata, (one.id for one in asked))
         self._asked = [one for one in asked if self._errata.keep(one.id)]
         if not self._asked:
             raise DataError(settings.path, None, "no questions")
+        if settings.order == "mixed":
+            self._asked = _mixed(self._asked)
         self._digest = self.digest_with_others(self._errata.digest_with(digest))
         first = self._question(self._asked[0])
         self._nominal_tokens = sum(count_tokens(e.text) for e in events_of(first, "session"))
@@ -223,6 +231,17 @@ class Conversations(Benchmark[ConversationSettings]):
                 for place, session in enumerate(chat.sessions)
             ),
         )
+
+
+def _mixed(asked: Sequence[Asked]) -> list[Asked]:
+    kinds: dict[str, dict[str, list[Asked]]] = {}
+    for one in asked:
+        kinds.setdefault(one.type, {}).setdefault(one.chat, []).append(one)
+    return _in_turns([_in_turns([*chats.values()]) for chats in kinds.values()])
+
+
+def _in_turns(groups: Sequence[Sequence[Asked]]) -> list[Asked]:
+    return [one for row in zip_longest(*groups) for one in row if one is not None]
 
 
 def _marked(session: Session, wanted: set[int]) -> Session:

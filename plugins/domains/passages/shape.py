@@ -19,7 +19,6 @@ from plugins.domains.data_file import (
     check_sha256,
     list_in,
     listed,
-    provenance_of,
     read_file,
     read_questions,
     text_in,
@@ -46,7 +45,7 @@ class PassageSettings:
         of cases (HippoRAG section 3.1); `own`, for each question the passages of its own context
         (the distractor setting of HotpotQA section 3).
     pool : another file of the same schema, whose passages widen the pool; its questions are not
-        asked.
+        asked. Unknown bytes are refused as those of `path` are.
     errata : a JSON file of corrections by case id, which are applied; evidence is named by title.
     unknown_file : read a file that is none of those published and does not say what it is.
     sha256 : when given, the file must have this digest.
@@ -119,12 +118,11 @@ class Passages(Benchmark[S]):
         records, stated = listed(settings.path, data)
         pool = Pool(between="" if has_spaces(records) else " ", date=self.card.fields["date"])
         self._questions = self._read(settings.path, records, pool)
-        self.provenance = provenance_of(
-            settings.path, digest, type(self).provenance, stated, told=settings.unknown_file
-        )
+        widened = self._widen(settings.pool, pool, digest)
+        self.recognise(settings.path, digest, stated)
         self._errata = read_errata(settings.errata, domain=self.name)
         check_cases(settings.errata, self._errata, self._questions)
-        digest = self._errata.digest_with(self._widen(settings.pool, pool, digest))
+        digest = self._errata.digest_with(widened)
         self._questions = {k: q for k, q in self._questions.items() if self._errata.keep(k)}
         if not self._questions:
             raise DataError(settings.path, None, "no questions")
@@ -155,7 +153,9 @@ class Passages(Benchmark[S]):
         if not path:
             return digest
         data, other = read_file(path, "", domain=self.name, where="domain.pool=FILE names it")
-        self._read(path, listed(path, data)[0], pool)
+        records, stated = listed(path, data)
+        self.recognise(path, other, stated)
+        self._read(path, records, pool)
         return digest_values([digest, other])
 
     @property

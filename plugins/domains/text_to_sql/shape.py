@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
@@ -26,6 +26,7 @@ from plugins.domains.data_file import (
     read_questions,
     text_in,
 )
+from plugins.domains.errata import Correction, check_cases, read_errata
 from plugins.domains.one_history import OneHistory
 from plugins.domains.text_to_sql.database import Database, Table, same_rows
 
@@ -37,14 +38,16 @@ class QuerySettings(Bounded):
     """Where the benchmark's folder is, and what a query may take.
 
     path : the folder. questions : the file of questions in it. seconds : a query that takes longer
-    is stopped, and wrong. rows : the most it may give. unknown_file : read files that are none of
-    those published. sha256 : when given, the digest of all of them must be this.
+    is stopped, and wrong. rows : the most it may give. errata : a JSON file of corrections by case
+    id, which are applied: an answer is a query, evidence ids of tables. unknown_file : read files
+    that are none of those published. sha256 : when given, the digest of all of them must be this.
     """
 
     path: str = ""
     questions: str = "dev.json"
     seconds: Annotated[float, above(0)] = 2.0
     rows: Annotated[int, at_least(1)] = 10_000
+    errata: str = ""
     unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
@@ -114,12 +117,12 @@ class Queries(OneHistory[QuerySettings, tuple[str, Asked]], Benchmark[QuerySetti
             for name, file in files.items()
         }
         self._run = lru_cache(maxsize=4_096)(self._executed)
-        good = [
-            (f"{one.database}_{number}", one)
-            for number, one in enumerate(every, start=1)
-            if not self._run(one.database, one.sql).error
-        ]
-        self._failing = len(every) - len(good)
+        named = {f"{one.database}_{number}": one for number, one in enumerate(every, start=1)}
+        self._errata = read_errata(settings.errata, domain=self.name)
+        check_cases(settings.errata, self._errata, named)
+        kept = [(k, self._corrected(k, one)) for k, one in named.items() if self._errata.keep(k)]
+        good = [(id_, one) for id_, one in kept if not self._run(one.database, one.sql).error]
+        self._failing = len(kept) - len(good)
         if not good:
             raise DataError(folder, None, "no reference query runs")
         found = digest([*(of for _, of in read), *map(digest_file, files.values())])
@@ -134,8 +137,8 @@ class Queries(OneHistory[QuerySettings, tuple[str, Asked]], Benchmark[QuerySetti
         if lost := {id_ for _, one in good for id_ in _evidence(one)} - events.keys():
             raise DataError(folder, None, f"no table {min(lost)[:200]} in its database")
         date = fields["date"]
-        kept = {k: Event(id=k, text=text, time=date, kind="table") for k, text in events.items()}
-        self.hold(found, kept, good)
+        held = {k: Event(id=k, text=text, time=date, kind="table") for k, text in events.items()}
+        self.hold(self._errata.digest_with(found), held, good)
 
     @classmethod
     @abstractmethod
@@ -159,8 +162,9 @@ class Queries(OneHistory[QuerySettings, tuple[str, Asked]], Benchmark[QuerySetti
         return {"execution_correct": self.success(answer, case.gold), "executes": not ran.error}
 
     def report(self, cases: Iterable[Case]) -> Mapping[str, float]:
-        """Questions that are left out, as their reference query fails."""
-        return {"references_failing": float(self._failing)}
+        """Questions left out, as their reference query fails, and the key's ceiling where known."""
+        ceiling = self._errata.report([case.id for case in cases]) if self._errata.digest else {}
+        return {"references_failing": float(self._failing), **ceiling}
 
     def case(self, asked: tuple[str, Asked]) -> Case:
         id_, one = asked
@@ -194,6 +198,16 @@ class Queries(OneHistory[QuerySettings, tuple[str, Asked]], Benchmark[QuerySetti
             cluster=one.database,
             tags={"database": one.database},
         )
+
+    def _corrected(self, id_: str, one: Asked) -> Asked:
+        found = self._errata.corrections.get(id_, Correction())
+        if found.answer:
+            ordered = "order by" in " ".join(found.answer.lower().split())
+            one = replace(one, sql=found.answer, ordered=ordered)
+        if found.evidence is not None:
+            tables = tuple(table.removeprefix(f"{one.database}.") for table in found.evidence)
+            one = replace(one, tables=tables)
+        return one
 
     def _executed(self, database: str, sql: str) -> Table:
         return self._databases[database].run(sql)

@@ -24,7 +24,7 @@ from framework.registry import register
 from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
 from plugins.domains.data_file import check_sha256, provenance_of
-from plugins.domains.folder import read_records
+from plugins.domains.folder import known_as, read_records
 from plugins.domains.veterans.loading import Decision, Sentence, decisions_of
 from plugins.domains.veterans.order import DENY, GRANT, OTHER
 
@@ -103,6 +103,8 @@ class Veterans(Domain[VeteransSettings]):
         files={
             "decisions_50.json": "sha256:"
             "c3d157137383368ea6ee38a063a8e4b33742fa8aa202de74dfbb6a56c548c971",
+            "the same decisions in a file each": "sha256:"
+            "2184e357a231d0ced7b00220dcb8ec26093f56d22321584e9f273c80ecc383f9",
         },
         main_score="eda",
         schema="README.md of https://github.com/LLTLab/VetClaims-JSON at 00885e4",
@@ -124,8 +126,9 @@ class Veterans(Domain[VeteransSettings]):
         records, self._digest, stated = read_records(
             settings.path, settings.sha256, domain="veterans", where=_WHERE_TO_GET_IT
         )
+        known = known_as(records, self._digest, self.provenance.files)
         self.provenance = provenance_of(
-            settings.path, self._digest, self.provenance, stated, told=settings.unknown_file
+            settings.path, known, self.provenance, stated, told=settings.unknown_file
         )
         self._decisions = {one.file: one for one in decisions_of(settings.path, records)}
         if settings.haystack > self._most:

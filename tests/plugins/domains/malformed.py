@@ -94,6 +94,33 @@ def broken(data: bytes) -> Iterator[tuple[str, bytes]]:
     yield "other-ends", data.replace(b"\n", b"\r")
 
 
+def spoilt_lines(file: Path) -> Iterator[tuple[str, bytes]]:
+    """By name, what JSON lines may turn into: broken bytes, and a wrong or missing value.
+
+    The first record of each kind (`record`) is spoilt.
+    """
+    data = file.read_bytes()
+    yield from broken(data)
+    lines = data.splitlines()
+    seen = set()
+    for number, line in enumerate(lines):
+        record = json.loads(line)
+        if record.get("record") in seen:
+            continue
+        seen.add(record.get("record"))
+
+        def beside(*own: bytes, number: int = number) -> bytes:
+            return b"\n".join([*lines[:number], *own, *lines[number + 1 :]])
+
+        yield f"{number} gone", beside()
+        yield f"{number} twice", beside(line, line)
+        for place in _places(record):
+            where = ".".join(map(str, (number, *place)))
+            for name, value in _VALUES.items():
+                yield f"{where}={name}", beside(_changed(record, place, value))
+            yield f"{where}-gone", beside(_changed(record, place, _GONE))
+
+
 def spoilt_rows(file: Path) -> Iterator[tuple[str, bytes]]:
     """By name, what a CSV file may turn into: broken bytes, a missing column, a wrong cell."""
     data = file.read_bytes()

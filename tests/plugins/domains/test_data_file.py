@@ -18,6 +18,7 @@ from framework.errors import DataError, UserError
 from framework.registry import find, plugins, settings_of
 from framework.store.directory import data_differ
 from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
+from plugins.domains.data_file import MOST_READ
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings
 from plugins.domains.passages.hotpotqa import HotpotQA, HotpotQASettings
 from plugins.domains.regulated.loading import SPECS, load_spec
@@ -253,8 +254,9 @@ def given(name: str, path: Path) -> dict[str, Any]:
 
 
 REFUSING = (
-    *("beam", "dmr", "hotpotqa", "locomo", "longmemeval", "memory_agent_bench", "musique"),
-    *("personamem", "spider", "swe_contextbench", "two_wiki"),
+    *("airline_fees", "bank_support", "beam", "dmr", "hotpotqa", "locomo", "longmemeval"),
+    *("memory_agent_bench", "musique", "personamem", "regulation_updates", "spider"),
+    *("swe_contextbench", "two_wiki", "veterans"),
 )
 """Domains that read files that they do not know only where they are told to."""
 
@@ -287,6 +289,37 @@ def readers_of_files() -> list[str]:
     found = {p.name: p.settings for p in plugins("domain") if p.cls.__module__[:8] == "plugins."}
     named = {n: [f for f in fields(s) if f.type == "str"] for n, s in found.items()}
     return sorted(n for n, texts in named.items() if {"path", "spec"} & {f.name for f in texts})
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_bytes_that_are_not_known_are_refused_in_one_line_unless_told(
+    name: str, tmp_path: Path
+) -> None:
+    plugin, path = find("domain", name), FILES[name]
+    if name == "longmemeval":  # the fixture says what it is
+        path = tmp_path / "bare.json"
+        path.write_text(json.dumps(json.loads(CHATS.read_text())["questions"]))
+    told = given(name, path)
+    assert plugin.cls(settings_of(plugin, told)).digest()
+    with pytest.raises(DataError, match=r"domain\.unknown_file=true reads it") as refused:
+        plugin.cls(settings_of(plugin, {**told, "unknown_file": False}))
+    assert "\n" not in str(refused.value)
+
+
+def test_what_others_published_is_refused_where_it_is_not_known() -> None:
+    outside = {p.name for p in plugins("domain") if p.cls.provenance.source.startswith("http")}
+    assert outside == {*REFUSING}
+
+
+@pytest.mark.parametrize("name", ["hotpotqa", "longmemeval", "beam"])
+def test_a_file_that_is_too_large_to_hold_ends_in_a_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.write(b'{"questions": [')
+        file.truncate(MOST_READ + 1)
+    plugin = find("domain", name)
+    with pytest.raises(DataError, match="805,306,369 bytes, at most 805,306,368 are held at once"):
+        plugin.cls(settings_of(plugin, given(name, path)))
 
 
 @pytest.mark.parametrize("name", readers_of_files())

@@ -25,6 +25,7 @@ from tests.plugins.domains.malformed import (
     check_told,
     check_uses,
     check_variants,
+    spoilt_lines,
     spoilt_rows,
     variants,
 )
@@ -35,6 +36,7 @@ GIVEN: Final[dict[str, dict[str, str]]] = {
     "hotpotqa": {"path": "hotpotqa/questions.json"},
     "locomo": {"path": "locomo/two.json"},
     "longmemeval": {"path": "longmemeval/questions.json"},
+    "spider": {"path": "spider"},
     "personamem": {"path": "personamem/questions.csv", "contexts": "personamem/contexts.jsonl"},
     "swe_contextbench": {
         "path": "swe_contextbench/related.jsonl",
@@ -92,6 +94,19 @@ def test_spoilt_rows_end_in_a_line(tmp_path: Path) -> None:
 
     file = FIXTURES / GIVEN["personamem"]["path"]
     assert len(check_variants(spoilt_rows(file), read)) >= 40
+
+
+def test_spoilt_lines_of_a_corpus_end_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "spoilt.jsonl"
+    plugin = find("domain", "decision_corpus")
+
+    def read(data: bytes) -> Domain[Any]:
+        path.write_bytes(data)
+        domain: Domain[Any] = plugin.cls(settings_of(plugin, {"path": str(path)}))
+        return domain
+
+    file = FIXTURES / "decision_corpus" / "harbour.jsonl"
+    assert len(check_variants(spoilt_lines(file), read)) >= 60
 
 
 @pytest.mark.parametrize("file", ["tables.json", "dev.json"])
@@ -189,6 +204,7 @@ CORRECTED: Final[dict[str, tuple[str, list[str]]]] = {
     "hotpotqa": ("fx01", ["Dita Quell"]),
     "locomo": ("locomo_0_qa1", ["D1:1"]),
     "longmemeval": ("fx01", ["s1.1"]),
+    "spider": ("harbour_1", ["harbour.ship"]),
 }
 """By domain, a question of its fixture, and evidence that it might have."""
 
@@ -265,6 +281,7 @@ MALFORMED: Final = (
     "corpus/test_malformed.py",
     "longmemeval/test_streaming.py",
     "passages/test_passages.py",
+    "regulated/test_hmda.py",
     "regulation_updates/test_malformed.py",
     "test_malformed_formats.py",
     "veterans/test_veterans.py",

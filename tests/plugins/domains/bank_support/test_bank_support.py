@@ -112,6 +112,19 @@ def test_folders_of_one_file_a_record_are_read_as_the_lists_are(tmp_path: Path) 
         opened(tmp_path / "empty")
 
 
+def test_the_published_records_are_known_in_a_file_each(data_dir: Path, tmp_path: Path) -> None:
+    for name in ("documents", "tasks"):
+        (tmp_path / name).mkdir()
+        for record in json.loads((data_dir / "tau2_banking" / f"{name}.json").read_text()):
+            record.pop("file", None)
+            (tmp_path / name / f"{record['id']}.json").write_text(json.dumps(record, indent=2))
+    domain = opened(tmp_path / "documents", tmp_path / "tasks", unknown_file=False)
+    assert domain.provenance == BankSupport.provenance
+    (tmp_path / "tasks" / f"{record['id']}.json").unlink()
+    with pytest.raises(DataError, match=r"tasks: is sha256:.*unknown_file=true"):
+        opened(tmp_path / "documents", tmp_path / "tasks", unknown_file=False)
+
+
 def test_a_path_that_is_not_given_says_where_to_get_the_files() -> None:
     with pytest.raises(UserError, match=r"domain\.path: .*tau2-bench.*domain\.path=documents"):
         BankSupport(BankSupportSettings())

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from framework.contracts import Domain
@@ -59,6 +61,22 @@ def test_beam_s_messages_are_numbered_and_its_batches_dated() -> None:
     assert (unanswerable.decision, unanswerable.evidence) == (ABSTAIN, ())
     times = [event.time for event in domain.history("7")]
     assert times == ["2024-03-15"] * 4 + ["2024-04-02"] * 6
+
+
+def test_beam_s_download_says_what_its_repository_does(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in FILES["beam"].read_text().splitlines()]
+    for row in rows:
+        row["chat"] = [
+            [message for group in batch["turns"] for message in group] for batch in row["chat"]
+        ]
+        row["probing_questions"] = str(row["probing_questions"])
+    path = tmp_path / "100K-00000-of-00001.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    domain, same = opened("beam", path), opened("beam")
+    assert list(domain.cases(None, 0)) == list(same.cases(None, 0))
+    for row in rows:
+        id_ = row["conversation_id"]
+        assert list(domain.history(id_)) == list(same.history(id_))
 
 
 def test_dmr_counts_days_back_and_reads_neither_personas_nor_the_current_session() -> None:

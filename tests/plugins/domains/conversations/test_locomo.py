@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,19 @@ def test_every_category_has_its_real_meaning() -> None:
     assert adversarial.gold.answer_kind == "adversarial"
     assert (adversarial.gold.evidence, adversarial.gold.items) == ((), ())
     assert found["locomo_0_qa5"].gold.answer == "2023"
+
+
+def test_mixed_cases_are_the_same_and_any_part_has_some_of_each() -> None:
+    in_order, mixed = cases(), cases(order="mixed")
+    assert mixed == in_order
+    assert [case.stratum for case in mixed.values()] == [
+        *("multi-hop", "temporal", "open-domain", "single-hop", "adversarial"),
+        *("multi-hop", "temporal", "single-hop"),
+    ]
+    assert [case.cluster for case in mixed.values()][5:] == ["conv-b", "conv-a", "conv-b"]
+    own = ConversationSettings(path="x")
+    assert "order" not in own.identity()
+    assert replace(own, order="mixed").identity() == {**own.identity(), "order": "mixed"}
 
 
 def test_evidence_is_found_by_turn_and_by_session_whatever_its_spelling() -> None:

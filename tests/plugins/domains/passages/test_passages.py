@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,23 @@ def test_a_second_file_widens_the_pool_and_asks_nothing(tmp_path: Path) -> None:
     assert {e.id for e in both.history(POOL)} - {e.id for e in alone.history(POOL)} == {"Castles"}
     assert alone.digest() != both.digest()
     assert both.nominal_tokens > alone.nominal_tokens
+
+
+def test_a_second_file_that_is_not_known_is_refused_and_not_stamped_as_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = f"sha256:{sha256(MUSIQUE.read_bytes()).hexdigest()}"
+    published = replace(MuSiQue.provenance, files={"mine.jsonl": digest})
+    monkeypatch.setattr(MuSiQue, "provenance", published)
+    known = PassageSettings(path=str(MUSIQUE), pool=str(MUSIQUE))
+    assert MuSiQue(known).provenance == published
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(MUSIQUE.read_bytes() + b"\n")
+    with pytest.raises(DataError, match=r"other\.jsonl: is .*domain\.unknown_file=true"):
+        MuSiQue(replace(known, pool=str(other)))
+    told = MuSiQue(replace(known, pool=str(other), unknown_file=True))
+    assert told.provenance.source == "not stated by the file other.jsonl"
+    assert told.provenance.schema == published.schema
 
 
 def test_corrections_change_answer_and_evidence(tmp_path: Path) -> None:

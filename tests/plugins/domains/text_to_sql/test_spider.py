@@ -65,6 +65,36 @@ def test_a_question_whose_reference_fails_is_left_out_and_counted() -> None:
     assert domain.report([]) == {"references_failing": 1.0}
 
 
+def test_corrections_change_query_and_tables_and_give_the_key_s_ceiling(tmp_path: Path) -> None:
+    path = tmp_path / "errata.json"
+    corrected = [
+        {
+            "case": "harbour_1",
+            "answer": "SELECT count(*) FROM berth",
+            "evidence": ["harbour.berth"],
+        },
+        {"case": "harbour_3", "answer": "SELECT name FROM ship ORDER  BY name DESC"},
+        {"case": "orchard_5", "drop": True},
+    ]
+    path.write_text(json.dumps(corrected))
+    domain = opened(errata=str(path))
+    cases = by_id(domain)
+    assert cases["harbour_1"].gold.evidence == ("harbour.berth",)
+    assert cases["harbour_1"].gold.answer == "SELECT count(*) FROM berth"
+    assert not domain.success(Answer(text="SELECT name FROM ship"), cases["harbour_3"].gold)
+    assert {*by_id(opened())} - {*cases} == {"orchard_5"}
+    told = domain.report(cases.values())
+    assert told["key_ceiling"] == pytest.approx(1 - 3 / 5)
+    assert (told["key_evidence"], told["key_cases_dropped"]) == (0.8, 1.0)
+    assert domain.digest() != opened().digest()
+    path.write_text(json.dumps([{"case": "harbour_1", "evidence": ["orchard.tree"]}]))
+    with pytest.raises(DataError, match=r"no table harbour\.orchard\.tree in its database"):
+        opened(errata=str(path))
+    path.write_text(json.dumps([{"case": "harbour_9", "drop": True}]))
+    with pytest.raises(DataError, match="the data have none of this id"):
+        opened(errata=str(path))
+
+
 def test_mistakes_of_the_user(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"domain\.path: no folder given .*yale-lily"):
         Spider(QuerySettings())

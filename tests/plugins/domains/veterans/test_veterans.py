@@ -224,6 +224,18 @@ def test_a_folder_of_one_file_a_decision_is_read_as_the_list_is(tmp_path: Path) 
     assert list(domain.cases(None, 0)) == list(opened().cases(None, 0))
 
 
+def test_the_published_decisions_are_known_in_a_file_each(data_dir: Path, tmp_path: Path) -> None:
+    for record in json.loads((data_dir / "vetclaims" / "decisions_50.json").read_text()):
+        name = record.pop("file")
+        (tmp_path / name).write_text(json.dumps(record, indent=4))
+    domain = Veterans(VeteransSettings(path=str(tmp_path)))
+    assert domain.provenance == Veterans.provenance
+    path = tmp_path / name
+    path.write_text(path.read_text().replace("EvidenceSentence", "ReasoningSentence", 1))
+    with pytest.raises(DataError, match=r"none of the published .*domain\.unknown_file=true"):
+        Veterans(VeteransSettings(path=str(tmp_path)))
+
+
 def test_a_folder_that_holds_the_list_says_which_file_to_name(tmp_path: Path) -> None:
     (tmp_path / "decisions.json").write_text(FIXTURE.read_text())
     with pytest.raises(DataError, match=r"holds a list: domain\.path=.*decisions\.json reads it"):
