@@ -17,8 +17,8 @@ from framework.pipeline.path import Pipeline, Record
 from framework.records import Case, Row
 from framework.sandbox import require
 from framework.text.canonical import digest
-from plugins.protocols.improve.attempt import Attempts, LoopState
 from plugins.protocols.improve import operators
+from plugins.protocols.improve.attempt import Attempts, LoopState
 from plugins.protocols.improve.author import Drafting
 from plugins.protocols.improve.evaluator import Evaluator
 from plugins.protocols.improve.events import EventLog

@@ -83,7 +83,7 @@ def described(names: Sequence[str]) -> str:
     """The form of such an edit and the operators, as a language model that drafts is told."""
     if not names:
         return ""
-    shape = canonical_json(library(names)[0].payload | {"seam": SEAM})
+    shape = canonical_json({"seam": SEAM, **library(names)[0].payload})
     listed = "; ".join(f'"{name}": {find(SEAM, name).summary}' for name in names)
     return (
         f"\n- operator: {shape}. Installs a step behind the reader, which may change its answer to "

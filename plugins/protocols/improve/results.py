@@ -215,7 +215,7 @@ def _counted(diff: Mapping[str, Any], kept: Sequence[str]) -> dict[str, Any]:
     Of an operator also what it did, which is `plugins.protocols.improve.operators.reading`.
     """
     flips = {name: len(diff[name]) for name in ("fixed", "broken")}
-    acted = {SEAM: diff[SEAM]} if SEAM in diff else {}
+    acted: dict[str, Any] = {SEAM: diff[SEAM]} if SEAM in diff else {}
     return {**{name: diff[name] for name in kept}, **flips, **acted}
 
 
