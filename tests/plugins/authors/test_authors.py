@@ -17,6 +17,7 @@ from framework.operations.author_candidate import AuthorCandidate
 from framework.sandbox import available
 from plugins.authors.rules import Rules
 from plugins.protocols.improve import code
+from plugins.protocols.improve.operators import described, library
 from plugins.protocols.improve.seams import RULES, SIGNALS
 from plugins.protocols.improve.stack import read_candidate
 from plugins.targets.retrieval import library_of
@@ -86,8 +87,27 @@ def test_an_assignment_has_no_place_for_gold() -> None:
     assert shown == {
         "regime", "meaning", "seams", "failures", "fragments", "signals", "tried", "library",
         "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "text", "id",
-        "note", "code",
+        "note", "code", "operators",
     }  # fmt: skip
+
+
+def test_operators_are_told_where_there_are_any_and_then_the_form_has_them() -> None:
+    names = ("count_listed_events",)
+    told = dataclasses.replace(ASSIGNMENT, operators=described(names))
+    plain, with_operators = AuthorCandidate().schema(ASSIGNMENT), AuthorCandidate().schema(told)
+    assert plain is not None and with_operators is not None
+    assert "operator" not in plain["properties"]
+    assert {"operator", "guard"} <= set(with_operators["required"])
+    assert list(unbounded_parts(with_operators)) == []
+    user = AuthorCandidate().prompt(told).user
+    assert "count_listed_events" in user and "count_listed_events" not in (
+        AuthorCandidate().prompt(ASSIGNMENT).user
+    )
+    given = {"seam": "operator", **library(names)[0].payload, "why": "counts"}
+    text = AuthorCandidate().parse(json.dumps({**given, "expression": None, "rules": None}), told)
+    assert read_candidate(text, ("operator",), {}, installs=names).payload == {
+        key: given[key] for key in ("operator", "guard")
+    }
 
 
 def test_the_prompt_shows_the_failures_and_not_the_library() -> None:
