@@ -167,10 +167,8 @@ def test_an_abstention_is_taken_back_where_events_are_there() -> None:
     assert (found.decision, found.text) == ("", "2")
 
 
-_QUOTES = st.sampled_from(
-    [*(sentence for text in TEXTS for sentence in text.split("\n")[1].split(". ")), "I visited Rome",
-     "never said by anyone", "", "museum"]
-)  # fmt: skip
+_SAID = [sentence for text in TEXTS for sentence in text.split("\n")[1].split(". ")]
+_QUOTES = st.sampled_from([*_SAID, "I visited Rome", "never said by anyone", "", "museum"])
 _EVENTS = st.lists(
     st.builds(
         Event,
@@ -211,17 +209,17 @@ def test_the_form_of_the_answer_is_bounded_by_the_view() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "why"),
     [
-        "no object",
-        '{"events": [{"memory": 1, "quote": "x"}]}',
-        '{"events": [{"memory": "1", "date": "", "quote": "x"}]}',
-        '{"events": [], "count": 2}',
-        '{"events": "none"}',
+        ("no object", "no JSON object"),
+        ('{"events": [{"memory": 1, "quote": "x"}]}', "missing keys"),
+        ('{"events": [{"memory": "one", "date": "", "quote": "x"}]}', "memory"),
+        ('{"events": [], "count": 2}', "unknown keys"),
+        ('{"events": 7}', "events"),
     ],
 )
-def test_an_answer_in_another_form_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
+def test_an_answer_in_another_form_is_refused(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
         ListEvents().parse(text, ListEventsRequest(task=card(), view=VIEW))
 
 
@@ -234,7 +232,8 @@ def test_what_is_rendered_is_read_back() -> None:
 
 def test_the_question_and_every_memory_are_in_the_prompt() -> None:
     prompt = ListEvents().prompt(ListEventsRequest(task=card(), view=VIEW))
-    assert QUESTION in prompt.user and "2023/06/01" in prompt.user
+    assert QUESTION in prompt.user
+    assert "2023/06/01" in prompt.user
     assert all(text in prompt.user for text in TEXTS)
 
 

@@ -10,6 +10,7 @@ from framework.registry import register
 from plugins.models.rule_based.noise import is_missed
 from plugins.models.rule_based.operators.scene import event_of, scene_of
 from plugins.models.rule_based.sessions.matching import date_told
+from plugins.models.rule_based.sessions.turns import Statement
 
 _RELATIVE = frozenset({"relative"})
 
@@ -41,10 +42,17 @@ class ListEventsRule(Rule[Asked, tuple[Event, ...]]):
                 continue
             day = date_told(told, _RELATIVE)
             event = Event(
-                id=next((i.id for i in request.view.items if told.text in i.text), ""),
+                id=_place(told, request.view),
                 text=told.text,
                 time=day.isoformat() if day else "",
                 kind="event",
             )
             found.setdefault(event_of(match, scene.question), event)
         return tuple(found.values())
+
+
+def _place(told: Statement, view: MemoryView) -> str:
+    """The item that holds a statement: the same words may stand in several sessions."""
+    there = [item for item in view.items if told.text in item.text]
+    of_its_session = (item.id for item in there if told.stamp in item.text)
+    return next(of_its_session, there[0].id if there else "")
