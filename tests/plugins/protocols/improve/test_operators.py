@@ -76,6 +76,7 @@ class AsksFitted(_Asks):
 
 
 NAMES = ("asks_op", "asks_fitted")
+GATE = {"plugin": "heldout", "rule": "point", "threshold": 0.02}
 
 
 def install(name: str = "asks_op", guard: Mapping[str, Any] = ALWAYS) -> dict[str, Any]:
@@ -88,7 +89,8 @@ def looped(directory: Path, drafts: list[Any], **changed: Any) -> Finished:
 
 
 def plan_of(drafts: list[Any], **changed: Any):  # type: ignore[no-untyped-def]
-    return script_plan(RIGHT, drafts, **{"routing": {"plugin": "none"}, **changed})
+    given = {"routing": {"plugin": "none"}, "gate": GATE, **changed}
+    return script_plan(RIGHT, drafts, **given)
 
 
 # ------------------------------------------------------------------------------------------- guards
@@ -194,7 +196,7 @@ def test_what_acted_is_read_from_the_answer() -> None:
     assert reading(after, after)["fired"] == 0
 
 
-# ------------------------------------------------------------------------------------------ the loop
+# ----------------------------------------------------------------------------------------- the loop
 
 
 @pytest.fixture(scope="module")
