@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
@@ -83,8 +84,15 @@ class PluginOptionsPath(SearchPathPlugin):
             search_path.append(provider="decisionbench", path=f"{SCHEME}://")
             from framework.engine.compose import added_folders
 
+            # Hydra copies its sources, and with them its one ConfigStore, for each group that
+            # `--help` lists and each composition: a third of what `--help` took.
+            ConfigStore.__deepcopy__ = _itself  # type: ignore[attr-defined]
             for folder in added_folders:
                 search_path.append(provider="command-line", path=folder)
+
+
+def _itself(store: ConfigStore, memo: dict[int, object]) -> ConfigStore:
+    return store
 
 
 def _groups() -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from framework.reporting.blocks import NOTHING, Cell
 from framework.reporting.format import limits, mark_of, p_value, short_limits
-from framework.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from framework.statistics.intervals import Interval
 
 UNDEFINED: Final = Cell(text=NOTHING, tone="quiet")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import io
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +16,7 @@ from framework.store.atomic import replacing
 
 _GROUP: Final = 10_000
 """Rows of a row group: no more of them are in memory as columns."""
+_KINDS: Final = (bool, int, float, str, list)
 
 
 def write_parquet(rows: Sequence[Row], path: Path) -> None:
@@ -20,22 +24,24 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schemas = []
     first: list[str] = []
-    for group in _groups(rows):
-        first = first or list(flat(group[0], timing=True))
-        names = dict.fromkeys(name for row in group for name in flat(row, timing=True))
-        schemas.append(_table(group, list(names)).schema)
-    order = sorted({name for one in schemas for name in one.names}, key=lambda n: _rank(n, first))
+    kinds: dict[str, set[type]] = defaultdict(set)
+    for row in going_up(rows):
+        line = flat(row, timing=True)
+        first = first or list(line)
+        for name, value in line.items():
+            kinds[name] |= {kind for kind in _KINDS if isinstance(value, kind)}
+    order = sorted(kinds, key=lambda n: _rank(n, first))
     described = {b"decisionbench.measured": ",".join(n for n in order if is_measured(n)).encode()}
-    found = pa.unify_schemas(schemas or [pa.schema([])], promote_options="permissive")
-    schema = pa.schema([found.field(name) for name in order], described)
+    schema = pa.schema([(name, _type(kinds[name])) for name in order], described)
     with (
         replacing(path) as draft,
         pq.ParquetWriter(draft, schema, compression="zstd") as file,
     ):
-        for group in _groups(rows) if rows else [[]]:
-            file.write_table(_table(group, order).cast(schema))
+        for group in _groups(rows):
+            file.write_table(_table(group, schema))
+        if not rows:
+            file.write_table(schema.empty_table())
 
 
 def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -44,16 +50,32 @@ def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:
         yield group
 
 
-def _table(rows: Sequence[Row], names: Sequence[str]) -> Any:
+def _type(kinds: Set[type]) -> Any:
+    """The column's type, by the Python types of its values."""
     import pyarrow as pa
 
-    lines = [flat(row, timing=True) for row in rows]
-    columns: dict[str, Any] = {}
-    for name in names:
-        values = [line.get(name) for line in lines]
-        # Typed by hand: lists that are all empty tell no type.
-        columns[name] = pa.array(values, pa.list_(pa.string())) if name == "reasons" else values
-    return pa.table(columns)
+    if bool in kinds:
+        return pa.bool_()
+    if float in kinds:
+        return pa.float64()
+    if int in kinds:
+        return pa.int64()
+    if list in kinds:
+        return pa.list_(pa.string())
+    return pa.string() if str in kinds else pa.null()
+
+
+def _table(rows: Sequence[Row], schema: Any) -> Any:
+    """The rows as columns. By way of JSON: whatever makes arrays of values imports pandas (1 s)."""
+    from pyarrow.json import ParseOptions, ReadOptions, read_json
+
+    lines = "\n".join(json.dumps(flat(row, timing=True)) for row in rows).encode()
+    table = read_json(
+        io.BytesIO(lines),
+        ReadOptions(use_threads=False, block_size=len(lines) + 1),
+        ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+    )
+    return table.select(schema.names).replace_schema_metadata(schema.metadata)
 
 
 def _rank(name: str, first: Sequence[str]) -> tuple[int, int, str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 from framework.contracts import Axis, Scored
-from framework.records import ABSTAIN, AxisScore
+from framework.records import ABSTAIN, Answer, AxisScore, GoldItem
 from framework.registry import NoSettings, register
-from framework.retention import facts, states_fact
-from plugins.axes._answers import HIGHER, LOWER, committed, share
+from framework.retention import claims, facts, states_fact
+from framework.text.sentences import sentences
+from framework.text.values import find_values, same_value
+from plugins.axes._answers import HIGHER, LOWER, committed, own_words, share
 
 
 @register("axis", "frp")
@@ -24,6 +28,11 @@ class FRP(Axis[NoSettings]):
     frp_critical : the same over the facts that the decision turned on.
     frp_precision : right facts / facts claimed, over the keys that have a gold value. Higher is
         better; None when nothing is claimed.
+    frp_prose : share of the gold facts that rationale or notice states in its own words (the
+        paper's formula over what a reader of the decision is told, where `frp` is over the form): a
+        sentence names the fact and gives it the gold value, and none gives it another (see `told`).
+        Sentences copied from the view do not count. Abstaining scores as in `frp`. Higher is
+        better.
     frp_guessed : share of the right facts that the view did not hold: what stands above the surface
         ceiling was guessed. Lower is better; None when no fact is right.
 
@@ -34,6 +43,7 @@ class FRP(Axis[NoSettings]):
         "frp": HIGHER,
         "frp_precision": HIGHER,
         "frp_critical": HIGHER,
+        "frp_prose": HIGHER,
         "frp_guessed": LOWER,
     }
     needs: ClassVar[tuple[str, ...]] = ("facts",)
@@ -50,6 +60,7 @@ class FRP(Axis[NoSettings]):
         right = {item.id for item in asked if states_fact(answer, item)}
         claimed = [item for item in asked if item.key in answer.facts]
         critical = [item for item in asked if item.critical]
+        prose = told(answer, asked, scored.view.text)
         guessed = [id for id in right if not scored.retained[id]]
         counts = committed(answer) or gold.decision == ABSTAIN
         values = {
@@ -58,6 +69,7 @@ class FRP(Axis[NoSettings]):
             "frp_critical": share(
                 sum(item.id in right for item in critical) if counts else 0, len(critical)
             ),
+            "frp_prose": len(prose) / len(asked) if counts else 0.0,
             "frp_guessed": share(len(guessed), len(right)),
         }
         evidence = tuple(
@@ -67,6 +79,49 @@ class FRP(Axis[NoSettings]):
             f"{', not in the view: guessed' if item.id in guessed else ''}"
             for item in asked
         )
+        evidence += (f"in prose: {', '.join(item.key for item in prose) or 'none'}",)
         if not counts:
-            evidence += ("abstained: frp and frp_critical are 0",)
+            evidence += ("abstained: frp, frp_critical and frp_prose are 0",)
         return AxisScore(values=values, evidence=evidence)
+
+
+_OPEN: Final = re.compile(r"\b(\w+) or (?:\1 )?not\b", re.IGNORECASE)
+_DENIAL: Final = re.compile(r"\bit is not true that\b|\bnot\b|[^\w\s]")
+
+
+def told(answer: Answer, asked: Sequence[GoldItem], view: str) -> list[GoldItem]:
+    """The facts of `asked` that rationale or notice states in words that are not the view's.
+
+    A sentence states a fact that names it and has its values, each as current and as no bound. The
+    fact is not told where a sentence that names it gives it another value of its type which is no
+    fact of the case: a former one, or one of a list. What is also denied in the same words states
+    nothing, nor does what `is or is not` so.
+    """
+    prose = sentences(own_words(f"{answer.rationale}\n{answer.notice}", view))
+    said = dict.fromkeys(sentence for sentence in prose if not _OPEN.search(sentence))
+    bare = {sentence: _undenied(sentence) for sentence in said}
+    times = Counter(bare.values())
+    held = [sentence for sentence in said if times[bare[sentence]] == 1]
+    return [item for item in asked if _told(item, held, asked)]
+
+
+def _undenied(sentence: str) -> str:
+    return " ".join(_DENIAL.sub(" ", sentence.casefold()).split())
+
+
+def _told(item: GoldItem, said: Sequence[str], asked: Sequence[GoldItem]) -> bool:
+    names = (*item.bindings, item.key)
+    own = [(anchor, one.type) for one in asked for anchor in one.anchors]
+
+    def strays(sentence: str) -> bool:
+        return any(
+            claims(sentence, value.text, value.type, names)
+            for value in find_values(sentence)
+            if value.type == item.type
+            and not any(same_value(value.text, anchor, type) for anchor, type in own)
+        )
+
+    return any(
+        all(claims(sentence, anchor, item.type, names) for anchor in item.anchors)
+        for sentence in said
+    ) and not any(map(strays, said))

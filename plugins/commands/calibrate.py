@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import dataclasses
 import json
 import sys
@@ -123,6 +122,8 @@ def _judged(
 
     Raises StopRun where `max_cost_usd` or `max_tokens_total` allows no further call.
     """
+    import asyncio
+
     from framework.contracts.calibration import judge_digest
     from framework.engine.account import account, check_prices, served_of
     from framework.engine.compose import compose_plan, composer

@@ -12,10 +12,8 @@ from framework.config import Plan
 from framework.contracts import ArchContext
 from framework.contracts.command import Command
 from framework.contracts.probe import Probe
-from framework.engine.account import account, check_prices, served_of
 from framework.engine.compose import compose_plan, composer
 from framework.errors import StopRun, UserError
-from framework.models.client import ModelClient
 from framework.registry import plugins, register
 from framework.reporting.terminal import wrapped
 
@@ -37,6 +35,8 @@ class Probing(Command):
 
 def probe(args: argparse.Namespace) -> int:
     """Print each finding as it is made; exit status 1 when a check failed."""
+    from framework.engine.account import account
+
     with composer():
         plan = compose_plan([f"arch={args.arch}", *args.overrides])
     part = plan.parts["arch"]
@@ -64,6 +64,9 @@ def probe(args: argparse.Namespace) -> int:
 
 def _context(plan: Plan) -> ArchContext:
     """What the arm is opened with: the plan's model, and its embedder where the arm uses one."""
+    from framework.engine.account import check_prices, served_of
+    from framework.models.client import ModelClient
+
     embedder = plan.used["embedder"].create() if "embedder" in plan.used else None
     model = plan.parts["model"].create()
     check_prices(plan, served_of(model, None, embedder))

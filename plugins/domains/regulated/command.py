@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import sys
 from collections.abc import Mapping
@@ -45,6 +44,8 @@ class Write(Command):
 
 def write(args: argparse.Namespace) -> int:
     """Ask for every document that the file lacks; status 1 where a cap or a provider stops it."""
+    import asyncio
+
     from framework.engine.account import account, check_prices, served_of
     from framework.engine.compose import compose_plan, composer
     from framework.models.client import Ledger, ModelClient, track_usage

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from framework.records import ABSTAIN, Answer, Gold, Row
+from framework.records import ABSTAIN, Answer, Gold, Retired, Row
 from framework.registry import plugins
 from tests.plugins.axes.helpers import (
     DENIAL,
@@ -89,8 +89,10 @@ def test_frp_compares_typed_values_by_key() -> None:
         "frp": 1.0,
         "frp_precision": 1.0,
         "frp_critical": 1.0,
+        "frp_prose": 1.0,
         "frp_guessed": 0.0,
     }
+    assert "in prose: income, credit_score" in found.evidence
     assert "credit_score: gold 601, claimed 601: right" in found.evidence
 
 
@@ -101,8 +103,39 @@ def test_a_wrong_double_or_paraphrased_claim_is_wrong(claim: str) -> None:
         "frp": 0.5,
         "frp_precision": 0.5,
         "frp_critical": 0.0,
+        "frp_prose": 1.0,
         "frp_guessed": 0.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("rationale", "notice", "share"),
+    [
+        ("", "", 0.0),
+        ("", "Your credit score of 601 is too low.", 0.5),
+        ("Credit score 601; income of $147,500.00.", "", 1.0),
+        ("601 is too low.", "", 0.0),  # of what?
+        ("The credit score is about six hundred.", "", 0.0),
+        ("The credit score was formerly 601.", "", 0.0),
+        ("The credit score is 602.", "Deny if the credit score is below 601.", 0.0),
+        ("The credit score is 601.", "The credit score is 655.", 0.0),  # retired, as current
+        ("The credit score is 601.", "", 0.0),  # copied from the view
+        ("Your credit score is 601.", "The credit score, formerly 655, rules it out.", 0.5),
+        ("The credit score of 601 is below the 620 of UP-1.", "", 0.5),
+        ("Credit score: 601, 620, 655.", "", 0.0),  # which?
+        ("The credit score is 601 and the income $147,500.", "", 1.0),
+        ("The credit score of 601 is too low.", "The credit score of 601 is not too low.", 0.0),
+        ("The credit score of 601 is or is not too low.", "", 0.0),
+        ("The credit score of 601 is too low.", "The credit score of 601 is too low.", 0.5),
+    ],
+)
+def test_prose_states_a_fact_with_its_name_and_without_its_retired_value(
+    rationale: str, notice: str, share: float
+) -> None:
+    gold = replace(DENIAL, retired=(Retired(key="credit_score", value="655", type="score"),))
+    answer = replace(RIGHT, rationale=rationale, notice=notice)
+    assert values("frp", answer, gold)["frp_prose"] == share
+    assert values("frp", answer, gold)["frp"] == 1.0
 
 
 def test_an_omitted_fact_lowers_recall_alone_and_values_are_not_exchangeable() -> None:
@@ -117,6 +150,9 @@ def test_abstaining_scores_no_facts_but_where_it_is_the_decision() -> None:
     answer = replace(ABSTAINED, facts=RIGHT.facts)
     assert values("frp", answer)["frp"] == 0.0
     assert values("frp", answer)["frp_critical"] == 0.0
+    told = replace(answer, rationale=RIGHT.rationale)
+    assert values("frp", told)["frp_prose"] == 0.0
+    assert values("frp", told, REFERRED)["frp_prose"] == 1.0
     assert values("frp", answer, REFERRED)["frp"] == 1.0
 
 
