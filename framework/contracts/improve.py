@@ -17,12 +17,11 @@ from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.contracts.model import Client
 from framework.errors import UserError
-from framework.records import ABSTAIN, Case, Row
+from framework.records import ABSTAIN, EMPTY, Case, Row
 
 Seam = Literal["score", "assembly", "reader_prompt", "operator"]
 SEAMS: Final[tuple[Seam, ...]] = ("score", "assembly", "reader_prompt")
-"""Where every pipeline may be edited, in the order of the path. An `operator` is installed behind
-the reader, where a loop is given any."""
+"""Where every pipeline may be edited, in the order of the path; an `operator` stands behind it."""
 
 SPLIT_MADE: Final = "split.made"
 EVALUATION_STARTED: Final = "evaluation.started"
@@ -271,7 +270,7 @@ class Assignment:
     signals : names that a score expression may read.
     attempt : from 0, counted over the whole loop; `seed` is that of the run.
     code : whether an edit of the score or the assembly may be code.
-    operators : in words, those that may be installed and how; empty where none may.
+    operators : in words, those that may be installed, and form, the schema of such a draft's keys.
     """
 
     regime: str
@@ -286,6 +285,7 @@ class Assignment:
     seed: int
     code: bool = False
     operators: str = ""
+    form: Mapping[str, Any] = EMPTY
 
 
 class Author(Configured[S]):

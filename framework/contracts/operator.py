@@ -24,9 +24,6 @@ class Operator(Configured[S]):
     may ask the model; its detector asks none.
 
     operation : the operation whose tasks it understands; it is not asked about others.
-
-    One that reads as a rule does stands in the package of that rule: plugin groups do not import
-    each other.
     """
 
     operation: ClassVar[str]

@@ -14,12 +14,6 @@ from framework.text.canonical import canonical_json
 
 _UNTOLD: Final = "not told"
 _NAMED: Final = {"name", "text"}
-_WORDS: Final = {"type": "array", "items": {"type": "string", "maxLength": 60}, "maxItems": 8}
-_OPERATOR: Final = {
-    "operator": {"type": ["string", "null"], "maxLength": 80},
-    "guard": {"type": ["object", "null"], "properties": {"contains": _WORDS, "lacks": _WORDS},
-              "required": ["contains", "lacks"], "additionalProperties": False},
-}  # fmt: skip
 
 
 @register("operation", "author_candidate")
@@ -46,8 +40,7 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
             "fragments": "\n".join(f"{name}: {text!r}" for name, text in request.fragments.items()),
             "tried": "\n".join(tried) or "nothing",
             "code": (self.rule("code") if request.code else "") + request.operators,
-            "code_key": ('"code", ' if request.code else "")
-            + ('"operator", "guard", ' if request.operators else ""),
+            "code_key": '"code", ' * request.code + "".join(f'"{key}", ' for key in request.form),
         }
 
     def schema(self, request: Assignment) -> Mapping[str, Any] | None:
@@ -55,9 +48,8 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
         if request.code:
             schema["properties"]["code"] = {"type": ["string", "null"], "maxLength": 20_000}
             schema["required"].append("code")
-        if request.operators:
-            schema["properties"] |= _OPERATOR
-            schema["required"] += _OPERATOR
+        schema["properties"] |= request.form
+        schema["required"] += request.form
         return dict(schema)
 
     def parse(self, text: str, request: Assignment) -> str:

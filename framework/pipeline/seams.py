@@ -13,9 +13,7 @@ OnAnswer = Callable[[TaskCard, MemoryView, Answer, Client], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seams:
-    """The three places where a path may be edited (Regimes 3.4), and one behind the reader (8.3).
-
-    Each is the identity by default.
+    """The places where a path may be edited (Regimes 3.4, 8.3); the identity by default.
 
     score : reorders recalled items. assembly : reorders or drops the selected ones before packing.
     reader_prompt : named fragments appended to the instruction of the task card. answer : what

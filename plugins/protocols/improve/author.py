@@ -186,6 +186,7 @@ class Drafting:
             seed=self.seed,
             code=self.settings.code,
             operators=operators.described(self.settings.operators),
+            form=operators.form(self.settings.operators),
         )
 
     async def _ask(self, assignment: Assignment) -> dict[str, Any]:
@@ -213,7 +214,7 @@ class Drafting:
             for f in dataclasses.fields(assignment)
             if f.name != "library"  # fixed; its digest stands in loop.start
             # What came later says nothing where it is not used, so that older loops keep theirs.
-            and (f.name != "operators" or assignment.operators)
+            and (f.name not in ("operators", "form") or assignment.operators)
         }
         return {
             "number": assignment.attempt,

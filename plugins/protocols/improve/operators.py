@@ -94,6 +94,23 @@ def described(names: Sequence[str]) -> str:
     )
 
 
+def form(names: Sequence[str]) -> Mapping[str, Any]:
+    """The schema of the keys of such an edit, bounded; empty where nothing may be installed."""
+    phrases = {
+        "type": "array",
+        "items": {"type": "string", "maxLength": MAX_PHRASE},
+        "maxItems": MAX_PHRASES,
+    }
+    guard = {
+        "type": ["object", "null"],
+        "properties": dict.fromkeys(_LISTS, phrases),
+        "required": list(_LISTS),
+        "additionalProperties": False,
+    }
+    named = {"type": ["string", "null"], "maxLength": max(map(len, names), default=0)}
+    return {"operator": named, "guard": guard} if names else {}
+
+
 def check_operator(payload: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise ValueError, saying why, for a payload that installs none of the named operators."""
     if set(payload) != {"operator", "guard"}:

@@ -18,6 +18,7 @@ from framework.sandbox import available
 from plugins.authors.rules import Rules
 from plugins.protocols.improve import code
 from plugins.protocols.improve.operators import described, library
+from plugins.protocols.improve.operators import form as operator_form
 from plugins.protocols.improve.seams import RULES, SIGNALS
 from plugins.protocols.improve.stack import read_candidate
 from plugins.targets.retrieval import library_of
@@ -88,13 +89,13 @@ def test_an_assignment_has_no_place_for_gold() -> None:
     assert shown == {
         "regime", "meaning", "seams", "failures", "fragments", "signals", "tried", "library",
         "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "text", "id",
-        "note", "code", "operators",
+        "note", "code", "operators", "form",
     }  # fmt: skip
 
 
 def test_operators_are_told_where_there_are_any_and_then_the_form_has_them() -> None:
     names = ("count_listed_events",)
-    told = dataclasses.replace(ASSIGNMENT, operators=described(names))
+    told = dataclasses.replace(ASSIGNMENT, operators=described(names), form=operator_form(names))
     plain, with_operators = AuthorCandidate().schema(ASSIGNMENT), AuthorCandidate().schema(told)
     assert plain is not None
     assert with_operators is not None
