@@ -17,11 +17,11 @@ from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.contracts.model import Client
 from framework.errors import UserError
-from framework.records import ABSTAIN, Case, Row
+from framework.records import ABSTAIN, EMPTY, Case, Row
 
-Seam = Literal["score", "assembly", "reader_prompt"]
+Seam = Literal["score", "assembly", "reader_prompt", "operator"]
 SEAMS: Final[tuple[Seam, ...]] = ("score", "assembly", "reader_prompt")
-"""Where a pipeline may be edited, in the order of the path."""
+"""Where every pipeline may be edited, in the order of the path; an `operator` stands behind it."""
 
 SPLIT_MADE: Final = "split.made"
 EVALUATION_STARTED: Final = "evaluation.started"
@@ -67,6 +67,7 @@ class Outcome:
     signs : words of the target's own by which its taxonomy tells failures apart.
     question, view, answer : what an author may be shown of a failure. No gold.
     request, response : digests of what the reader was asked and answered.
+    acted : what an installed operator left on the answer (`Operator.apply`), in order.
     """
 
     case_id: str
@@ -83,6 +84,7 @@ class Outcome:
     request: str = ""
     response: str = ""
     error: str = ""
+    acted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +132,8 @@ class Taxonomy:
 class Patch:
     """An entry of a target's library: an edit that `author=rules` may propose.
 
-    payload : by seam: `{"fragments": {NAME: TEXT ADDED}}`, `{"expression": FORMULA}` or
-        `{"rules": [RULE, ...]}`.
+    payload : by seam: `{"fragments": {NAME: TEXT ADDED}}`, `{"expression": FORMULA}`,
+        `{"rules": [RULE, ...]}` or `{"operator": NAME, "guard": GUARD}`.
     note : what it is for, and what it is expected to harm, or that it is null.
     """
 
@@ -268,6 +270,7 @@ class Assignment:
     signals : names that a score expression may read.
     attempt : from 0, counted over the whole loop; `seed` is that of the run.
     code : whether an edit of the score or the assembly may be code.
+    operators : in words, those that may be installed, and form, the schema of such a draft's keys.
     """
 
     regime: str
@@ -281,6 +284,8 @@ class Assignment:
     attempt: int
     seed: int
     code: bool = False
+    operators: str = ""
+    form: Mapping[str, Any] = EMPTY
 
 
 class Author(Configured[S]):

@@ -39,8 +39,8 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
             "signals": ", ".join(request.signals),
             "fragments": "\n".join(f"{name}: {text!r}" for name, text in request.fragments.items()),
             "tried": "\n".join(tried) or "nothing",
-            "code": self.rule("code") if request.code else "",
-            "code_key": '"code", ' if request.code else "",
+            "code": (self.rule("code") if request.code else "") + request.operators,
+            "code_key": '"code", ' * request.code + "".join(f'"{key}", ' for key in request.form),
         }
 
     def schema(self, request: Assignment) -> Mapping[str, Any] | None:
@@ -48,6 +48,8 @@ class AuthorCandidate(PromptedOperation[Assignment, str]):
         if request.code:
             schema["properties"]["code"] = {"type": ["string", "null"], "maxLength": 20_000}
             schema["required"].append("code")
+        schema["properties"] |= request.form
+        schema["required"] += request.form
         return dict(schema)
 
     def parse(self, text: str, request: Assignment) -> str:

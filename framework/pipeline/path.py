@@ -432,7 +432,9 @@ class Pipeline:
         choice = int(digest([self.seed, case.id, "choice"])[7:23], 16)
         with track_usage(ledger, phase, repeat, keep_prompts=True, choice=choice):
             card = self.seams.card(case.task)
-            return await maybe_await((reader or self.reader).answer(card, view, self.client))
+            answer = await maybe_await((reader or self.reader).answer(card, view, self.client))
+            edit = self.seams.answer
+            return answer if edit is None else await edit(card, view, answer, self.client)
 
     async def _memory(self, history_id: str, job: _Job, written: tuple[Event, ...] = ()) -> Memory:
         """The memory of a history and what was written: made once, shared, the last few kept."""

@@ -1,25 +1,29 @@
-"""The three places where a path may be edited, and what an edit there does."""
+"""The places where a path may be edited, and what an edit there does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from framework.contracts import Query
-from framework.records import EMPTY, Item, TaskCard
+from framework.contracts import Client, Query
+from framework.records import EMPTY, Answer, Item, MemoryView, TaskCard
+
+OnAnswer = Callable[[TaskCard, MemoryView, Answer, Client], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seams:
-    """The three places where a path may be edited (Regimes 3.4); the identity by default.
+    """The places where a path may be edited (Regimes 3.4, 8.3); the identity by default.
 
     score : reorders recalled items. assembly : reorders or drops the selected ones before packing.
-    reader_prompt : named fragments appended to the instruction of the task card.
+    reader_prompt : named fragments appended to the instruction of the task card. answer : what
+    guarded operators make of the reader's answer.
     """
 
     score: Callable[[Query, Sequence[Item]], Sequence[Item]] | None = None
     assembly: Callable[[Query, Sequence[Item]], Sequence[Item]] | None = None
     reader_prompt: Mapping[str, str] = EMPTY
+    answer: OnAnswer | None = None
 
     @property
     def of_items(self) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from framework.contracts import Axis, Scored
+from framework.contracts.operator import ACTED
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
 from plugins.axes._answers import LOWER, succeeded
 
-_MARK: Final = "operator:"
 OPERATORS: Final = (
     "count_entities_across_sessions",
     "select_current_fact_under_supersession",
@@ -27,7 +27,7 @@ NAMES = (
 
 @register("axis", "operators")
 class Operators(Axis[NoSettings]):
-    """Which operator of `reader=guarded` gave the answer, and whether the answer was wrong.
+    """Which operator gave the answer, the last where several acted, and whether it was wrong.
 
     fired : 1 when one acted. No better direction.
     fired_wrong : 1 when one acted and the case is no success; None when none acted. Lower is
@@ -43,8 +43,8 @@ class Operators(Axis[NoSettings]):
         answer = scored.answer
         if answer is None:
             return self.undefined()
-        marked = (p for p in answer.provisions if p.startswith(_MARK))
-        acted = next(marked, "").removeprefix(_MARK)
+        marked = [p for p in answer.provisions if p.startswith(ACTED)]
+        acted = marked[-1].removeprefix(ACTED) if marked else ""
         wrong = float(not succeeded(scored, answer))
         values: dict[str, float | None] = {
             "fired": float(bool(acted)),

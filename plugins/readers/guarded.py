@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from framework.contracts import Client, Operator, Reader
 from framework.pipeline.seams import Seams
 from framework.records import Answer, MemoryView, TaskCard
-from framework.registry import find, register, settings_of
+from framework.registry import find, identity_of, register, settings_of
 from plugins.readers.commit import Commit, CommitSettings
-
-MARK: Final = "operator:"
-"""Before the name of the operator that acted, among the answer's provisions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +25,12 @@ class GuardedSettings:
 
     operators: tuple[str, ...] = ()
     guidance: str = ""
+
+    def identity(self) -> dict[str, Any]:
+        """Both, and what an operator has of its own, as the prompts that it asks a model with."""
+        chosen = [find("operator", name) for name in self.operators]
+        own = {p.name: said for p in chosen if (said := identity_of(p, settings_of(p, {})))}
+        return {**asdict(self), **({"asked": own} if own else {})}
 
 
 @register("reader", "guarded")
@@ -52,7 +55,7 @@ class Guarded(Reader[GuardedSettings]):
             task = Seams(reader_prompt={"guidance": self.settings.guidance}).card(task)
         answer = await self._commit.answer(task, view, client)
         for operator in self._operators:
-            if operator.operation == task.operation and operator.detects(task, view, answer):
-                acted = operator.act(task, view, answer)
-                return replace(acted, provisions=(*acted.provisions, f"{MARK}{operator.name}"))
+            acted = await operator.apply(task, view, answer, client)
+            if acted is not None:
+                return acted
         return answer

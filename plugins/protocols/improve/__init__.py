@@ -11,6 +11,7 @@ the order in which a loop comes to them:
     results     paired outcomes, and the content of improve.json
     evaluator   measuring a stack on cases
     stack       candidates and the stack of those installed; seams and code: what an edit does
+    operators   guarded operators as edits: guards, what is installed, what they did
     splits      OPTIMIZE, CONFIRM, TEST
     protocol    `protocol=improve`, its face to a run
     events      the loop's journal: written, resumed, replayed

@@ -12,6 +12,7 @@ from plugins.protocols.improve.author import Draft, Drafting
 from plugins.protocols.improve.evaluator import Evaluator, Task
 from plugins.protocols.improve.events import EventLog
 from plugins.protocols.improve.gates import InterimAnalyses, Plateau, judge_optimize
+from plugins.protocols.improve.operators import SEAM, reading
 from plugins.protocols.improve.results import PairedOutcomes, Results
 from plugins.protocols.improve.settings import ImproveSettings
 from plugins.protocols.improve.splits import Splits
@@ -103,13 +104,11 @@ class Attempts:
         state = self.state
         stack = state.stack.plus(draft.candidate)
         after = await state.evaluate("optimize", stack, "optimize")
+        pairs = PairedOutcomes(state.optimize, after)
         judged = judge_optimize(
-            PairedOutcomes(state.optimize, after),
-            state.target.taxonomy,
-            draft.route.regime,
-            self.gate.per_type_floor,
+            pairs, state.target.taxonomy, draft.route.regime, self.gate.per_type_floor
         )
-        return self._diff(draft, stack, "optimize", judged)
+        return self._diff(draft, stack, "optimize", {**judged, **_acted(draft, pairs)})
 
     async def _confirm(self, draft: Draft) -> None:
         """An interim analysis: the stack, and the stack with the candidate, both measured now."""
@@ -129,7 +128,7 @@ class Attempts:
             "net": pairs.net,
             "by_kind": pairs.by_kind(),
         }
-        said = {**flips, **judged, "passed": passed, "reason": reason}
+        said = {**flips, **judged, **_acted(draft, pairs), "passed": passed, "reason": reason}
         diff = self._diff(draft, stack, "confirm", said)
         if diff["judged"]:
             state.plateau.note(diff["net"])
@@ -239,3 +238,10 @@ class Attempts:
         if candidate is not None:
             self.drafting.remember(candidate, f"{stage}: {reason}")
         self.state.results.discarded(number, candidate, route, stage, reason)
+
+
+def _acted(draft: Draft, pairs: PairedOutcomes) -> dict[str, Any]:
+    """Where a draft is an operator, what it did."""
+    if draft.candidate.seam != SEAM:
+        return {}
+    return {SEAM: reading(pairs.before, pairs.after)}

@@ -13,6 +13,7 @@ from framework.contracts.improve import Tried
 from framework.errors import StopRun
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.text.canonical import digest
+from plugins.protocols.improve import operators
 from plugins.protocols.improve.code import probe
 from plugins.protocols.improve.evaluator import spent
 from plugins.protocols.improve.events import EventLog
@@ -143,6 +144,7 @@ class Drafting:
             route.seams,
             self.target.fragments,
             takes_code=self.settings.code,
+            installs=self.settings.operators,
         )
         if stack.holds(candidate):
             raise Rejected("duplicate: it is installed already", candidate)
@@ -179,10 +181,12 @@ class Drafting:
             fragments=stack.fragments(self.target.fragments),
             signals=SIGNALS,
             tried=(*installed, *self._tried.values()),
-            library=self.target.library,
+            library=(*self.target.library, *operators.library(self.settings.operators)),
             attempt=number,
             seed=self.seed,
             code=self.settings.code,
+            operators=operators.described(self.settings.operators),
+            form=operators.form(self.settings.operators),
         )
 
     async def _ask(self, assignment: Assignment) -> dict[str, Any]:
@@ -209,6 +213,8 @@ class Drafting:
             f.name: getattr(assignment, f.name)
             for f in dataclasses.fields(assignment)
             if f.name != "library"  # fixed; its digest stands in loop.start
+            # What came later says nothing where it is not used, so that older loops keep theirs.
+            and (f.name not in ("operators", "form") or assignment.operators)
         }
         return {
             "number": assignment.attempt,

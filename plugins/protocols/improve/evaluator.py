@@ -15,6 +15,7 @@ from framework.pipeline.path import Pipeline, Record
 from framework.records import ABSTAIN, Case, Row, Usage
 from framework.text.canonical import digest
 from plugins.protocols.improve.events import EventLog
+from plugins.protocols.improve.operators import acted
 from plugins.protocols.improve.stack import Stack
 
 TEST: Final = "test"
@@ -53,6 +54,7 @@ class Evaluator:
 
     rewards : what makes a case correct: the target's word, or (a control) that it was answered.
         TEST goes by the target's word whatever it is.
+    operators : those that may be installed: what they did in a case is kept with it.
     tokens, cost_usd : spent on all measurements so far.
     """
 
@@ -64,12 +66,14 @@ class Evaluator:
         *,
         keeps: int = 200,
         rewards: Literal["truth", "directness"] = "truth",
+        operators: Sequence[str] = (),
     ) -> None:
         self._keeps = keeps
         self._pipeline = replace(pipeline, traces_sources=True, memories=Memories(keeps))
         self._target = target
         self._log = log
         self._rewards = rewards
+        self._operators = operators
         self._number = 0
         self.tokens = 0
         self.cost_usd = 0.0
@@ -115,6 +119,7 @@ class Evaluator:
         left = task.cases[len(outcomes) :]
         async for case, row, record in self._in_order(task, left):
             found = self._target.outcome(case, row, record)
+            found = replace(found, acted=acted(record.get("answer"), self._operators))
             if self._rewards == "directness" and task.purpose != TEST:
                 found = replace(found, correct=is_direct(found, row.decision))
             plain = self._plain(found, task.shown)
@@ -162,6 +167,7 @@ class Evaluator:
             "correct": outcome.correct,
             "request": outcome.request,
             "response": outcome.response,
+            **({"acted": list(outcome.acted)} if outcome.acted else {}),
         }
         if not outcome.correct:
             plain |= {
@@ -206,6 +212,7 @@ def _from_plain(plain: Mapping[str, Any], case: Case) -> Outcome:
         request=plain["request"],
         response=plain["response"],
         error=plain.get("error", ""),
+        acted=tuple(plain.get("acted", ())),
     )
 
 

@@ -17,6 +17,7 @@ from framework.pipeline.path import Pipeline, Record
 from framework.records import Case, Row
 from framework.sandbox import require
 from framework.text.canonical import digest
+from plugins.protocols.improve import operators
 from plugins.protocols.improve.attempt import Attempts, LoopState
 from plugins.protocols.improve.author import Drafting
 from plugins.protocols.improve.evaluator import Evaluator
@@ -43,8 +44,17 @@ class Loop:
         self.domain = pipeline.domain
         self.log = EventLog(context)
         self.evaluator = Evaluator(
-            pipeline, self.target, self.log, keeps=settings.memories, rewards=settings.rewards
+            pipeline,
+            self.target,
+            self.log,
+            keeps=settings.memories,
+            rewards=settings.rewards,
+            operators=settings.operators,
         )
+        self.taxonomy, self.seams = self.target.taxonomy, self.target.seams
+        if settings.operators:
+            self.taxonomy = operators.reached(self.taxonomy)
+            self.seams = (*self.seams, operators.SEAM)
         author, client = context.parts["author"], pipeline.client
         self.drafting = Drafting(author, self.target, client, self.log, settings, context.seed)
         generates = self.target.generates(self.domain)
@@ -92,7 +102,9 @@ class Loop:
 
     async def _begin(self) -> LoopState:
         """Split the pool, measure the bare pipeline, and measure it again."""
-        taxonomy, settings = self.target.taxonomy, self.settings
+        taxonomy, settings = self.taxonomy, self.settings
+        library = (*self.target.library, *operators.library(settings.operators))
+        installs = {"operators": list(settings.operators)} if settings.operators else {}
         start = self.log.emit(
             "loop.start",
             {
@@ -104,10 +116,11 @@ class Loop:
                 "seed": self.context.seed,
                 "taxonomy": taxonomy.name,
                 "routes": {r.name: list(r.seams) for r in taxonomy.regimes},
-                "seams": list(self.target.seams),
+                "seams": list(self.seams),
                 "fragments": dict(self.target.fragments),
-                "library": library_digest(self.target.library),
+                "library": library_digest(library),
                 "fresh_confirm": self.analyses.fresh,
+                **installs,
             },
         )
         splits = self._split()
@@ -211,15 +224,17 @@ class Loop:
                 return "max_analyses"
             if self.drafting.asked >= s.max_candidates:
                 return "max_candidates"
-            if open_ and state.silent >= 2 * len(open_):  # a regime has two seams at most in turn
+            # A regime has two seams at most in turn, and that of operators.
+            turns = 2 + (operators.SEAM in self.seams)
+            if open_ and state.silent >= turns * len(open_):
                 return "author_has_nothing_more"
             route = self.routing.choose(
                 Diagnosis(
-                    taxonomy=self.target.taxonomy,
+                    taxonomy=self.taxonomy,
                     histogram=counts,
                     open=open_,
                     attempts=state.attempts,
-                    seams=self.target.seams,
+                    seams=self.seams,
                     seed=self.context.seed,
                     attempt=self.drafting.asked,
                 )
@@ -260,4 +275,4 @@ class Loop:
         return [r for r in reachable if attempts.get(r, 0) >= most]
 
     def _seams(self, regime: str) -> tuple[str, ...]:
-        return tuple(s for s in self.target.taxonomy.seams_of(regime) if s in self.target.seams)
+        return tuple(s for s in self.taxonomy.seams_of(regime) if s in self.seams)

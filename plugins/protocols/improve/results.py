@@ -10,6 +10,7 @@ from typing import Any
 from framework.contracts import Outcome, Route, Taxonomy
 from framework.statistics.paired import compare
 from framework.statistics.proportions import mcnemar_p
+from plugins.protocols.improve.operators import SEAM, reading
 from plugins.protocols.improve.stack import Candidate
 
 
@@ -41,8 +42,13 @@ class PairedOutcomes:
 
     @property
     def changed_requests(self) -> int:
-        """Cases whose recorded request is another; a case with an error counts as changed."""
-        return sum(a.request != b.request or bool(a.error) for b, a in self._pairs())
+        """Cases whose recorded request is another, or where another operator acted.
+
+        A case with an error counts as changed.
+        """
+        return sum(
+            (a.request, a.acted) != (b.request, b.acted) or bool(a.error) for b, a in self._pairs()
+        )
 
     def by(self, groups: Sequence[str]) -> dict[str, dict[str, int]]:
         """Cases, fixed and broken by group, given the group of each case."""
@@ -91,7 +97,8 @@ def paired(
     mcnemar_p (exact, two-sided, case by case: descriptive where there are clusters), permutation_p
     (two-sided, over clusters), interval (95%, of delta, over clusters), clusters (how many, None
     where every case stands alone), by_kind (with `abstention`), by_regime (localisation, by the
-    regime before), fixed, broken (case ids).
+    regime before), fixed, broken (case ids); where any acted, operator
+    (`plugins.protocols.improve.operators.reading`).
 
     clusters : by case, its cluster; None for a case that stands alone.
     """
@@ -99,6 +106,7 @@ def paired(
     after = {o.case_id: float(o.correct) for o in pairs.after}
     found = compare(after, before, clusters, seed=seed, names=("improve", name))
     fixed, broken = pairs.fixed, pairs.broken
+    acting = any(o.acted for side in (pairs.before, pairs.after) for o in side)
     return {
         "n": len(before),
         "before": accuracy(pairs.before),
@@ -114,6 +122,7 @@ def paired(
         "by_regime": pairs.by_regime(taxonomy),
         "fixed": fixed,
         "broken": broken,
+        **({SEAM: reading(pairs.before, pairs.after)} if acting else {}),
     }
 
 
@@ -201,9 +210,13 @@ def baseline_of(
 
 
 def _counted(diff: Mapping[str, Any], kept: Sequence[str]) -> dict[str, Any]:
-    """What is kept of an evaluation's difference, with fixed and broken as counts."""
+    """What is kept of an evaluation's difference, with fixed and broken as counts.
+
+    Of an operator also what it did, which is `plugins.protocols.improve.operators.reading`.
+    """
     flips = {name: len(diff[name]) for name in ("fixed", "broken")}
-    return {**{name: diff[name] for name in kept}, **flips}
+    acted: dict[str, Any] = {SEAM: diff[SEAM]} if SEAM in diff else {}
+    return {**{name: diff[name] for name in kept}, **flips, **acted}
 
 
 def _funnel(candidates: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from framework.bounds import Bounded, above, at_least
 from framework.contracts import Sizes
 from framework.errors import UserError
+from plugins.protocols.improve.operators import own_identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,8 @@ class ImproveSettings(Bounded):
     shown_failures, shown_chars : how many failures an author sees, and how much of each view.
     whole_pool : after TEST, measure the final stack on all of the pool but OPTIMIZE too.
     code : whether an edit may be code, run in the sandbox for every case.
+    operators : names of the group `operator` that the author may propose to install under a guard;
+        none by default.
     rewards : what makes a case correct in the loop: `truth`, the target's word, or `directness`,
         a judge that takes any unhedged answer (Regimes, threat 10). TEST is judged by the truth.
     memories : memories of histories that are kept for the next measurement.
@@ -62,6 +65,7 @@ class ImproveSettings(Bounded):
     shown_chars: Annotated[int, at_least(0)] = 1_500
     whole_pool: bool = False
     code: bool = False
+    operators: tuple[str, ...] = ()
     rewards: Literal["truth", "directness"] = "truth"
     memories: Annotated[int, at_least(1)] = field(default=200, metadata={"operational": True})
     author_timeout_s: Annotated[float, above(0)] = field(
@@ -76,10 +80,12 @@ class ImproveSettings(Bounded):
 
     def identity(self) -> dict[str, Any]:
         """What may change a measured value; a newer setting left alone is not in it."""
-        alone = (("noise_repeats", 1), ("max_analyses", None))
+        alone = (("noise_repeats", 1), ("max_analyses", None), ("operators", ()))
         kept = [f.name for f in fields(self) if not f.metadata.get("operational")]
         found = {name: getattr(self, name) for name in kept}
-        return {name: value for name, value in found.items() if (name, value) not in alone}
+        own = own_identity(self.operators)
+        said = {name: value for name, value in found.items() if (name, value) not in alone}
+        return {**said, **({"asked": own} if own else {})}
 
     def sizes(self, planned: Sizes) -> Sizes:
         """The sizes as given, and where none are as planned.

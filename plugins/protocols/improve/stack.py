@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.contracts import Patch, Query
-from framework.contracts.improve import SEAMS, Seam
+from framework.contracts.improve import Seam
 from framework.pipeline.seams import Seams
 from framework.records import Item
 from framework.text.canonical import CanonicalError, digest
 from framework.text.reading import read_json
-from plugins.protocols.improve import code, seams
+from plugins.protocols.improve import code, operators, seams
 
 MAX_TEXT = 20_000
 """Characters of a draft that are read at all."""
@@ -71,10 +71,12 @@ def read_candidate(
     fragments: Mapping[str, str],
     *,
     takes_code: bool = False,
+    installs: Sequence[str] = (),
 ) -> Candidate:
     """The candidate that a draft is. Raises Rejected for a draft that is none.
 
     takes_code : whether `{"code": SOURCE}` may stand for a seam's payload (see `code`).
+    installs : the operators that may be installed (see `operators`).
     """
     if not text or not text.strip():
         raise Rejected("empty")
@@ -89,11 +91,13 @@ def read_candidate(
     if not isinstance(data, dict):
         raise Rejected("not one JSON object")
     seam, why = data.pop("seam", None), data.pop("why", "")
-    if seam not in SEAMS or seam not in allowed:
+    if seam not in allowed:
         raise Rejected(f"seam: one of {', '.join(allowed)} expected")
     try:
         if takes_code and set(data) == {"code"}:
             code.check_code(seam, data["code"])
+        elif seam == operators.SEAM:
+            operators.check_operator(data, installs)
         else:
             seams.check_payload(seam, data, tuple(fragments))
         candidate = Candidate(seam=seam, payload=data, why=why if isinstance(why, str) else "")
@@ -146,6 +150,9 @@ class Stack:
             score=_chain([_edit(e) for e in self.entries if e.seam == "score"]),
             assembly=_chain([_edit(e) for e in self.entries if e.seam == "assembly"]),
             reader_prompt={n: text for n, text in self.fragments(base).items() if text},
+            answer=operators.installed(
+                [e.payload for e in self.entries if e.seam == operators.SEAM]
+            ),
         )
 
     def plain(self) -> list[dict[str, Any]]:

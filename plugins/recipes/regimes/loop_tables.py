@@ -166,6 +166,45 @@ def drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
             told,
         )
         yield Details("What each draft says", [edits])
+    yield from _operators(results, anchor)
+
+
+def _operators(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
+    """Where operators acted and how that ended, where the author could propose any."""
+    compared = [
+        (f"{_numbered(entry)}, {stage.upper()}", entry[stage]["operator"])
+        for entry in results["candidates"]
+        for stage in ("optimize", "confirm")
+        if "operator" in entry.get(stage, {})
+    ]
+    compared += [
+        (f"final stack, {CASES[split]}", results[split]["operator"])
+        for split in SPLITS
+        if "operator" in results.get(split, {})
+    ]
+    if compared:
+        yield table(
+            f"{anchor}-operators",
+            "Operators: cases where one acted, how many of these were wrong then, how many of them "
+            "had been right, and what the operators counted (unsupported: what no memory of the "
+            "view holds).",
+            {
+                "": "name",
+                "acted": ("fired", count),
+                "wrong": ("wrong", count),
+                "broken": ("broken", count),
+                "counted": ("told", _told),
+            },
+            [{"name": name, **found} for name, found in compared],
+        )
+
+
+def _told(told: Mapping[str, Mapping[str, int]]) -> str:
+    """The sums of what each operator counted."""
+    return "; ".join(
+        f"{name}: " + ", ".join(f"{n} {what}" for what, n in sorted(sums.items()))
+        for name, sums in told.items()
+    )
 
 
 def why(entry: Mapping[str, Any], least: int) -> str:
@@ -242,6 +281,13 @@ def _payload(payload: Mapping[str, Any]) -> Cell:
         return Cell(text=" / ".join(f"{name}: {t}" for name, t in payload["fragments"].items()))
     if "expression" in payload:
         return Cell(text=str(payload["expression"]))
+    if "operator" in payload:
+        said = [
+            f"{verb} " + " or ".join(f'"{phrase}"' for phrase in payload["guard"][key])
+            for key, verb in (("contains", "contains"), ("lacks", "does not contain"))
+            if payload["guard"][key]
+        ]
+        return Cell(text=f"{payload['operator']}, if the question {' and '.join(said)}")
     return Cell(text=canonical_json(payload))
 
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framework.config import Plan
-from framework.contracts import Arch, ArchContext, Query
+from framework.contracts import Arch, ArchContext, Client, Query
 from framework.engine.prepare import build_pipeline
 from framework.pipeline.path import Pipeline
 from framework.pipeline.seams import Seams
-from framework.records import Event, Item, Row
+from framework.records import Answer, Event, Item, MemoryView, Row, TaskCard
 from framework.registry import register
 from framework.rows import measured, measured_digest
 from tests.trivial import trivial_plan
@@ -175,6 +175,21 @@ def test_the_seams_edit_the_path_in_their_places() -> None:
     (row,) = run(plan, replace(pipeline_of(plan), seams=seams))
     assert row.axes["right"] in (0.0, 1.0)
     assert row.view_tokens == 7  # "Nothing of note on day 1."
+
+
+def test_what_is_done_to_an_answer_is_done_before_it_is_scored() -> None:
+    seen: list[tuple[str, str]] = []
+
+    async def turned(task: TaskCard, view: MemoryView, answer: Answer, client: Client) -> Answer:
+        seen.append((task.instruction, view.text))
+        return replace(answer, decision="NO" if answer.decision == "YES" else "YES")
+
+    plan = trivial_plan(n_cases=4)
+    seams = Seams(reader_prompt={"guidance": "Mind."}, answer=turned)
+    rows = run(plan, replace(pipeline_of(plan), seams=seams))
+    assert [row.axes["right"] for row in rows] == [0.0] * 4
+    assert len(seen) == 4
+    assert all(card.endswith("Mind.") and "The number is" in view for card, view in seen)
 
 
 def test_repeats_and_draws_are_rows_of_their_own() -> None:

@@ -17,9 +17,12 @@ from framework.operations.author_candidate import AuthorCandidate
 from framework.sandbox import available
 from plugins.authors.rules import Rules
 from plugins.protocols.improve import code
+from plugins.protocols.improve.operators import described, library
+from plugins.protocols.improve.operators import form as operator_form
 from plugins.protocols.improve.seams import RULES, SIGNALS
 from plugins.protocols.improve.stack import read_candidate
 from plugins.targets.retrieval import library_of
+from tests.framework.operations.test_bounds_of_schemas import unbounded_parts
 from tests.plugins.protocols.improve.scripted import run_script, script_plan
 
 needs_sandbox = pytest.mark.skipif(available() is not None, reason=f"no sandbox: {available()}")
@@ -86,8 +89,26 @@ def test_an_assignment_has_no_place_for_gold() -> None:
     assert shown == {
         "regime", "meaning", "seams", "failures", "fragments", "signals", "tried", "library",
         "attempt", "seed", "question", "view", "answer", "seam", "payload", "reason", "text", "id",
-        "note", "code",
+        "note", "code", "operators", "form",
     }  # fmt: skip
+
+
+def test_operators_are_told_where_there_are_any_and_then_the_form_has_them() -> None:
+    names = ("count_listed_events",)
+    told = dataclasses.replace(ASSIGNMENT, operators=described(names), form=operator_form(names))
+    plain, with_operators = AuthorCandidate().schema(ASSIGNMENT), AuthorCandidate().schema(told)
+    assert plain is not None
+    assert with_operators is not None
+    assert "operator" not in plain["properties"]
+    assert {"operator", "guard"} <= set(with_operators["required"])
+    assert list(unbounded_parts(with_operators)) == []
+    assert names[0] in AuthorCandidate().prompt(told).user
+    assert names[0] not in AuthorCandidate().prompt(ASSIGNMENT).user
+    given = {"seam": "operator", **library(names)[0].payload, "why": "counts"}
+    text = AuthorCandidate().parse(json.dumps({**given, "expression": None, "rules": None}), told)
+    assert read_candidate(text, ("operator",), {}, installs=names).payload == {
+        key: given[key] for key in ("operator", "guard")
+    }
 
 
 def test_the_prompt_shows_the_failures_and_not_the_library() -> None:

@@ -40,7 +40,10 @@ MATCHES = {
 }
 """The axes of each domain in their order, as recorded before there was a match; `decision_corpus`
 has had `answer` since a reader answers it, and `hops` since it counts them."""
-ON_DEMAND = {"drift", "intervention", "locomo_published", "operators", "session_outcome", "traced"}
+ON_DEMAND = {
+    "drift", "intervention", "listed_events", "locomo_published", "operators", "session_outcome",
+    "traced",
+}  # fmt: skip
 """Axes that only `extra_axes` names, or a protocol that measures them."""
 
 

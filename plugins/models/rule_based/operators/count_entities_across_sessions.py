@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Final
 
-from framework.contracts import Operator
+from framework.contracts import Client, Operator
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 from plugins.models.rule_based.operators.scene import (
@@ -39,7 +39,7 @@ class CountEntitiesAcrossSessions(Operator[NoSettings]):
         sessions = {match.statement.stamp for match in scene.near}
         return len(sessions) > 1 and len(_events(scene)) > 1 and not _told(scene)
 
-    def act(self, task: TaskCard, view: MemoryView, answer: Answer) -> Answer:
+    def act(self, task: TaskCard, view: MemoryView, answer: Answer, client: Client) -> Answer:
         events = _events(scene_of(task, view))
         found = Recollection(answer=str(len(events)), evidence=tuple(events.values()))
         return in_place_of(answer, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from framework.contracts import Operator
+from framework.contracts import Client, Operator
 from framework.records import ABSTAIN, Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 from plugins.models.rule_based.operators.scene import COUNTS, OPERATION, in_place_of, scene_of
@@ -37,7 +37,7 @@ class FallbackToRawSpan(Operator[NoSettings]):
         similar = [match.statement.text for match in near if match.share == best]
         return len({span_of(task.query, text) for text in similar}) > 1
 
-    def act(self, task: TaskCard, view: MemoryView, answer: Answer) -> Answer:
+    def act(self, task: TaskCard, view: MemoryView, answer: Answer, client: Client) -> Answer:
         best = max(scene_of(task, view).near, key=lambda match: match.share)
         text = best.statement.text
         return in_place_of(answer, Recollection(answer=text, evidence=(text,)))

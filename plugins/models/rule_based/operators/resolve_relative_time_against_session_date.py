@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from framework.contracts import Operator
+from framework.contracts import Client, Operator
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 from plugins.models.rule_based.operators.scene import ELAPSED, OPERATION, in_place_of, scene_of
@@ -30,7 +30,7 @@ class ResolveRelativeTimeAgainstSessionDate(Operator[NoSettings]):
         best = max(near, key=lambda match: match.share, default=None)
         return best is not None and bool(phrase(best.statement.text))
 
-    def act(self, task: TaskCard, view: MemoryView, answer: Answer) -> Answer:
+    def act(self, task: TaskCard, view: MemoryView, answer: Answer, client: Client) -> Answer:
         clauses = ["relative", "arithmetic"] if ELAPSED.search(task.query) else ["relative"]
         found = scene_of(task, view).answered(*clauses)
         return answer if found.abstains else in_place_of(answer, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar, Final
 
-from framework.contracts import Operator
+from framework.contracts import Client, Operator
 from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 from plugins.models.rule_based.operators.scene import (
@@ -44,7 +44,7 @@ class SelectCurrentFactUnderSupersession(Operator[NoSettings]):
         values = {span_of(task.query, match.statement.text) for match in states}
         return len({match.on for match in states}) > 1 and len(values) > 1
 
-    def act(self, task: TaskCard, view: MemoryView, answer: Answer) -> Answer:
+    def act(self, task: TaskCard, view: MemoryView, answer: Answer, client: Client) -> Answer:
         latest = max(_states(scene_of(task, view)), key=lambda match: str(match.on))
         text = latest.statement.text
         found = Recollection(answer=span_of(task.query, text), evidence=(text,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from framework.contracts import Operator
+from framework.contracts import Client, Operator
 from framework.records import ABSTAIN, Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, register
 from plugins.models.rule_based.operators.scene import OPERATION, Scene, in_place_of, scene_of
@@ -27,7 +27,7 @@ class VerifyEvidenceAbsenceBeforeAbstention(Operator[NoSettings]):
     def detects(self, task: TaskCard, view: MemoryView, answer: Answer) -> bool:
         return _absent(scene_of(task, view)) != (answer.decision == ABSTAIN)
 
-    def act(self, task: TaskCard, view: MemoryView, answer: Answer) -> Answer:
+    def act(self, task: TaskCard, view: MemoryView, answer: Answer, client: Client) -> Answer:
         if answer.decision == ABSTAIN:
             return in_place_of(answer, scene_of(task, view).answered("trust"))
         return in_place_of(answer, Recollection(answer=MISSING, abstains=True))

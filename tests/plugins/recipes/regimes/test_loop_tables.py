@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from framework.reporting.blocks import Details, Table
 from framework.reporting.terminal import print_blocks
 from plugins.protocols.improve.seeds import loops_summary
 from plugins.recipes.regimes.loop_figures import promises
 from plugins.recipes.regimes.loop_page import loops_of
+from plugins.recipes.regimes.loop_tables import drafts
 
 # Regimes, table 1b: wrong to right, right to wrong, of 100 held-out questions a seed.
 FLIPS = {7: (10, 2), 11: (8, 2), 23: (7, 2), 5: (11, 1), 101: (7, 6)}
@@ -84,3 +86,41 @@ def test_no_interval_is_claimed_over_a_few_clusters(capsys: pytest.CaptureFixtur
     (line,) = (line for line in capsys.readouterr().out.splitlines() if ", TEST" in line)
     assert "[" not in line
     assert promises([("", results)], "name", "caption") is not None
+
+
+def operator_draft(number: int, **counted: Any) -> dict[str, Any]:
+    """A discarded draft that would install an operator, and what it did on OPTIMIZE."""
+    guard = {"contains": ["how many", "how often"], "lacks": ["days"]}
+    acted = {"fired": 5, "wrong": 3, "broken": 1, "told": {"counts": counted}}
+    diff = {"net": 0, "target_fixed": 1, "target_failures": 9, "fixed": 1, "broken": 1}
+    return {
+        "number": number, "candidate": f"sha256:{number}", "seam": "operator", "regime": "",
+        "payload": {"operator": "counts", "guard": guard}, "why": "it counts",
+        "optimize": {**diff, "operator": acted}, "outcome": "discarded", "stage": "optimize",
+        "reason": "too little",
+    }  # fmt: skip
+
+
+def test_operators_are_read_off_with_their_guard_and_what_they_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    final = {"fired": 9, "wrong": 4, "broken": 0, "told": {}}
+    results = {
+        "noise": {"least_net_flips": 2},
+        "candidates": [operator_draft(0, listed=12, unsupported=2)],
+        "test": {"operator": final},
+    }
+    blocks = list(drafts(results, "loop"))
+    assert [getattr(block, "anchor", "") for block in blocks][-1] == "loop-operators"
+    print_blocks(blocks)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "counts: 12 listed, 2 unsupported" in said
+    assert "final stack, TEST 9 4 0" in said
+    assert isinstance(blocks[1], Details)
+    (edits,) = blocks[1].blocks
+    assert isinstance(edits, Table)
+    assert 'if the question contains "how many" or "how often" and does not contain "days"' in (
+        str(edits.rows[0][-1])
+    )
+    plain = {**results, "candidates": [], "test": {}}
+    assert "operators" not in "".join(str(block) for block in drafts(plain, "loop"))

@@ -7,7 +7,7 @@ import pytest
 from framework.errors import UserError
 from framework.records import ABSTAIN, Answer, Item, MemoryView, TaskCard
 from framework.registry import find, plugins, settings_of
-from framework.testing.arch_conformance import TASK
+from framework.testing.arch_conformance import TASK, NoClient
 from framework.testing.reader_conformance import (
     Profile,
     answer_of,
@@ -55,7 +55,7 @@ def acted(name: str, text: str, question: str, answer: Answer | None = None) -> 
     given = answer or Answer(text="something")
     if not operator.detects(task, view, given):
         return None
-    found: Answer = operator.act(task, view, given)
+    found: Answer = operator.act(task, view, given, NoClient())
     return ABSTAIN if found.decision == ABSTAIN else found.text
 
 
@@ -107,7 +107,7 @@ def test_a_confidence_that_is_told_decides() -> None:
 
 
 def test_all_five_of_the_paper_are_there() -> None:
-    ours = [p.name for p in plugins("operator") if p.cls.__module__.startswith("plugins.")]
+    ours = [p.name for p in plugins("operator") if p.cls.__module__.startswith("plugins.models.")]
     assert sorted(OPERATORS) == ours
 
 
