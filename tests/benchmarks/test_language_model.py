@@ -143,3 +143,21 @@ def test_an_empty_field_is_counted_in_every_answer_that_was_asked_for(tmp_path: 
     assert told == " No required field empty: 2 of 4 answers, 0.500 (0.150 to 0.850)."
     (tmp_path / "answers.jsonl").write_text(f"{json.dumps(records[2])}\n", encoding="utf-8")
     assert language_model._filled([run]) == ""
+
+
+def test_each_sweep_has_its_number_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def keep(name: str, *_: object) -> str:
+        made.append(name)
+        return ""
+
+    monkeypatch.setattr(language_model, "measured", keep)
+    assert main(["--all", "summ_only", "governance", "extraction"]) == 0
+    assert main(["--all", "answers_locomo", "--path", "x"]) == 0
+    assert made == [
+        "lm_all_5_summ_only",
+        "lm_all_4_governance",
+        "lm_all_10_extraction",
+        "lm_all_24_answers_locomo",
+    ]
