@@ -21,6 +21,7 @@ from framework.errors import UserError
 from framework.reporting.markdown import between_markers
 from framework.rows import measured_digest
 from framework.store.directory import FinishedRun, State, load_state
+from tests.launching import framework
 
 PUBLISHED = {
     "hotpotqa": "hotpotqa/hotpotqa_train.json",
@@ -68,6 +69,8 @@ def test_a_further_sweep_is_replayed_as_the_page_has_it(
     for job in sorted(path.parent for path in tmp_path.glob("runs/*/*/journal.jsonl")):
         digests.append(measured_digest(load_state(job).rows))
     assert len(digests) > 1
+    (sweep,) = tmp_path.glob("runs/*/sweep.json")
+    assert framework(capsys, "verify", str(sweep.parent)).status == 0
 
 
 def test_a_sweep_that_is_not_recorded_is_one_line(tmp_path: Path) -> None:
