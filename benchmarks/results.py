@@ -87,13 +87,15 @@ def make(entry: dict[str, Any]) -> None:
 def table(directory: Path, how: list[str] | dict[str, list[str]], *, partly: bool = False) -> str:
     """A table of a sweep, by `table` and these words, or tables of recipes by their captions.
 
-    partly : a caption that a recipe does not give is left out; else it raises UserError.
+    partly : a caption that a recipe does not give is left out; else it raises UserError. The pages
+    of recipes stand beside the sweep, which must hold nothing else to be verified.
     """
     if isinstance(how, list):
         return call("-m", "framework", "table", str(directory), *how).strip()
     found = []
     for recipe, captions in how.items():
-        words = ("--recipe", recipe, str(directory), "--to", str(directory / "recipe"))
+        page = directory.with_name(f"{directory.name}_recipe")
+        words = ("--recipe", recipe, str(directory), "--to", str(page))
         parts = call("-m", "framework", "report", *words).split("\n\n")
         for caption in captions:
             at = [i for i, part in enumerate(parts) if part.startswith(f"*{caption}")]

@@ -183,4 +183,4 @@ def _figures(question: str, pairs: Sequence[tuple[float, float, str]]) -> dict[s
 
 
 def _records(run: Path) -> Iterator[dict[str, Any]]:
-    return (record for record in answer_records(run) if not record["error"])
+    return (one for one in answer_records(run) if not one["error"] and not one.get("state"))

@@ -171,8 +171,8 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
         row = keys[key]
         _print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
         _print(wrapped(f"stratum {row.stratum}   {_pairs(row.tags)}"))
-        if row.error:
-            _print(wrapped(f"ERROR {row.error}"))
+        if row.error or row.state:
+            _print(wrapped(f"ERROR {row.error}" if row.error else f"NOT ASKED {row.state}"))
         if "view" in record:
             _print_view(record, row.view_tokens, row.budget_tokens)
         if session := record.get("session"):

@@ -21,6 +21,7 @@ from framework.errors import UserError
 from framework.reporting.markdown import between_markers
 from framework.rows import measured_digest
 from framework.store.directory import FinishedRun, State, load_state
+from tests.launching import framework
 
 PUBLISHED = {
     "hotpotqa": "hotpotqa/hotpotqa_train.json",
@@ -68,6 +69,8 @@ def test_a_further_sweep_is_replayed_as_the_page_has_it(
     for job in sorted(path.parent for path in tmp_path.glob("runs/*/*/journal.jsonl")):
         digests.append(measured_digest(load_state(job).rows))
     assert len(digests) > 1
+    (sweep,) = tmp_path.glob("runs/*/sweep.json")
+    assert framework(capsys, "verify", str(sweep.parent)).status == 0
 
 
 def test_a_sweep_that_is_not_recorded_is_one_line(tmp_path: Path) -> None:
@@ -143,3 +146,21 @@ def test_an_empty_field_is_counted_in_every_answer_that_was_asked_for(tmp_path: 
     assert told == " No required field empty: 2 of 4 answers, 0.500 (0.150 to 0.850)."
     (tmp_path / "answers.jsonl").write_text(f"{json.dumps(records[2])}\n", encoding="utf-8")
     assert language_model._filled([run]) == ""
+
+
+def test_each_sweep_has_its_number_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def keep(name: str, *_: object) -> str:
+        made.append(name)
+        return ""
+
+    monkeypatch.setattr(language_model, "measured", keep)
+    assert main(["--all", "summ_only", "governance", "extraction"]) == 0
+    assert main(["--all", "answers_locomo", "--path", "x"]) == 0
+    assert made == [
+        "lm_all_5_summ_only",
+        "lm_all_4_governance",
+        "lm_all_10_extraction",
+        "lm_all_24_answers_locomo",
+    ]

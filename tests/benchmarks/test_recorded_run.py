@@ -16,7 +16,8 @@ from tests.launching import framework, run
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 MODEL: Final = "SmolLM2-135M-Instruct, 135M, Q4_1"
-ARMS: Final = ("none", "bm25", "typed_graph")
+ARMS: Final = ("none", "bm25", "typed_graph", "dpm")
+"""The prompt of the last does not fit the model's context: nothing was asked of it."""
 CASES: Final = "n_cases=6"
 
 
@@ -60,6 +61,26 @@ def test_the_same_judge_gives_the_same_rows_and_asks_the_model_nothing(
     assert sum(row.axes["kappa_inserted"] is not None for row in after) == 4
 
 
+def test_an_arm_that_was_not_asked_stands_as_it_is_and_says_why(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, again = place / "runs" / "lm", place / "runs" / "lm-again"
+    judged = framework(capsys, "rescore", str(old), "--out", str(again), "judge=rules")
+    assert judged.status == 0, judged.err
+    assert framework(capsys, "verify", str(again)).out.count(": ok: ") == len(ARMS)
+    assert (again / "comparison.csv").read_bytes() == (old / "comparison.csv").read_bytes()
+    (dpm,) = old.glob("loan-dpm-*")
+    before, after = (load_finished(path).rows for path in (dpm, again / dpm.name))
+    assert measured_digest(before) == measured_digest(after)
+    assert {row.state[:15] for row in after} == {"does not fit: 1"}
+    shown = framework(capsys, "show", str(dpm), "case=0")
+    assert "NOT ASKED does not fit: 11," in shown.out
+    sheet = place / "labels.csv"
+    labelled = framework(capsys, "label", str(old), "--n", "5", "--out", str(sheet))
+    assert labelled.status == 0, labelled.err
+    assert sheet.is_file()
+
+
 def test_the_first_screen_says_which_model_and_shows_the_intervention(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,15 +118,17 @@ def test_it_is_tracked_with_its_parameters_axes_and_files(place: Path, tmp_path:
 
     client = MlflowClient(f"sqlite:///{place}/mlflow.db")
     found = client.search_runs([one.experiment_id for one in client.search_experiments()])
-    jobs = [job for job in found if "mlflow.parentRunId" in job.data.tags]
+    jobs = [job for job in found if job.data.tags.get("sweep") == "lm"]
     (above,) = {job.data.tags["mlflow.parentRunId"] for job in jobs}
     assert client.get_run(above).data.params["answered_by"].startswith(MODEL)
-    assert {job.data.params["arch"]: job.data.metrics["axes/kappa_inserted"] for job in jobs} == {
+    of_arm = {job.data.params["arch"]: job for job in jobs}
+    assert "axes/kappa_inserted" not in of_arm.pop("dpm").data.metrics
+    assert {arm: job.data.metrics["axes/kappa_inserted"] for arm, job in of_arm.items()} == {
         "none": 0.25,
         "bm25": 0.75,
         "typed_graph": 0.75,
     }
-    for job in jobs:
+    for job in of_arm.values():
         assert job.data.params["protocol"] == "intervene"
         assert (job.data.params["model"], job.data.params["n_cases"]) == ("local", "6")
         assert job.data.tags["answered_by"].startswith(MODEL)

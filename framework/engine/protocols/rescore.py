@@ -140,7 +140,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
 
     async def _judge(self, pipeline: Pipeline, case: Case, row: Row) -> Pair:
         record = self._record(row.key)
-        if row.error:
+        if row.error or row.state:
             return replace(row, usage=_unpaid(row)), record
         if record["answer"] is None:
             raise UserError("its protocol stops before an answer: there is nothing to judge")
@@ -198,7 +198,8 @@ def _places(lines: BinaryIO, file: Path) -> dict[RowKey, int]:
             case, arm, trial, repeat, turn = record["key"]
         except (ValueError, KeyError, TypeError):
             raise DataError(file, number, "not a record of an answer") from None
-        if not record["error"] and not {"clean", "verdicts"} <= record.keys():
+        unasked = record["error"] or record.get("state")
+        if not unasked and not {"clean", "verdicts"} <= record.keys():
             raise DataError(file, number, "written before verdicts were kept")
         places[case, arm, trial, repeat, turn] = at
         at += len(line)

@@ -92,7 +92,7 @@ def _kept(job: Job) -> Kept:
     found = [
         (compressed_bits("\n".join(item["text"] for item in record["view"])), len(record["view"]))
         for record in answer_records(job.path)
-        if not record["error"]
+        if not record["error"] and "view" in record
     ]
     if not found:
         raise UserError(f"{job.path}: none of its cases was measured")
