@@ -75,7 +75,7 @@ def _table(rows: Sequence[Row], schema: Any) -> Any:
         ReadOptions(use_threads=False, block_size=len(lines) + 1),
         ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
     )
-    return table.select(schema.names).replace_schema_metadata(schema.metadata)
+    return table.replace_schema_metadata(schema.metadata)
 
 
 def _rank(name: str, first: Sequence[str]) -> tuple[int, int, str]:

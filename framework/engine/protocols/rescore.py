@@ -198,8 +198,8 @@ def _places(lines: BinaryIO, file: Path) -> dict[RowKey, int]:
             case, arm, trial, repeat, turn = record["key"]
         except (ValueError, KeyError, TypeError):
             raise DataError(file, number, "not a record of an answer") from None
-        unasked = record["error"] or record.get("state")
-        if not unasked and not {"clean", "verdicts"} <= record.keys():
+        unanswered = record["error"] or record.get("state")
+        if not unanswered and not {"clean", "verdicts"} <= record.keys():
             raise DataError(file, number, "written before verdicts were kept")
         places[case, arm, trial, repeat, turn] = at
         at += len(line)
