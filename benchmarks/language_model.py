@@ -115,7 +115,7 @@ OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/F065": ["Win rate of"],
 }
 """By recipe, the tables of sessions; what has seconds in it is never the same twice."""
-MEASURED: Final = ("hotpotqa", "longmemeval", "governance", "sessions")
+MEASURED: Final = ("hotpotqa", "longmemeval", "governance", "summ_only", "sessions")
 """Those of them whose answers are recorded: a replay makes these."""
 NEED_FILES: Final = ("hotpotqa", *(name for name in FURTHER if name.startswith("answers_")))
 """The sweeps that are left out without --path."""
