@@ -150,5 +150,34 @@ def test_the_numbers_of_a_table_are_those_of_the_text(
     assert not wanted - found
 
 
+_FIGURES: Final = re.compile(r"[-+$\d.,%/\[\]–\s]+|(?:\w+=\d[\d.]*(?:, )?)+")
+"""A cell of figures alone, or of parameters and their values."""
+
+
+@pytest.mark.parametrize("table", GRIDS, ids=lambda table: table.name)
+def test_no_figure_of_a_table_is_left_out(table: Printed, texts: dict[str, str]) -> None:
+    number = table.name.removeprefix("table_")
+    after = re.split(rf"^Table {number}: ", texts["depth"], flags=re.MULTILINE)[1]
+    rows = re.search(r"^.*\t.*\n((?:.*\t.*\n)+)", after, flags=re.MULTILINE)
+    assert rows is not None
+    cells = [cell for row in rows[1].splitlines() for cell in row.split("\t")[1:]]
+    found = Counter(figure for cell in cells if _FIGURES.fullmatch(cell) and cell != "1–3"
+                    for figure in _figures(cell))  # fmt: skip
+    tables = [one for one in printed("depth").values()
+              if re.match(rf"Table {number}\b", one.source)]  # fmt: skip
+    kept = Counter(
+        figure
+        for one in tables
+        for row in (one.values.values() if isinstance(one.values, dict) else one.values)
+        for cell in row
+        for figure in _figures(cell)
+    )
+    assert not found - kept
+
+
+def _figures(cell: str) -> list[float]:
+    return [_value(text) for text in _NUMBER.findall(re.sub(r"\w+=", "", cell))]
+
+
 def _value(text: str) -> float:
     return float(text)

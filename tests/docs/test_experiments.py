@@ -9,6 +9,9 @@ from typing import Final
 import pytest
 import yaml
 
+from framework.engine.compose import compose_plan, compose_raw, composer, grid
+from plugins.recipes.longhorizon._sources import ARMS
+
 EXPERIMENTS: Final = Path(__file__).resolve().parents[2] / "conf" / "experiment"
 CONTROLS: Final = ("none", "oracle", "full_context")
 _WITHOUT: Final = re.compile(r"^# Runs no ((?:`\w+`(?:, )?)+): \S.{20,}\.$", re.MULTILINE)
@@ -51,3 +54,19 @@ def test_a_reason_is_more_than_a_word() -> None:
         "oracle",
     ]
     assert excused("# Runs no `none`: no.") == []
+
+
+@pytest.mark.parametrize("name", ["main", "claims", "prior"])
+def test_the_whole_design_of_longhorizon_is_one_sweep(name: str) -> None:
+    """Its six architectures, typed routing in both variants, and VM at each strictness."""
+    with composer():
+        words = [f"+experiment=longhorizon/{name}"]
+        jobs = [set(job) for job in grid(words, compose_raw(words))]
+        strict = {
+            getattr(compose_plan([reader]).parts["reader"].settings, "strictness", None)
+            for reader in {word for job in jobs for word in job if word.startswith("reader=")}
+        }
+    for budget in ("loose", "moderate", "tight"):
+        for arm in ARMS:
+            assert any({f"budget={budget}", f"arch={arm}", "reader=commit"} <= job for job in jobs)
+    assert strict == {None, "strict", "moderate", "permissive"}

@@ -55,8 +55,7 @@ def _measured(job: Job) -> Iterator[Recorded]:
     run = job.summary["run"]
     arch, reader = str(run["arch"]), str(run["reader"])
     if reader.startswith(_VERIFIED) and arch == "summ_only":
-        _, _, strictness = reader.rstrip(")").partition("strictness=")
-        arm = f"VM ({strictness or 'moderate'})"
+        arm = f"VM ({strictness_of(reader)})"
     elif reader == "commit" and arch in ARMS:
         arm = ARMS[arch]
     else:
@@ -76,6 +75,12 @@ def _measured(job: Job) -> Iterator[Recorded]:
             label=row.decision,
             axes={name: means.get(ours, {}).get(row.case_id, 0.0) for name, ours in _AXES.items()},
         )
+
+
+def strictness_of(reader: str) -> str:
+    """Of `verified`, of `verified(strictness=strict)` or of the option `verified_strict`."""
+    given = reader.removeprefix(_VERIFIED).strip("()_").removeprefix("strictness=")
+    return given or "moderate"
 
 
 def origin(rows: Sequence[Recorded]) -> Block:

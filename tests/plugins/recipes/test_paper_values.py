@@ -38,7 +38,9 @@ def test_a_row_by_column() -> None:
 def test_printed_slopes_follow_from_printed_depths() -> None:
     table = printed("depth")["table_7"]
     for arm in table.values:
-        row = {name: float(text) for name, text in table.row(arm).items()}
+        row = {name: float(text) for name, text in table.row(arm).items() if text}
+        if "slope" not in row:  # the lead over the best arm without edges
+            continue
         assert row["d=3"] - row["d=1"] == pytest.approx(row["slope"])
 
 

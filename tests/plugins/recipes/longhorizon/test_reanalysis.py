@@ -19,6 +19,7 @@ from plugins.recipes.longhorizon._corrected import (
 )
 from plugins.recipes.longhorizon._published import published_tables
 from plugins.recipes.longhorizon._rows import ABSTAIN, Recorded, read_rows, strict
+from plugins.recipes.longhorizon._sources import strictness_of
 from tests.launching import framework
 
 HEADER = "stage,case_id,condition,budget,strictness,gt,decision,FRP,RCS,EDA,CRR\n"
@@ -167,3 +168,16 @@ def test_part_of_the_rows_is_a_mistake(
     part.write_text("".join(csv_path.read_text().splitlines(keepends=True)[:31]))
     message = framework(capsys, "reanalyze", "longhorizon", str(part)).mistake
     assert "not the whole of the recorded runs" in message
+
+
+@pytest.mark.parametrize(
+    ("reader", "strictness"),
+    [
+        ("verified", "moderate"),
+        ("verified(strictness=strict)", "strict"),
+        ("verified_strict", "strict"),
+        ("verified_permissive", "permissive"),
+    ],
+)
+def test_the_strictness_of_a_reader_however_it_was_chosen(reader: str, strictness: str) -> None:
+    assert strictness_of(reader) == strictness
