@@ -92,7 +92,9 @@ def records(path: str) -> Iterator[tuple[int, int, Any]]:
 
         def more(before: str) -> str:
             nonlocal ended
-            block = file.read(_BLOCK)
+            # What does not end within a block is begun again with each read: one more has it all.
+            whole = _LARGEST - len(before) if len(before) >= _BLOCK else 0
+            block = file.read(max(_BLOCK, whole))
             ended = not block
             try:
                 return before + decode(block, final=ended)
