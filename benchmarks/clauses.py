@@ -97,8 +97,9 @@ async def main() -> None:
                 print(line(clause.key, base, after))
                 results.append(told(f"clause_{clause.key}", base, after, column))
         if operation == "answer_from_sessions":
-            ours = (p for p in plugins("operator") if "rule_based" in p.cls.__module__)
-            names = [plugin.name for plugin in ours]
+            # Those that read by rule, as the clauses are read: the others ask the model.
+            by_rule = "plugins.models.rule_based."
+            names = [p.name for p in plugins("operator") if p.cls.__module__.startswith(by_rule)]
             for chosen in [[name] for name in names] + [names]:
                 listed = f"reader.operators=[{','.join(chosen)}]"
                 guarded, _ = opened(domain, axis, "reader=guarded", listed)

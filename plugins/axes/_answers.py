@@ -29,11 +29,12 @@ def succeeded(scored: Scored, answer: Answer) -> bool:
 
 def own_words(text: str, copied_from: str) -> str:
     """`text` without the sentences that are whole sentences of `copied_from`."""
-    copied = set(map(_folded, sentences(copied_from)))
+    copied = set(map(folded, sentences(copied_from)))
     parts = sentences(text)
-    kept = [sentence for sentence in parts if _folded(sentence) not in copied]
+    kept = [sentence for sentence in parts if folded(sentence) not in copied]
     return text if len(kept) == len(parts) else "\n".join(kept)
 
 
-def _folded(sentence: str) -> str:
+def folded(sentence: str) -> str:
+    """A sentence without what does not tell it from another: case, spaces, its full stop."""
     return " ".join(sentence.casefold().split()).strip(" .;")

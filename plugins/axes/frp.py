@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
@@ -13,7 +12,7 @@ from framework.registry import NoSettings, register
 from framework.retention import claims, facts, states_fact
 from framework.text.sentences import sentences
 from framework.text.values import find_values, same_value
-from plugins.axes._answers import HIGHER, LOWER, committed, own_words, share
+from plugins.axes._answers import HIGHER, LOWER, committed, folded, own_words, share
 
 
 @register("axis", "frp")
@@ -86,7 +85,7 @@ class FRP(Axis[NoSettings]):
 
 
 _OPEN: Final = re.compile(r"\b(\w+) or (?:\1 )?not\b", re.IGNORECASE)
-_DENIAL: Final = re.compile(r"\bit is not true that\b|\bnot\b|[^\w\s]")
+_NOT: Final = re.compile(r"\bit is not true that\b|\bnot\b", re.IGNORECASE)
 
 
 def told(answer: Answer, asked: Sequence[GoldItem], view: str) -> list[GoldItem]:
@@ -98,15 +97,11 @@ def told(answer: Answer, asked: Sequence[GoldItem], view: str) -> list[GoldItem]
     nothing, nor does what `is or is not` so.
     """
     prose = sentences(own_words(f"{answer.rationale}\n{answer.notice}", view))
-    said = dict.fromkeys(sentence for sentence in prose if not _OPEN.search(sentence))
-    bare = {sentence: _undenied(sentence) for sentence in said}
-    times = Counter(bare.values())
-    held = [sentence for sentence in said if times[bare[sentence]] == 1]
+    said = [sentence for sentence in prose if not _OPEN.search(sentence)]
+    bare = {one: (folded(_NOT.sub(" ", one)), bool(_NOT.search(one))) for one in said}
+    both = {words for words, denied in bare.values() if (words, not denied) in bare.values()}
+    held = [one for one, (words, _) in bare.items() if words not in both]
     return [item for item in asked if _told(item, held, asked)]
-
-
-def _undenied(sentence: str) -> str:
-    return " ".join(_DENIAL.sub(" ", sentence.casefold()).split())
 
 
 def _told(item: GoldItem, said: Sequence[str], asked: Sequence[GoldItem]) -> bool:

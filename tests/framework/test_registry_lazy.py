@@ -159,3 +159,22 @@ def test_help_imports_neither_numpy_nor_asyncio(words: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1].strip() == "found:", "each adds to what every start takes"
+
+
+@pytest.mark.slow
+def test_a_run_imports_no_pandas_and_copies_no_store_of_options(tmp_path: Path) -> None:
+    code = (
+        "import atexit, copy, sys\n"
+        "from framework.cli.run import main\n"
+        "from hydra.core.config_store import ConfigStore\n"
+        "def told():\n"
+        "    store = ConfigStore.instance()\n"
+        "    print('found:', 'pandas' in sys.modules, copy.deepcopy(store) is store)\n"
+        "atexit.register(told)\n"
+        f"sys.argv = ['run.py', 'domain=loan', 'arch=none', 'n_cases=1', 'tracking=none',\n"
+        f"            'report=false', 'hydra.run.dir={tmp_path / 'run'}']\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (tmp_path / "run" / "rows.parquet").is_file()
+    assert done.stdout.splitlines()[-1] == "found: False True"

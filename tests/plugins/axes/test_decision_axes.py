@@ -125,7 +125,9 @@ def test_a_wrong_double_or_paraphrased_claim_is_wrong(claim: str) -> None:
         ("Credit score: 601, 620, 655.", "", 0.0),  # which?
         ("The credit score is 601 and the income $147,500.", "", 1.0),
         ("The credit score of 601 is too low.", "The credit score of 601 is not too low.", 0.0),
+        ("It is not true that the credit score of 601 is too low.", "", 0.5),
         ("The credit score of 601 is or is not too low.", "", 0.0),
+        ("The credit score of 601 is too low.", "the  credit score of 601 is too low", 0.5),
         ("The credit score of 601 is too low.", "The credit score of 601 is too low.", 0.5),
     ],
 )

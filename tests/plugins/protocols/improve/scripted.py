@@ -8,11 +8,14 @@ does to every single case is known, and does not depend on the edits before it.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
+
+import pytest
 
 from framework.config import Plan, plan
 from framework.contracts import (
@@ -30,7 +33,7 @@ from framework.engine.run import execute
 from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.records import Answer, Case, Event, Gold, Row, TaskCard
 from framework.registry import register
-from framework.store import JournalEvent
+from framework.store import JOURNAL, JournalEvent
 from framework.store.directory import protocol_events
 from framework.text.canonical import digest
 from plugins.protocols.improve.splits import split
@@ -214,6 +217,30 @@ def run_script(plan_: Plan, directory: Path, **options: Any) -> Finished:
     outcome = execute(plan_, directory, **options)
     assert outcome.summary is not None, outcome.stopped
     return finished(directory)
+
+
+def cut_off(whole: Finished, directory: Path, line: int) -> Path:
+    """A copy that ends after a line of the journal, as a kill leaves it, and has no results yet.
+
+    After every other line half of the next one stands there, as of a kill inside a write.
+    """
+    shutil.copytree(whole.path, directory)
+    for name in ("improve.json", "rows.parquet", "summary.json"):
+        (directory / name).unlink()
+    lines = (whole.path / JOURNAL).read_bytes().splitlines(keepends=True)
+    torn = lines[line][: len(lines[line]) // 2] if line % 2 else b""
+    (directory / JOURNAL).write_bytes(b"".join(lines[:line]) + torn)
+    return directory
+
+
+def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an author nor a reader answers from now on."""
+
+    def refuse(*args: object) -> None:
+        raise AssertionError("asked")
+
+    monkeypatch.setattr("plugins.authors.scripted.Scripted.draft", refuse)
+    monkeypatch.setattr("framework.pipeline.path.Pipeline.sampled", refuse)
 
 
 def finished(directory: Path) -> Finished:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +28,9 @@ from plugins.protocols.improve.stack import Rejected, read_candidate
 from tests.plugins.protocols.improve.scripted import (
     Finished,
     ScriptOperation,
+    cut_off,
     finished,
+    nobody_is_asked,
     prompt,
     run_script,
     script_plan,
@@ -300,12 +301,7 @@ def test_cut_off_anywhere_it_ends_with_the_same_events(whole: Finished, tmp_path
               install(), install()]  # fmt: skip
     rows = measured(load_state(whole.path).rows)
     for cut in range(2, len(lines), max(1, len(lines) // 12)):
-        directory = tmp_path / f"cut{cut}"
-        shutil.copytree(whole.path, directory)
-        for name in ("improve.json", "rows.parquet", "summary.json"):
-            (directory / name).unlink()
-        torn = lines[cut][: len(lines[cut]) // 2] if cut % 2 else b""
-        (directory / JOURNAL).write_bytes(b"".join(lines[:cut]) + torn)
+        directory = cut_off(whole, tmp_path / f"cut{cut}", cut)
         execute(plan_of(drafts, protocol={"operators": list(NAMES)}), directory)
         again = finished(directory)
         assert told(again.events) == told(whole.events), f"cut after line {cut}"
@@ -317,9 +313,5 @@ def test_cut_off_anywhere_it_ends_with_the_same_events(whole: Finished, tmp_path
 def test_a_replay_computes_it_again_and_asks_nothing(
     whole: Finished, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*args: object) -> None:
-        raise AssertionError("asked")
-
-    monkeypatch.setattr("plugins.authors.scripted.Scripted.draft", refuse)
-    monkeypatch.setattr("framework.pipeline.path.Pipeline.sampled", refuse)
+    nobody_is_asked(monkeypatch)
     assert replay_events(whole.path) == len(whole.events)

@@ -23,7 +23,9 @@ from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.directory import load_state, read_report
 from tests.plugins.protocols.improve.scripted import (
     Finished,
+    cut_off,
     finished,
+    nobody_is_asked,
     prompt,
     run_script,
     script_plan,
@@ -76,13 +78,7 @@ def test_cut_off_after_any_event_it_ends_with_the_same_events(
     state = load_state(whole.path)
     step = max(1, len(lines) // 60)
     for cut in range(1, len(lines), step):
-        directory = tmp_path / f"cut{cut}"
-        shutil.copytree(whole.path, directory)
-        for name in ("improve.json", "rows.parquet", "summary.json"):
-            (directory / name).unlink()
-        # Half of the next line, as a kill inside a write leaves it.
-        torn = lines[cut][: len(lines[cut]) // 2] if cut % 2 else b""
-        (directory / JOURNAL).write_bytes(b"".join(lines[:cut]) + torn)
+        directory = cut_off(whole, tmp_path / f"cut{cut}", cut)
         execute(plan_of(), directory)
         again = finished(directory)
         assert payloads(again) == payloads(whole), f"cut after line {cut}"
@@ -95,11 +91,7 @@ def test_cut_off_after_any_event_it_ends_with_the_same_events(
 def test_replay_asks_and_measures_nothing(
     whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*args: object) -> None:
-        raise AssertionError("asked")
-
-    monkeypatch.setattr("plugins.authors.scripted.Scripted.draft", refuse)
-    monkeypatch.setattr("framework.pipeline.path.Pipeline.sampled", refuse)
+    nobody_is_asked(monkeypatch)
     assert replay_events(whole.path) == len(whole.events)
 
 
