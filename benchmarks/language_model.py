@@ -95,6 +95,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
             "budget.tokens=500",
             "arch=none,bm25,dense,hybrid_rrf,oracle",
             "model.max_tokens=300",
+            *_ORDER.get(domain, ()),
         )
         for domain in ("airline_fees", "regulation_updates", "veterans", "locomo", "hotpotqa")
     },
