@@ -41,13 +41,14 @@ ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
 HASHED: Final = "embedder=hashing"
 """Of a sweep without an encoder, which then has no vectors to keep."""
+_ORDER: Final = {"locomo": ("domain.order=mixed",)}
+"""Of a set whose first questions are not of every kind."""
 FURTHER: Final[Mapping[str, Sequence[str]]] = {
     "hotpotqa": (
         "domain=hotpotqa",
         "budget=absolute",
         "budget.tokens=1000",
         "arch=none,bm25,dense,oracle",
-        "model.max_tokens=300",
     ),
     "longmemeval": (
         "domain=longmemeval_synthetic",
@@ -94,7 +95,6 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
             "budget=absolute",
             "budget.tokens=500",
             "arch=none,bm25,dense,hybrid_rrf,oracle",
-            "model.max_tokens=300",
             *_ORDER.get(domain, ()),
         )
         for domain in ("airline_fees", "regulation_updates", "veterans", "locomo", "hotpotqa")
