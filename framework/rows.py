@@ -16,7 +16,6 @@ from sys import intern
 from typing import Any, Final, overload
 
 from framework.records import Row, Usage
-from framework.text.canonical import digest
 
 KEY: Final = ("case_id", "arm", "trial", "repeat", "turn")
 _PLAIN: Final = (
@@ -230,11 +229,6 @@ def _session(turns: Sequence[Row]) -> Row:
 def measured(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The measured columns of rows, sorted by key: what resume and replay must give again."""
     return [flat(row, timing=False) for row in in_order(rows)]
-
-
-def measured_digest(rows: Iterable[Row]) -> str:
-    """Digest of `measured`: equal for a run and its repetition."""
-    return digest(measured(rows))
 
 
 def is_measured(column: str) -> bool:

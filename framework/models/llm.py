@@ -155,6 +155,8 @@ def most_tokens(schema: Mapping[str, Any]) -> int:
 
 def _characters(schema: Any) -> float:
     kinds = schema.get("type", "object")
+    if "anyOf" in schema:
+        return max(map(_characters, schema["anyOf"]))
     if "enum" in schema:
         return max(len(str(value)) for value in schema["enum"]) + 4.0
     if "object" in kinds:

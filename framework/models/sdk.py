@@ -155,9 +155,8 @@ def is_closed(schema: Any) -> bool:
         return True
     if schema.get("type") == "object":
         listed = set(schema.get("properties", {}))
-        if schema.get("additionalProperties") is not False or listed != set(
-            schema.get("required", ())
-        ):
+        required = set(schema.get("required", ()))
+        if schema.get("additionalProperties") is not False or listed != required:
             return False
     return all(is_closed(value) for value in schema.values())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
@@ -55,21 +55,28 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
         lines = (f"{number}. {text}" for number, text in enumerate(request.memories, 1))
         return {"memories": "\n".join(lines) or "(none)", "document": request.document}
 
+    def schema(self, request: ConsolidateRequest) -> Mapping[str, Any] | None:
+        """The files' form, in which only a memory that is there can be changed."""
+        schema: Any = super().schema(request)
+        forms = schema["properties"]["changes"]["items"].get("anyOf", [])
+        for form in forms[1:]:  # the first adds one
+            form["properties"]["number"]["maximum"] = len(request.memories)
+        del forms[len(forms) if request.memories else 1 :]
+        return schema  # type: ignore[no-any-return]
+
     def parse(self, text: str, request: ConsolidateRequest) -> ConsolidateResponse:
         found = super().parse(text, request)
-        for change in found.changes:
+        changes = dict.fromkeys(replace(c, text=c.text.strip()) for c in found.changes)
+        for change in changes:
             _check(change, len(request.memories))
-        touched = [c.number for c in found.changes if c.action in ("UPDATE", "DELETE")]
+        touched = [c.number for c in changes if c.action in ("UPDATE", "DELETE")]
         if len(set(touched)) < len(touched):
             raise ValueError(f"two changes of one memory: {sorted(touched)}")
-        return ConsolidateResponse(
-            changes=tuple(replace(change, text=change.text.strip()) for change in found.changes)
-        )
+        return ConsolidateResponse(changes=tuple(changes))
 
 
 def _check(change: Change, memories: int) -> None:
     adds = change.action == "ADD"
     _json.check_number(change.number, 0 if adds else 1, 0 if adds else memories)
-    has_text = bool(change.text.strip())
-    if (change.action in ("ADD", "UPDATE")) != has_text:
-        raise ValueError(f"text: {'not wanted' if has_text else 'missing'} for {change.action}")
+    if (change.action in ("ADD", "UPDATE")) != bool(change.text):
+        raise ValueError(f"text: {'not wanted' if change.text else 'missing'} for {change.action}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
@@ -31,10 +32,8 @@ class WritePatch(PromptedAnswering[WritePatchResponse]):
         return Answer(edit=as_edit(response.edits), rationale=response.note)
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
-        files = (
-            f'<file path="{path}">\n{text}</file>'
-            for path, text in sorted(request.task.material.items())
-        )
+        given = sorted(request.task.material.items())
+        files = (f'<file path="{path}">\n{text}</file>' for path, text in given)
         return {
             "instruction": request.task.instruction,
             "record": request.view,
@@ -42,7 +41,23 @@ class WritePatch(PromptedAnswering[WritePatchResponse]):
             "ticket": request.task.query,
         }
 
+    def schema(self, request: AnswerRequest) -> Mapping[str, Any] | None:
+        """The files' form; an `enum` of searches becomes the lines that a file has just once."""
+        schema: Any = super().schema(request)
+        edits = schema["properties"]["edits"]
+        own = edits["items"]["properties"]
+        if "enum" in own["search"]:
+            forms = []
+            for path, text in sorted(request.task.material.items()):
+                once = [line for line in text.splitlines() if line and text.count(line) == 1]
+                texts = {"file": [path], "search": once}
+                held = {name: {"type": "string", "enum": values} for name, values in texts.items()}
+                forms += [{**edits["items"], "properties": {**own, **held}}] if once else []
+            edits["items"] = {"anyOf": forms}
+        return schema  # type: ignore[no-any-return]
+
     def parse(self, text: str, request: AnswerRequest) -> WritePatchResponse:
         found = super().parse(text, request)
+        found = replace(found, edits=tuple(dict.fromkeys(found.edits)))
         apply(found.edits, request.task.material)  # what can't be made is sent back to be mended
         return found

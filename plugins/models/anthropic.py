@@ -16,7 +16,9 @@ from framework.registry import register
 from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record
 
 _OF_TEXTS: Final = ("maxLength",)
-_REFUSED: Final = (*_OF_TEXTS, "maxItems", "maximum", "minItems", "minimum", "multipleOf")
+_REFUSED: Final = (
+    *_OF_TEXTS, "maxItems", "maximum", "minItems", "minLength", "minimum", "multipleOf"
+)  # fmt: skip
 """Bounds that the form of an answer may not have (a tool's input may)."""
 _BATCHES: Final = "/v1/messages/batches"
 _CLOCKS_DIFFER_S: Final = 60.0

@@ -19,10 +19,10 @@ from benchmarks.language_model import (
 )
 from framework.errors import UserError
 from framework.reporting.markdown import between_markers
-from framework.rows import measured_digest
 from framework.store.directory import FinishedRun, State, load_state
 from framework.text.reading import read_json
 from tests.launching import framework
+from tests.measuring import measured_digest
 
 PUBLISHED = {
     "hotpotqa": "hotpotqa/hotpotqa_train.json",

@@ -9,9 +9,9 @@ from typing import Final
 import pytest
 
 from benchmarks.language_model import RECORDED, replaying, sweep
-from framework.rows import measured_digest
 from framework.store.directory import load_finished
 from tests.launching import framework, run
+from tests.measuring import measured_digest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -22,11 +22,11 @@ from framework.rows import (
     is_measured,
     is_taken,
     measured,
-    measured_digest,
     to_plain,
 )
 from framework.store.parquet import write_parquet
 from framework.text.canonical import canonical_json
+from tests.measuring import measured_digest
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)

@@ -18,12 +18,13 @@ from framework.engine.manifest import manifest
 from framework.engine.sweep import job_directories
 from framework.pipeline.path import Pipeline
 from framework.records import Row
-from framework.rows import measured, measured_digest
+from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.atomic import held
 from framework.store.directory import ANSWERS, RunDirectory, load_state
 from framework.text.canonical import digest
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
+from tests.measuring import measured_digest
 
 
 class Killed(BaseException):

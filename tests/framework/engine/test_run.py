@@ -17,7 +17,7 @@ from framework.engine.prepare import check
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.records import Row
-from framework.rows import is_measured, measured_digest
+from framework.rows import is_measured
 from framework.store import JOURNAL, MANIFEST, verify_run
 from framework.store.directory import (
     ANSWERS,
@@ -30,6 +30,7 @@ from framework.store.directory import (
     read_summary,
 )
 from tests.launching import LOAN
+from tests.measuring import measured_digest
 from tests.trivial import trivial_plan, with_top
 
 ROOT = Path(__file__).resolve().parents[3]

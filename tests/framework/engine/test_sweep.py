@@ -14,13 +14,13 @@ from framework.contracts import Tracker
 from framework.engine.sweep import job_directories
 from framework.errors import TrackingError
 from framework.records import Answer
-from framework.rows import measured_digest
 from framework.store import verify_run
 from framework.store.directory import load_state
 from framework.text.canonical import digest_file
 from plugins.readers.commit import Commit
 from plugins.tracking.none import NoTracking
 from tests.launching import HOTPOT, LOAN, QUESTIONS, everything_in, read_json, run
+from tests.measuring import measured_digest
 
 
 @pytest.fixture(autouse=True)

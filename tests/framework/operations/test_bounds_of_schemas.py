@@ -43,6 +43,8 @@ FILLED_IN = [
 def unbounded_parts(schema: Any, place: str = "") -> Iterator[str]:
     """The places of a schema where an answer may go on for ever."""
     kinds = schema.get("type", "object")
+    for number, form in enumerate(schema.get("anyOf", ())):
+        yield from unbounded_parts(form, f"{place}|{number}")
     if "enum" in schema:
         return
     if "string" in kinds and "maxLength" not in schema:
@@ -85,6 +87,7 @@ def test_the_room_of_an_answer_is_that_of_its_form() -> None:
     assert most_tokens(met) < 100
     assert 600 < most_tokens(why) < 700
     assert most_tokens({"type": "object", "properties": {"why": {"type": "string"}}}) > 10**5
+    assert most_tokens({"anyOf": [met, why]}) == most_tokens(why)
 
 
 def test_bounds_that_a_server_refuses_are_left_out_and_nothing_else() -> None:

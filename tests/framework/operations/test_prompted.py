@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from framework.errors import UserError
 from framework.operations.answer_question import AnswerQuestion
 from framework.operations.answering import AnswerRequest
 from framework.operations.author_candidate import AuthorCandidate
+from framework.operations.consolidate import Consolidate, ConsolidateRequest
 from framework.operations.decide import Decide
 from framework.operations.entail import Entail
 from framework.operations.equivalent import Equivalent, EquivalentRequest
@@ -28,6 +29,7 @@ from framework.operations.synthesize_schema import (
     SynthesizeSchemaRequest,
     SynthesizeSchemaResponse,
 )
+from framework.operations.write_patch import WritePatch
 from framework.records import TaskCard
 from framework.registry import plugins
 from tests.plugins.models.rule_based.cards import LOAN
@@ -74,12 +76,14 @@ def strict(schema: Any) -> None:
 
 HANG_ON_THE_REQUEST = (
     "author_candidate",
+    "consolidate",
     "decide",
     "extract_edges",
     "project",
     "propose_edit",
     "summarize",
     "synthesize_schema",
+    "write_patch",
 )
 
 
@@ -109,6 +113,11 @@ def test_schemas_that_hang_on_the_request_are_strict() -> None:
         number = links["properties"]["links"]["items"]["properties"]["number"]
         assert (number["minimum"], number["maximum"]) == (1, max(n, 1))
         assert links["properties"]["links"]["maxItems"] == (32 if n else 0)
+    for memories in ((), ("one",)):
+        strict(Consolidate().schema(ConsolidateRequest(document="d", memories=memories)))
+    files = replace(LOAN, material={"a.py": "x = 1\n"})
+    strict(WritePatch().schema(AnswerRequest(task=files, view="v")))
+    strict(PromptSet("small").bind(WritePatch()).schema(AnswerRequest(task=files, view="v")))
     request = SynthesizeSchemaRequest(
         store=SynthesizeSchemaResponse(), chunks=("c",), fields=LOAN.fields, limit_tokens=9
     )

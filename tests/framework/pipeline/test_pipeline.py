@@ -19,7 +19,8 @@ from framework.pipeline.path import Pipeline
 from framework.pipeline.seams import Seams
 from framework.records import Answer, Event, Item, MemoryView, Row, TaskCard
 from framework.registry import register
-from framework.rows import measured, measured_digest
+from framework.rows import measured
+from tests.measuring import measured_digest
 from tests.trivial import trivial_plan
 
 

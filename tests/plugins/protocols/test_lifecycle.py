@@ -18,13 +18,13 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline, open_domain
 from framework.records import Event, Item, Row
 from framework.registry import NoSettings
-from framework.rows import measured_digest
 from framework.store.directory import load_state, protocol_events
 from plugins.protocols.lifecycle.domain import PROBES, Lifecycle, LifecycleSettings
 from plugins.protocols.lifecycle.lifetime import TIMINGS, percentile
 from plugins.protocols.lifecycle.protocol import LifecycleProtocol
 from plugins.protocols.lifecycle.script import OPERATION
 from tests.launching import framework, run
+from tests.measuring import measured_digest
 
 SIZE = 100
 N = 1 + 2 * len(PROBES)
