@@ -41,7 +41,10 @@ ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
 HASHED: Final = "embedder=hashing"
 """Of a sweep without an encoder, which then has no vectors to keep."""
-_ORDER: Final = {"locomo": ("domain.order=mixed",)}
+_ORDER: Final = {
+    "locomo": ("domain.order=mixed",),
+    "regulation_updates": ("domain.order=in_turns",),
+}
 """Of a set whose first questions are not of every kind."""
 FURTHER: Final[Mapping[str, Sequence[str]]] = {
     "hotpotqa": (

@@ -157,7 +157,8 @@ def rates_in(plain: Any) -> dict[str, ErrorRates]:
 
 
 def _content(path: str) -> Any:
-    return read_json(Path(path).expanduser().read_text(encoding="utf-8"))
+    file = Path(path).expanduser()  # of a pipe nothing is read: it may never end
+    return read_json("" if file.is_fifo() else file.read_text(encoding="utf-8"))
 
 
 def judge_digest(name: str, identity: Mapping[str, Any]) -> str:

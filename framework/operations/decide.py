@@ -78,7 +78,8 @@ class Decide(PromptedAnswering[DecideResponse]):
         schema: Any = copy.deepcopy(files.schema)
         schema["properties"] = {k: v for k, v in schema["properties"].items() if k in self.part}
         schema["required"] = list(schema["properties"])
-        lines = [x for x in files.user.splitlines() if not _KEY.match(x) or _key(x) in self.part]
+        told = files.user.splitlines()
+        lines = [x for x in told if not (key := _KEY.match(x)) or key[1] in self.part]
         return replace(files, user="\n".join(lines), schema=schema)
 
     def apart(self) -> Sequence[Decide]:
@@ -156,11 +157,6 @@ class Decide(PromptedAnswering[DecideResponse]):
         if unknown:
             raise ValueError(f"facts for unknown fields {unknown}")
         return found
-
-
-def _key(line: str) -> str:
-    found = _KEY.match(line)
-    return found[1] if found else ""
 
 
 def _decisions(task: TaskCard) -> tuple[str, ...]:

@@ -53,12 +53,17 @@ def read_file(path: str, sha256: str, *, domain: str, where: str) -> tuple[bytes
 
 
 def file_at(path: str, *, domain: str, where: str) -> Path:
-    """The file of a setting. Raises UserError when none is given, DataError when there is none."""
+    """The file or folder of a setting. Raises UserError when none is given, DataError without one.
+
+    What is neither, as a pipe, may never end.
+    """
     if not path:
         raise UserError(f"domain.path: no file given (domain={domain}); {where}")
     file = Path(path).expanduser()
     if not file.exists():
         raise DataError(path, None, f"no such file; {where}")
+    if not (file.is_file() or file.is_dir()):
+        raise DataError(path, None, "neither a file nor a folder")
     return file
 
 

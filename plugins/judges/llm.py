@@ -23,7 +23,7 @@ from plugins.judges._blind import check_blind
 
 T = TypeVar("T")
 
-_PACKAGE: Final = "framework"
+_ASKED: Final = (Entail, Audit, Equivalent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +101,16 @@ class LLMJudgeSettings:
             return []
         return [given] if isinstance(given, str | Mapping) else list(given)
 
+    def asked(self) -> tuple[Any, ...]:
+        """The operations that it asks, in the order of `_ASKED`, each under its prompts."""
+        prompts = PromptSet(self.prompts or "")
+        return tuple(prompts.bind(operation()) for operation in _ASKED)
+
     def _asking(self) -> dict[str, Any]:
         plugin, settings = self.judging()
         return {
             "model": {"plugin": plugin.name, **identity_of(plugin, settings)},
-            "prompts": digest(PromptSet(self.prompts or "").digests([_PACKAGE])),
+            "prompts": digest([one.files.digest for one in self.asked()]),
             "order": self.order,
             "seed": self.seed,
             "per_call": self.per_call,
@@ -133,10 +138,7 @@ class LLMJudge(Judge[LLMJudgeSettings]):
         except UserError as error:
             raise UserError(f"judge.{error}") from None
         self._client = ModelClient(self._model)
-        prompts = PromptSet(settings.prompts or "")
-        self._entail = prompts.bind(Entail())
-        self._audit = prompts.bind(Audit())
-        self._equivalent = prompts.bind(Equivalent())
+        self._entail, self._audit, self._equivalent = settings.asked()
 
     @property
     def model(self) -> Model[Any]:

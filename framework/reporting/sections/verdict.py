@@ -45,7 +45,9 @@ def verdict(evidence: Evidence) -> Iterator[Block]:
     yield Listing(items)
     if missing := missing_controls(groups):
         added = ",".join(arm for arms in missing.values() for arm in arms)
-        yield Note(f"{' and '.join(missing)} not run: add arch={added}.".capitalize())
+        # An arm's settings that a sweep sets are none of theirs.
+        alone = " in a run of its own" if any("=" in job.arm for job in evidence.jobs) else ""
+        yield Note(f"{' and '.join(missing)} not run: add arch={added}{alone}.".capitalize())
 
 
 def _all_failed(jobs: Sequence[Job]) -> str:

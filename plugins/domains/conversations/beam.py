@@ -1,4 +1,4 @@
-"""BEAM: conversations of up to ten million tokens, with questions on ten abilities."""
+"""BEAM: conversations of up to a million tokens, with questions on ten abilities."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
-from itertools import zip_longest
 from typing import Any, ClassVar, Final, Literal
 
 from framework.errors import DataError
@@ -26,6 +25,7 @@ from plugins.domains.data_file import (
 from plugins.domains.errata import check_cases, read_errata
 from plugins.domains.longmemeval.cases import Granularity, case_of, events_of, is_success
 from plugins.domains.longmemeval.records import Question, Session, Turn
+from plugins.domains.ordering import in_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,11 +237,7 @@ def _mixed(asked: Sequence[Asked]) -> list[Asked]:
     kinds: dict[str, dict[str, list[Asked]]] = {}
     for one in asked:
         kinds.setdefault(one.type, {}).setdefault(one.chat, []).append(one)
-    return _in_turns([_in_turns([*chats.values()]) for chats in kinds.values()])
-
-
-def _in_turns(groups: Sequence[Sequence[Asked]]) -> list[Asked]:
-    return [one for row in zip_longest(*groups) for one in row if one is not None]
+    return in_turns([in_turns(chats.values()) for chats in kinds.values()])
 
 
 def _marked(session: Session, wanted: set[int]) -> Session:

@@ -103,6 +103,8 @@ def margins_of(file: Path) -> dict[str, Margin]:
     }
     bins: Counter[str] = Counter()
     faults = Faults(file)
+    if file.exists() and not file.is_file():
+        raise DataError(file, None, "is not a file")
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines, strict=True)

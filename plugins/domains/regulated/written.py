@@ -290,8 +290,11 @@ def _reworded_mention(mention: Mention, template: Template, body: str) -> str:
 
 def file_digest(path: str) -> str:
     """The digest of a file of documents. Raises UserError where there is none."""
+    file = Path(path).expanduser()
+    if file.exists() and not file.is_file():
+        raise UserError(f"domain.written: {path}: not a file")
     try:
-        return digest_file(Path(path).expanduser())
+        return digest_file(file)
     except OSError as error:
         raise UserError(f"domain.written: {path}: {error.strerror or error}") from None
 

@@ -36,6 +36,8 @@ def files_below(path: str) -> dict[str, bytes]:
     """The XML files below a folder, by name. Raises DataError."""
     top, found, left = Path(path).expanduser(), {}, LARGEST
     for file in sorted(top.rglob("*.xml")):
+        if not file.is_file():
+            raise DataError(file, None, "is not a file")
         try:
             left -= file.stat().st_size
             if left < 0:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from framework.contracts import Provenance
 from framework.errors import DataError
@@ -24,6 +24,7 @@ from plugins.domains.data_file import (
     read_file,
 )
 from plugins.domains.one_history import OneHistory
+from plugins.domains.ordering import in_turns
 from plugins.domains.regulation_updates.archive import files_below, files_of
 from plugins.domains.regulation_updates.ledger import Ledger
 from plugins.domains.regulation_updates.questions import REPLIES, STEPS, Question, questions
@@ -58,17 +59,25 @@ class RegulationUpdatesSettings:
         depth, with the notices that order the changes where there are any.
     numbers : `published`, or `masked`: each number but the days of coming into force is another,
         the same everywhere, so that what a model has read of the regulation does not answer.
+    order : `mixed`, by digest; or `in_turns`: the kinds of questions take turns as well, so that a
+        part of the cases has some of each.
     unknown_file : read a file that is not the one published.
     sha256 : when given, the file must have this digest.
     """
 
     path: str = ""
     numbers: Literal["published", "masked"] = "published"
+    order: Literal["mixed", "in_turns"] = "mixed"
     unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
         check_sha256(self.sha256)
+
+    def identity(self) -> dict[str, Any]:
+        """What may change a value; `order` only where it is given: runs of before lack it."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sha256"}
+        return {name: value for name, value in own.items() if (name, value) != ("order", "mixed")}
 
 
 @register("domain", "regulation_updates")
@@ -128,6 +137,11 @@ class RegulationUpdates(OneHistory[RegulationUpdatesSettings, Question]):
         asked = questions(self._ledger, versions)
         if not asked:
             raise DataError(settings.path, None, "no two versions differ: nothing to ask")
+        if settings.order == "in_turns":
+            kinds: dict[str, list[Question]] = {kind: [] for kind in REPLIES}
+            for one in asked:
+                kinds[one.kind].append(one)
+            asked = in_turns(kinds.values())
         self.hold(read, self._ledger.events, asked)
 
     def success(self, answer: Answer, gold: Gold) -> bool:

@@ -55,6 +55,8 @@ def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...], Provenance]:
 
     Raises DataError naming file and record.
     """
+    if path.exists() and not path.is_file():
+        raise DataError(path, None, "not a file")
     try:
         data = read_yaml(path.read_text(encoding="utf-8"))
         check_text(data)

@@ -53,6 +53,8 @@ class Weights:
 def weights_of(path: Path) -> Weights:
     """What the file says. Raises UserError for one that is missing or no GGUF of version 2 or 3."""
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("not a file")
         with path.open("rb") as file:
             magic, version, n_tensors, n_entries = struct.unpack("<4sIQQ", file.read(24))
             if magic != b"GGUF" or version not in (2, 3):

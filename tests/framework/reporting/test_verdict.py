@@ -262,6 +262,8 @@ def test_a_result_without_floor_or_ceiling_says_what_to_add() -> None:
     assert told(*alone, floor) == ["Ceiling not run: add arch=oracle."]
     assert told(*alone, ceiling) == ["Floor not run: add arch=none."]
     assert told(*alone, floor, ceiling) == []
+    swept = [job("x(hops=1)", {"eda": ALL}), job("x(hops=2)", {"eda": NONE}), floor]
+    assert told(*swept) == ["Ceiling not run: add arch=oracle in a run of its own."]
 
 
 def test_a_protocol_without_such_ends_asks_for_none() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import shutil
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from framework.contracts import (
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
 from framework.models.client import Ledger, track_usage
+from framework.operations.prompted import SHIPPED
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
 from framework.registry import NoSettings, find, identity_of, plugins, register, settings_of
 from plugins.judges._blind import Unblinded, check_blind
@@ -319,3 +321,14 @@ def test_no_prompt_of_a_run_names_an_arm(
     for text in shown:
         words = set(text.casefold().replace("(", " ").replace(",", " ").split())
         assert not words & names
+
+
+def test_a_judge_is_another_by_the_prompts_that_it_asks_with_alone(tmp_path: Path) -> None:
+    """A calibration that was paid for holds while other operations are worded anew."""
+    own = LLMJudgeSettings().identity()["prompts"]
+    for operation, changes in (("answer_question", False), ("decide", False), ("entail", True)):
+        folder = tmp_path / operation / operation
+        shutil.copytree(SHIPPED / operation, folder)
+        (folder / "system.md").write_text((folder / "system.md").read_text() + "\nAnswer well.")
+        given = LLMJudgeSettings(prompts=str(folder.parent)).identity()["prompts"]
+        assert (given != own) == changes, operation
