@@ -4,7 +4,9 @@ The effect of a clause is measured as the loop would install it: as the reader's
 same cases with and without. For each: cases it made right and cases it broke, and the change by
 question type. These are effects on a rule-based reader, not on a language model.
 
-    python benchmarks/clauses.py [CASES]
+    python benchmarks/clauses.py [CASES] [DOMAIN [OVERRIDE ...]]
+
+Of the two domains with clauses, or of one as these overrides make it.
 """
 
 from __future__ import annotations
@@ -83,8 +85,11 @@ def told(name: str, base: Measured, after: Measured, unit: str) -> dict[str, obj
 
 async def main() -> None:
     results = []
+    named, overrides = sys.argv[2:3], sys.argv[3:]
     for domain, operation, axis, column in TARGETS:
-        path, cases = opened(domain, axis)
+        if named and domain not in named:
+            continue
+        path, cases = opened(domain, axis, *overrides)
         base = await measured(path, cases, column, "")
         groups = by_group(base)
         print(f"\n{domain}: {column} {mean(base):.3f} without a clause, n = {len(base)}")
@@ -102,7 +107,7 @@ async def main() -> None:
             names = [p.name for p in plugins("operator") if p.cls.__module__.startswith(by_rule)]
             for chosen in [[name] for name in names] + [names]:
                 listed = f"reader.operators=[{','.join(chosen)}]"
-                guarded, _ = opened(domain, axis, "reader=guarded", listed)
+                guarded, _ = opened(domain, axis, *overrides, "reader=guarded", listed)
                 after = await measured(guarded, cases, column, "")
                 label = chosen[0] if len(chosen) == 1 else "all operators"
                 print(line(label, base, after))

@@ -61,3 +61,16 @@ def test_the_guide_has_the_noise_of_other_words_that_was_measured(name: str) -> 
         said = f"they fixed {data['noise']['fixed']} and broke {data['noise']['broken']}"
     assert said in guide
     assert f"{data['cases']:,} cases of `target=" in guide
+
+
+@pytest.mark.parametrize("key", ["no_duplicates", "no_missing", "settled_only", "follow_examples"])
+def test_the_tables_of_clauses_count_the_flips_that_were_measured(key: str) -> None:
+    """Flips in development wordings and in held-out ones are those of all cases of text_to_sql."""
+    (effect,) = (one for one in stored("text_to_sql")["effects"] if one["name"] == key)
+    page = (ROOT / "docs" / "reference" / "improve-grammar.md").read_text(encoding="utf-8")
+    table = page.partition("domain.forms=development`), ")[2]
+    row = next(line for line in table.splitlines() if line.startswith(f"| `{key}` |"))
+    cells = [cell.strip() for cell in row.split("|")]
+    # After the change come those in development wordings; the last two are the held-out ones.
+    fixed, broken = (int(cells[at]) + int(cells[held]) for at, held in ((3, -3), (4, -2)))
+    assert (fixed, broken) == (effect["fixed"], effect["broken"])

@@ -1,22 +1,21 @@
-"""What a published question gives away by itself is what its domain's card says, and no more."""
+"""What a published question gives away by itself is what its domain's card says, and no more.
+
+Of LoCoMo's questions and others, whose cards have the tables of `benchmarks.studies.leaks`:
+tests/benchmarks/test_leaks.py.
+"""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from benchmarks.attacks._told import Told, told
+from benchmarks.studies.leaks import stands_in
 from framework.contracts import Domain
 from framework.records import Case
 from framework.registry import find, settings_of
-from plugins.domains.passages.shape import normalise_answer
 
 CARDS = Path(__file__).parents[3] / "docs" / "reference" / "domains"
 FILES = {
-    "locomo": "locomo/locomo_first5.json",
     "hotpotqa": "hotpotqa/hotpotqa_train.json",
     "longmemeval": "longmemeval/snapshot.json",
 }
@@ -26,10 +25,6 @@ def opened(name: str, data_dir: Path) -> tuple[Domain[Any], list[Case]]:
     plugin = find("domain", name)
     domain: Domain[Any] = plugin.cls(settings_of(plugin, {"path": str(data_dir / FILES[name])}))
     return domain, list(domain.cases(None, 0))
-
-
-def stands_in(part: str, whole: str) -> bool:
-    return f" {normalise_answer(part)} " in f" {normalise_answer(whole)} "
 
 
 def row(name: str, look: str) -> list[str]:
@@ -42,37 +37,7 @@ def row(name: str, look: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
-def form(found: Told | None) -> str:
-    assert found is not None
-    return re.sub(r"\b0(?=\.)", "", f"AUC {found.auc:.2f} [{found.low:.2f}, {found.high:.2f}]")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("look", "of"),
-    [
-        ("the words of the question, of whether it is adversarial", str),
-        ("the number of its words", lambda query: {"words": float(len(query.split()))}),
-    ],
-    ids=["words", "length"],
-)
-def test_wording_tells_an_adversarial_question(look: str, of: Any, data_dir: Path) -> None:
-    _, cases = opened("locomo", data_dir)
-    found = told(
-        [of(case.task.query) for case in cases],
-        [case.stratum == "adversarial" for case in cases],
-        [case.cluster for case in cases],
-    )
-    assert row("locomo", look) == [form(found)]
-
-
 def test_how_many_answers_stand_in_their_questions(data_dir: Path) -> None:
-    _, cases = opened("locomo", data_dir)
-    answerable = [case for case in cases if case.stratum != "adversarial"]
-    found = sum(stands_in(case.gold.answer, case.task.query) for case in answerable)
-    said = row("locomo", "the words of the answer stand in the question")
-    assert said == [f"{found} of {len(answerable)}"]
-
     _, twelve = opened("longmemeval", data_dir)
     found = sum(stands_in(case.gold.answer, case.task.query) for case in twelve)
     assert (

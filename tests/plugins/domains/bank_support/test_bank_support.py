@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from benchmarks.studies.leaks import names_policy, names_tool, popularity
 from framework.contracts import Scored
 from framework.errors import DataError, UserError
 from framework.operations.answering import AnswerRequest
@@ -382,14 +381,10 @@ def test_ranking_agrees_with_ir_measures_on_the_published_data(data_dir: Path) -
 def test_no_scenario_names_what_it_requires(data_dir: Path) -> None:
     """What a scenario gives away: no title of a policy, and only two names of tools."""
     domain = published(data_dir)
-    titles = {e.id: e.text.partition("\n")[0].casefold() for e in domain.history(HISTORY)}
-    named = 0
-    for case in domain.cases(None, 0):
-        query = case.task.query.casefold()
-        assert not any(titles[name] in query or name in query for name in case.gold.evidence)
-        tools = {a.name for a in parsed(case.gold.answer) or () if a.name[-4:].isdigit()}
-        named += any(name in query for name in tools)
-    assert named == 1
+    policies = {event.id: event.text for event in domain.history(HISTORY)}
+    cases = list(domain.cases(None, 0))
+    assert not any(names_policy(case, policies) for case in cases)
+    assert sum(map(names_tool, cases)) == 1
 
 
 @pytest.mark.parametrize(
@@ -402,17 +397,5 @@ def test_what_popularity_alone_earns(
     domain = published(data_dir)
     cases = list(domain.cases(None, 0))
     documents = [event.id for event in domain.history(HISTORY)]
-    recalls, gains = list[float](), list[float]()
-    for case in cases:
-        others = (
-            o for o in cases if o.id != case.id and (own_cluster or o.cluster != case.cluster)
-        )
-        count = Counter(i for other in others for i in other.gold.evidence)
-        ranked = sorted(documents, key=lambda i: -count[i])
-        gold = set(case.gold.evidence)
-        recalls.append(len(gold.intersection(ranked[:5])) / len(gold))
-        discounts = [1 / math.log2(place + 2) for place in range(10)]
-        gain = sum(d for d, i in zip(discounts, ranked, strict=False) if i in gold)
-        gains.append(gain / sum(discounts[: len(gold)]))
-    assert sum(recalls) / len(cases) == pytest.approx(recall, abs=5e-5)
-    assert sum(gains) / len(cases) == pytest.approx(ndcg, abs=5e-5)
+    found = popularity(cases, documents, own_cluster=own_cluster)
+    assert found == pytest.approx((recall, ndcg), abs=5e-5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from statistics import mean
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+from benchmarks.studies.leaks import ORDERS, Order, as_planned, holding
 from framework.contracts import Interactive, Scored, answer_by_rule
 from framework.errors import UserError
 from framework.operations.answering import AnswerRequest
@@ -140,24 +141,10 @@ def test_which_of_the_first_rulings_is_corrected_is_open() -> None:
 def test_the_proposed_value_never_does_and_the_card_names_nothing() -> None:
     made = domain()
     for case in cases(200):
-        component = json.loads(case.task.material["change_plan"])["component"]
-        as_planned = [
-            {"component": component, "setting": one["setting"], "value": one["value"]}
-            for one in plan(case)
-        ]
-        assert not made.success(Answer(edit=json.dumps(as_planned)), case.gold)
+        assert not made.success(as_planned(case), case.gold)
         assert made.success(Answer(edit=case.gold.answer), case.gold)
         shown = "\n".join((case.task.instruction, case.task.query, *case.task.material.values()))
         assert not any(name in shown for name in case.gold.provisions)
-
-
-def share(found: Callable[[Case, Sequence[Event]], str | None], stratum: str) -> float:
-    """In what share of a stratum a shortcut ends at the record that governs."""
-    return mean(
-        found(case, list(there(case).values())) == case.gold.governing[0]
-        for case in cases(800)
-        if case.stratum == stratum
-    )
 
 
 @pytest.mark.slow
@@ -165,17 +152,21 @@ def share(found: Callable[[Case, Sequence[Event]], str | None], stratum: str) ->
 def test_no_shortcut_finds_what_governs(stratum: str) -> None:
     """By place, by length, by name, and the newest record that speaks of an open setting."""
 
-    def newest_open(case: Case, events: Sequence[Event]) -> str | None:
+    def newest_open(case: Case, events: Sequence[Event]) -> list[Event]:
         labels = [one["label"] for one in plan(case) if one["status"] == "proposed"]
-        found = [event.id for event in events if any(label in event.text for label in labels)]
-        return found[-1] if found else None
+        return [e for e in reversed(events) if any(label in e.text for label in labels)]
 
-    assert share(lambda _, events: events[-1].id, stratum) <= 0.12
-    assert share(lambda _, events: events[0].id, stratum) <= 0.06
-    assert share(lambda _, events: max(events, key=lambda e: len(e.text)).id, stratum) <= 0.15
-    assert share(lambda _, events: min(events, key=lambda e: len(e.text)).id, stratum) <= 0.06
-    assert share(lambda _, events: min(e.id for e in events), stratum) <= 0.06
-    assert share(newest_open, stratum) <= 0.2
+    own = [case for case in cases(800) if case.stratum == stratum]
+
+    def share(order: Order) -> float:
+        return holding(order, domain(), own, 1)
+
+    assert share(ORDERS["newest first"]) <= 0.12
+    assert share(ORDERS["oldest first"]) <= 0.06
+    assert share(ORDERS["longest first"]) <= 0.15
+    assert share(ORDERS["shortest first"]) <= 0.06
+    assert share(ORDERS["by id"]) <= 0.06
+    assert share(newest_open) <= 0.2
 
 
 def test_a_value_says_nothing_of_what_comes_next() -> None:
