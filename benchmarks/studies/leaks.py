@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from benchmarks.attacks._told import Told, told
+from benchmarks.attacks._told import Row, Told, told
 from benchmarks.studies.order_of_arms import ROOT
 from benchmarks.studies.places import RULES, lying, share
 from framework.contracts import Domain
@@ -35,6 +35,8 @@ from plugins.domains.bank_support.actions import parsed
 from plugins.domains.bank_support.operation import CUSTOMER
 from plugins.domains.ordering import by_digest
 from plugins.domains.passages.shape import normalise_answer
+from plugins.domains.veterans.domain import Veterans
+from plugins.domains.veterans.order import OTHER
 
 Table = list[tuple[str, ...]]
 """The header, then the rows."""
@@ -48,11 +50,12 @@ TAKEN: Final = 10
 class Subject:
     """A domain to look at. files : by setting, below the folder of all data. cases : None for all.
 
-    The seed draws the cases of a generated domain, and those alone.
+    others : its other settings. The seed draws the cases of a generated domain, and those alone.
     """
 
     look: Callable[[Domain[Any], Sequence[Case]], Table]
     files: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
     cases: int | None = None
     seed: int = 0
 
@@ -60,8 +63,8 @@ class Subject:
 def opened(name: str, data: Path) -> tuple[Domain[Any], list[Case]]:
     """A subject's domain and its cases."""
     plugin, subject = find("domain", name), SUBJECTS[name]
-    values = {key: str(data / file) for key, file in subject.files.items()}
-    domain: Domain[Any] = plugin.cls(settings_of(plugin, values))
+    paths = {key: str(data / file) for key, file in subject.files.items()}
+    domain: Domain[Any] = plugin.cls(settings_of(plugin, {**paths, **subject.others}))
     return domain, list(domain.cases(subject.cases, subject.seed))
 
 
@@ -151,6 +154,31 @@ def by_words(asked: Sequence[str], labels: Sequence[Hashable], groups: Sequence[
 def stands_in(part: str, whole: str) -> bool:
     """Whether the words of a part stand in the whole, punctuation, case and articles aside."""
     return f" {normalise_answer(part)} " in f" {normalise_answer(whole)} "
+
+
+def answered(cases: Sequence[Case]) -> int:
+    """How many questions hold their answer."""
+    return sum(stands_in(case.gold.answer, case.task.query) for case in cases)
+
+
+def _answers(cases: Sequence[Case]) -> tuple[str, str, str]:
+    """The row on that, with the answers of the next questions beside it."""
+    answers = [case.gold.answer for case in cases]
+    shifted = [*answers[1:], *answers[:1]]
+    others = sum(stands_in(answer, c.task.query) for answer, c in zip(shifted, cases, strict=True))
+    return (
+        "Do the words of the answer stand in the question?",
+        of(answered(cases), len(cases)),
+        f"those of the next one's: {of(others, len(cases))}",
+    )
+
+
+def _auc(found: Told | None) -> str:
+    """An AUC and its limits, which resampling may put outside of 0 to 1."""
+    if found is None:
+        return NOTHING
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    return _shorter(f"{found.auc:.2f} [{low:.2f}, {high:.2f}]")
 
 
 # ------------------------------------------------------------------------------------ airline_fees
@@ -366,35 +394,51 @@ def _leaves(value: object) -> Iterator[object]:
         yield value
 
 
+# ---------------------------------------------------------------------------------------- hotpotqa
+
+
+def hops(domain: Domain[Any], cases: Sequence[Case]) -> Table:
+    """By stratum, how many questions hold their answer, or name the passages that they need."""
+    titles = {e.id: e.metadata["title"] for e in domain.history(cases[0].history_id)}
+    names = sorted({case.stratum for case in cases})
+    counts: dict[str, list[str]] = {}
+    for name in names:
+        own = [case for case in cases if case.stratum == name]
+        named = [[stands_in(titles[i], c.task.query) for i in c.gold.evidence] for c in own]
+        for look, count in (
+            ("the answer stands in the question", answered(own)),
+            ("the answer is yes or no", sum(c.gold.answer in ("yes", "no") for c in own)),
+            ("it names a supporting passage by its title", sum(map(any, named))),
+            ("it names all of them", sum(map(all, named))),
+        ):
+            counts.setdefault(look, []).append(of(count, len(own)))
+    return [("look", *names), *((look, *found) for look, found in counts.items())]
+
+
 # ------------------------------------------------------------------------------------------ locomo
 
 
 def conversations(domain: Domain[Any], cases: Sequence[Case]) -> Table:
     """Whether a question is adversarial, by its words and their number; answers in questions."""
     answerable = [case for case in cases if case.stratum != "adversarial"]
-    queries, answers = (
-        [case.task.query for case in answerable],
-        [case.gold.answer for case in answerable],
-    )
-    shifted = [*answers[1:], *answers[:1]]
     return [
         HEADER,
         (
             "Do the words of a question tell whether it is adversarial?",
-            _auc(adversarial(cases, str)),
+            f"AUC {_auc(adversarial(cases, str))}",
             short(0.5),
         ),
         (
             "Does the number of its words?",
-            _auc(adversarial(cases, lambda query: {"words": float(len(query.split()))})),
+            f"AUC {_auc(adversarial(cases, _length))}",
             short(0.5),
         ),
-        (
-            "Do the words of the answer stand in the question?",
-            of(sum(map(stands_in, answers, queries)), len(answerable)),
-            f"those of the next one's: {of(sum(map(stands_in, shifted, queries)), len(queries))}",
-        ),
+        _answers(answerable),
     ]
+
+
+def _length(query: str) -> Row:
+    return {"words": float(len(query.split()))}
 
 
 def adversarial(cases: Sequence[Case], seen: Callable[[str], Any]) -> Told | None:
@@ -406,10 +450,12 @@ def adversarial(cases: Sequence[Case], seen: Callable[[str], Any]) -> Told | Non
     )
 
 
-def _auc(found: Told | None) -> str:
-    if found is None:
-        return NOTHING
-    return _shorter(f"AUC {found.auc:.2f} [{found.low:.2f}, {found.high:.2f}]")
+# ------------------------------------------------------------------------------------- longmemeval
+
+
+def sessions(domain: Domain[Any], cases: Sequence[Case]) -> Table:
+    """Answers in questions."""
+    return [HEADER, _answers(cases)]
 
 
 # -------------------------------------------------------------------------------------- precedents
@@ -507,6 +553,69 @@ def of_words(cases: Sequence[Case]) -> float:
     return by_words([case.task.query for case in cases], labels(cases), units)
 
 
+# ---------------------------------------------------------------------------------------- veterans
+
+Seen = Callable[[Veterans, Case], Any]
+"""What is seen of a claim: a text, or features by name."""
+
+
+def _sentences(of_evidence: bool) -> Seen:
+    def seen(domain: Veterans, case: Case) -> str:
+        own = domain.decision(case.history_id).sentences
+        return " ".join(s.text for s in own if s.is_evidence is of_evidence)
+
+    return seen
+
+
+def _amounts(domain: Veterans, case: Case) -> Row:
+    own = domain.decision(case.history_id).sentences
+    evidence = sum(s.is_evidence for s in own)
+    length = fmean(len(s.text) for s in own)
+    return {"e": float(evidence), "r": float(len(own) - evidence), "len": length}
+
+
+SEEN: Final[Mapping[str, Seen]] = {
+    "the claim's words": lambda domain, case: case.task.query,
+    "year of the decision": lambda domain, case: {"year": float(case.tags["year"])},
+    "own rules": _sentences(of_evidence=False),
+    "own evidence and rules": lambda domain, case: " ".join(
+        s.text for s in domain.decision(case.history_id).sentences
+    ),
+    "own evidence": _sentences(of_evidence=True),
+    "number of its own sentences of either kind, and their length": _amounts,
+    "the whole history, with 1,000 sentences of others": lambda domain, case: " ".join(
+        event.text for event in domain.history(case.history_id)
+    ),
+    "the findings, held out (the test's own control)": lambda domain, case: " ".join(
+        domain.decision(case.history_id).findings
+    ),
+}
+
+
+def claims(domain: Any, cases: Sequence[Case]) -> Table:
+    """What is seen of a claim tells of whether it was granted or denied."""
+    clear = _clear(cases)
+    clusters = {case.cluster for case in clear}
+    return [
+        ("from", f"AUC over {len(clear)} claims of {len(clusters)} decisions"),
+        *((name, _auc(outcome(seen, domain, clear))) for name, seen in SEEN.items()),
+    ]
+
+
+def outcome(seen: Seen, domain: Veterans, cases: Sequence[Case]) -> Told | None:
+    """What is seen of claims tells of GRANT against DENY, whole decisions held out."""
+    clear = _clear(cases)
+    return told(
+        [seen(domain, case) for case in clear],
+        [case.gold.decision for case in clear],
+        [case.cluster for case in clear],
+    )
+
+
+def _clear(cases: Sequence[Case]) -> list[Case]:
+    return [case for case in cases if case.gold.decision != OTHER]
+
+
 SUBJECTS: Final[Mapping[str, Subject]] = {
     "airline_fees": Subject(look=fares, files={"path": "rulearena/airline"}),
     "bank_support": Subject(
@@ -517,10 +626,18 @@ SUBJECTS: Final[Mapping[str, Subject]] = {
             "database": "tau2_banking/db.json",
         },
     ),
+    "hotpotqa": Subject(look=hops, files={"path": "hotpotqa/hotpotqa_train.json"}),
     "locomo": Subject(look=conversations, files={"path": "locomo/locomo_first5.json"}),
+    "longmemeval": Subject(look=sessions, files={"path": "longmemeval/snapshot.json"}),
     "precedents": Subject(look=precedents, cases=400, seed=23),
     "regulation_updates": Subject(
         look=regulation, files={"path": "regulation_b/regulation_b_1002.tar.xz"}
+    ),
+    # Hidden, so that the name of its file does not say which evidence is a claim's own.
+    "veterans": Subject(
+        look=claims,
+        files={"path": "vetclaims/decisions_50.json"},
+        others={"claim_file": "hidden"},
     ),
 }
 
