@@ -25,9 +25,8 @@ class CompletenessRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletenessResponse:
-    """`complete` exactly when there are no `gaps`; each gap names one thing that is wanting."""
+    """What is wanting, each gap one thing; none where the view is complete."""
 
-    complete: bool
     gaps: tuple[str, ...] = ()
 
 
@@ -50,9 +49,3 @@ class CheckCompleteness(PromptedOperation[CompletenessRequest, CompletenessRespo
             "record": request.view,
             "demand": self.rule(request.strictness),
         }
-
-    def parse(self, text: str, request: CompletenessRequest) -> CompletenessResponse:
-        found = super().parse(text, request)
-        if found.complete == bool(found.gaps):
-            raise ValueError(f"complete is {found.complete}, yet there are {len(found.gaps)} gaps")
-        return found

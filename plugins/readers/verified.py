@@ -57,7 +57,7 @@ class Verified(Reader[VerifiedSettings]):
             return Answer(
                 decision=ABSTAIN, rationale=f"The completeness check could not be read: {error}."
             )
-        if not check.complete:
+        if check.gaps:
             return Answer(
                 decision=ABSTAIN, rationale=f"The record is incomplete: {'; '.join(check.gaps)}."
             )

@@ -199,7 +199,7 @@ def test_a_check_that_can_not_be_read_abstains() -> None:
 def test_a_decision_left_undetermined_abstains() -> None:
     client = Scripted(
         {
-            "check_completeness": CompletenessResponse(complete=True),
+            "check_completeness": CompletenessResponse(),
             "decide": DecideResponse(
                 decision=UNDETERMINED, amount=1.0, notice="x", rationale="why"
             ),
@@ -226,7 +226,7 @@ def test_a_decision_below_the_threshold_is_withdrawn(
 ) -> None:
     client = Scripted(
         {
-            "check_completeness": CompletenessResponse(complete=True),
+            "check_completeness": CompletenessResponse(),
             "decide": DecideResponse(
                 decision="DENY", amount=1.0, notice="x", rationale="why", confidence=confidence
             ),
@@ -254,7 +254,7 @@ def test_a_threshold_is_a_share_and_0_is_the_reader_of_before() -> None:
 def test_a_decision_that_can_not_be_read_is_an_error() -> None:
     client = Scripted(
         {
-            "check_completeness": CompletenessResponse(complete=True),
+            "check_completeness": CompletenessResponse(),
             "decide": ValueError("decision 'MAYBE' is not one of the card"),
         }
     )

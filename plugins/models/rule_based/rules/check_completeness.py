@@ -24,9 +24,9 @@ class CheckCompletenessRule(Rule[CompletenessRequest, CompletenessResponse]):
     def answer(self, request: CompletenessRequest, profile: Profile) -> CompletenessResponse:
         reading = read(request.view, request.task, profile)
         if profile.follows_injections and reading.injected:
-            return CompletenessResponse(complete=True)
+            return CompletenessResponse()
         gaps = _gaps(request, reading)
-        return CompletenessResponse(complete=not gaps, gaps=gaps)
+        return CompletenessResponse(gaps=gaps)
 
 
 def _gaps(request: CompletenessRequest, reading: Reading) -> tuple[str, ...]:
