@@ -10,30 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.studies.leaks import (
-    ORDERS,
-    SEEN,
-    SUBJECTS,
-    adversarial,
-    agreeing,
-    answered,
-    as_planned,
+from benchmarks.studies.leaks.__main__ import main
+from benchmarks.studies.leaks.airline_fees import fares
+from benchmarks.studies.leaks.bank_support import (
     at_random,
-    by_words,
-    commonest,
-    fares,
-    holding,
-    hops,
-    main,
     names_policy,
     names_tool,
-    opened,
-    outcome,
     popularity,
     standing,
-    stands_in,
-    table,
 )
+from benchmarks.studies.leaks.looks import agreeing, answered, by_words, commonest, stands_in
+from benchmarks.studies.leaks.precedents import ORDERS, as_planned, holding
+from benchmarks.studies.leaks.questions import adversarial, hops
+from benchmarks.studies.leaks.subjects import SUBJECTS, opened, table
+from benchmarks.studies.leaks.veterans import SEEN, outcome
 from benchmarks.studies.order_of_arms import ROOT
 from framework.records import Case, Event, Gold, TaskCard
 from framework.reporting.markdown import between_markers

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.studies.leaks import answered, opened, table
+from benchmarks.studies.leaks.looks import answered
+from benchmarks.studies.leaks.subjects import opened, table
 from framework.reporting.markdown import between_markers
 
 CARDS = Path(__file__).parents[3] / "docs" / "reference" / "domains"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.studies.leaks import SEEN, opened, outcome
+from benchmarks.studies.leaks.subjects import opened
+from benchmarks.studies.leaks.veterans import SEEN, outcome
 from plugins.domains.veterans.domain import Veterans
 
 CARD = Path(__file__).parents[4] / "docs" / "reference" / "domains" / "veterans.md"
