@@ -19,7 +19,7 @@ from benchmarks.studies.leaks.bank_support import (
     popularity,
     standing,
 )
-from benchmarks.studies.leaks.looks import agreeing, answered, by_words, commonest, stands_in
+from benchmarks.studies.leaks.measures import agreeing, answered, by_words, commonest, stands_in
 from benchmarks.studies.leaks.precedents import ORDERS, as_planned, holding
 from benchmarks.studies.leaks.questions import adversarial, hops
 from benchmarks.studies.leaks.subjects import SUBJECTS, opened, table

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, Final
 
-from benchmarks.studies.leaks.looks import (
+from benchmarks.studies.leaks.measures import (
     HEADER,
     NOTHING,
     Table,

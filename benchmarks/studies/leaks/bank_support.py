@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from benchmarks.studies.leaks.looks import (
+from benchmarks.studies.leaks.measures import (
     HEADER,
     NOTHING,
     Table,

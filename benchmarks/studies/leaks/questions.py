@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.attacks._told import Row, Told, told
-from benchmarks.studies.leaks.looks import (
+from benchmarks.studies.leaks.measures import (
     HEADER,
     Table,
     answered,

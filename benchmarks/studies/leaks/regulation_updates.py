@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from benchmarks.studies.leaks.looks import (
+from benchmarks.studies.leaks.measures import (
     Table,
     by_words,
     commonest,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from benchmarks.studies.leaks.airline_fees import fares
 from benchmarks.studies.leaks.bank_support import support
-from benchmarks.studies.leaks.looks import (
+from benchmarks.studies.leaks.measures import (
     Table,
 )
 from benchmarks.studies.leaks.precedents import precedents

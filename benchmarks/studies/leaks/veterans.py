@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from benchmarks.attacks._told import Row, Told, told
-from benchmarks.studies.leaks.looks import (
+from benchmarks.studies.leaks.measures import (
     Table,
     auc,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.studies.leaks.looks import answered
+from benchmarks.studies.leaks.measures import answered
 from benchmarks.studies.leaks.subjects import opened, table
 from framework.reporting.markdown import between_markers
 
