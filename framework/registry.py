@@ -322,6 +322,7 @@ def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
     """The settings that may change a measured value, as plain data.
 
     Settings that hold a plugin's settings or a file's name say it themselves, by `identity()`.
+    What came `later` says nothing at its default, so that runs of before keep their identity.
     """
     if hasattr(settings, "identity"):
         own: dict[str, Any] = settings.identity()
@@ -330,6 +331,7 @@ def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
         f.metadata.get("identity", f.name): getattr(settings, f.name)
         for f in dataclasses.fields(plugin.settings)
         if not f.metadata.get("operational", False)
+        and not (f.metadata.get("later") and getattr(settings, f.name) == f.default)
     }
 
 

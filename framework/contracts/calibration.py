@@ -12,7 +12,7 @@ from framework.contracts.awaiting import maybe_await
 from framework.contracts.configured import Configured, S
 from framework.errors import UserError
 from framework.text.canonical import digest
-from framework.text.reading import read_json
+from framework.text.reading import no_stream, read_json
 
 if TYPE_CHECKING:
     from framework.contracts.judge import Judge, Verdict
@@ -157,8 +157,7 @@ def rates_in(plain: Any) -> dict[str, ErrorRates]:
 
 
 def _content(path: str) -> Any:
-    file = Path(path).expanduser()  # of a pipe nothing is read: it may never end
-    return read_json("" if file.is_fifo() else file.read_text(encoding="utf-8"))
+    return read_json(no_stream(Path(path).expanduser()).read_text(encoding="utf-8"))
 
 
 def judge_digest(name: str, identity: Mapping[str, Any]) -> str:

@@ -66,13 +66,14 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
 
     def parse(self, text: str, request: ConsolidateRequest) -> ConsolidateResponse:
         found = super().parse(text, request)
-        changes = dict.fromkeys(replace(c, text=c.text.strip()) for c in found.changes)
+        changes = [replace(change, text=change.text.strip()) for change in found.changes]
         for change in changes:
             _check(change, len(request.memories))
-        touched = [c.number for c in changes if c.action in ("UPDATE", "DELETE")]
-        if len(set(touched)) < len(touched):
-            raise ValueError(f"two changes of one memory: {sorted(touched)}")
-        return ConsolidateResponse(changes=tuple(changes))
+        # In order, so that the last change of a memory is what becomes of it.
+        changing = [change for change in changes if change.action in ("UPDATE", "DELETE")]
+        last = {change.number: change for change in changing}
+        kept = (c for c in changes if c not in changing or c == last[c.number])
+        return ConsolidateResponse(changes=tuple(dict.fromkeys(kept)))
 
 
 def _check(change: Change, memories: int) -> None:

@@ -10,7 +10,7 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
 from framework.records import Answer, TaskCard
 from framework.registry import register
-from framework.text.hunks import Hunk, apply, as_edit
+from framework.text.hunks import Hunk, apply, as_edit, named_blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,22 +42,29 @@ class WritePatch(PromptedAnswering[WritePatchResponse]):
         }
 
     def schema(self, request: AnswerRequest) -> Mapping[str, Any] | None:
-        """The files' form; an `enum` of searches becomes the lines that a file has just once."""
+        """The files' form; where a search is an `enum`, it is the name of a block to replace."""
         schema: Any = super().schema(request)
-        edits = schema["properties"]["edits"]
-        own = edits["items"]["properties"]
-        if "enum" in own["search"]:
+        edit = schema["properties"]["edits"]["items"]
+        if "enum" in edit["properties"]["search"]:
             forms = []
             for path, text in sorted(request.task.material.items()):
-                once = [line for line in text.splitlines() if line and text.count(line) == 1]
-                texts = {"file": [path], "search": once}
-                held = {name: {"type": "string", "enum": values} for name, values in texts.items()}
-                forms += [{**edits["items"], "properties": {**own, **held}}] if once else []
-            edits["items"] = {"anyOf": forms}
+                held = {"file": [path], "search": list(named_blocks(text))}
+                names = {name: {"type": "string", "enum": values} for name, values in held.items()}
+                forms.append({**edit, "properties": {**edit["properties"], **names}})
+            schema["properties"]["edits"]["items"] = {"anyOf": forms}
         return schema  # type: ignore[no-any-return]
 
     def parse(self, text: str, request: AnswerRequest) -> WritePatchResponse:
-        found = super().parse(text, request)
-        found = replace(found, edits=tuple(dict.fromkeys(found.edits)))
-        apply(found.edits, request.task.material)  # what can't be made is sent back to be mended
+        found, files = super().parse(text, request), request.task.material
+        if "anyOf" in self.schema(request)["properties"]["edits"]["items"]:  # type: ignore[index]
+            found = replace(found, edits=tuple(_of_block(edit, files) for edit in found.edits))
+        apply(found.edits, files)  # what can't be made is sent back to be mended
         return found
+
+
+def _of_block(edit: Hunk, files: Mapping[str, str]) -> Hunk:
+    """The edit of the whole block that its search names."""
+    block = named_blocks(files.get(edit.file, "")).get(edit.search)
+    if block is None:
+        raise ValueError(f"search: no block of {edit.file!r} is named by {edit.search!r}")
+    return replace(edit, search=block)

@@ -6,12 +6,16 @@ marks to keep. It is read strictly: a stretch that is not in the file exactly on
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from framework.text.canonical import canonical_json
 from framework.text.reading import read_json
+
+_BETWEEN: Final = re.compile(r"\n\n+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,18 @@ def apply(hunks: Sequence[Hunk], files: Mapping[str, str]) -> dict[str, str]:
             raise ValueError(f"{where}: search is {times} times in {hunk.file}, expected once")
         changed[hunk.file] = changed[hunk.file].replace(hunk.search, hunk.replace)
     return changed
+
+
+def named_blocks(text: str) -> dict[str, str]:
+    """The blocks of a file by their first line that no other has: a function by its signature.
+
+    A block ends before an empty line that one without indentation follows. One that has no such
+    line can't be named and is left out.
+    """
+    blocks = [block for block in _BETWEEN.split(text.strip("\n")) if block]
+    owners = Counter(line for block in blocks for line in set(block.split("\n")) if line)
+    named = ((next((x for x in b.split("\n") if owners[x] == 1), ""), b) for b in blocks)
+    return {name: block for name, block in named if name and text.count(block) == 1}
 
 
 def as_edit(hunks: Sequence[Hunk]) -> str:

@@ -1,10 +1,12 @@
-"""Reading JSON and YAML that others may have written: bounded, and with every key once."""
+"""Reading what others may have written: bounded, and in JSON and YAML with every key once."""
 
 from __future__ import annotations
 
+import errno
 import json
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -16,6 +18,13 @@ MOST_NODES: Final = 500_000
 MOST_DIGITS: Final = 4300
 """Of a number in YAML, those of base 60 (`1:30`) too: more Python does not write again."""
 _NUMBERS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
+def no_stream(path: Path) -> Path:
+    """The path. Raises OSError for a pipe or a device, of which a read may never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "neither a file nor a folder")
+    return path
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

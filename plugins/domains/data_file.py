@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from framework.contracts import Provenance
 from framework.errors import DataError, UserError
 from framework.text.canonical import CanonicalError, canonical_json, digest_bytes
-from framework.text.reading import read_json
+from framework.text.reading import no_stream, read_json
 
 T = TypeVar("T")
 
@@ -53,18 +53,16 @@ def read_file(path: str, sha256: str, *, domain: str, where: str) -> tuple[bytes
 
 
 def file_at(path: str, *, domain: str, where: str) -> Path:
-    """The file or folder of a setting. Raises UserError when none is given, DataError without one.
-
-    What is neither, as a pipe, may never end.
-    """
+    """A setting's file or folder. Raises UserError when none is given, DataError without one."""
     if not path:
         raise UserError(f"domain.path: no file given (domain={domain}); {where}")
     file = Path(path).expanduser()
     if not file.exists():
         raise DataError(path, None, f"no such file; {where}")
-    if not (file.is_file() or file.is_dir()):
-        raise DataError(path, None, "neither a file nor a folder")
-    return file
+    try:
+        return no_stream(file)
+    except OSError as error:
+        raise DataError(path, None, f"{error.strerror}") from None
 
 
 def asked_for(path: str, sha256: str, digest: str) -> str:

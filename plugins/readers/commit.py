@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from framework.contracts import Client, Reader
 from framework.operations.answering import UNDETERMINED, AnswerRequest, answering
@@ -27,12 +27,7 @@ class CommitSettings:
     """
 
     undetermined: Literal["choose", "default"] = "choose"
-    ask: Literal["together", "apart"] = "together"
-
-    def identity(self) -> dict[str, Any]:
-        """Runs of before there was `ask` asked together, and are of the same identity."""
-        apart = {"ask": self.ask} if self.ask != "together" else {}
-        return {"undetermined": self.undetermined, **apart}
+    ask: Literal["together", "apart"] = field(default="together", metadata={"later": True})
 
 
 @register("reader", "commit")
@@ -78,10 +73,10 @@ def amount_of(task: TaskCard, decision: str, facts: Mapping[str, str]) -> float 
     """The amount of a decision, as far as the stated facts give it: of a denial, say, always 0."""
     formula = task.amounts.get(decision, "")
     values = {}
-    for field in task.fields:
-        number = canonical(facts.get(field.key, ""), field.type)
-        if number is not None and field.type in ("money", "percent", "count", "score"):
-            values[field.key] = float(number)
+    for asked in task.fields:
+        number = canonical(facts.get(asked.key, ""), asked.type)
+        if number is not None and asked.type in ("money", "percent", "count", "score"):
+            values[asked.key] = float(number)
     try:
         return evaluate(formula, values) if formula else None
     except ValueError:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Final
 
 from framework.bounds import Bounded, at_least
 from framework.contracts import Client, Reader
@@ -29,12 +29,7 @@ class VerifiedSettings(Bounded):
     """
 
     strictness: Strictness = "moderate"
-    threshold: Annotated[float, at_least(0, most=1)] = 0.0
-
-    def identity(self) -> dict[str, Any]:
-        """As of runs of before there was a threshold, where it is 0."""
-        own: dict[str, Any] = {"strictness": self.strictness}
-        return {**own, "threshold": self.threshold} if self.threshold else own
+    threshold: Annotated[float, at_least(0, most=1)] = field(default=0.0, metadata={"later": True})
 
 
 @register("reader", "verified")

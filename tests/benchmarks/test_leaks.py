@@ -10,31 +10,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.studies.leaks import (
-    ORDERS,
-    SUBJECTS,
-    adversarial,
-    agreeing,
-    as_planned,
+from benchmarks.studies.leaks.__main__ import main
+from benchmarks.studies.leaks.airline_fees import fares
+from benchmarks.studies.leaks.bank_support import (
     at_random,
-    by_words,
-    commonest,
-    fares,
-    holding,
-    main,
     names_policy,
     names_tool,
-    opened,
     popularity,
     standing,
-    stands_in,
-    table,
 )
+from benchmarks.studies.leaks.measures import agreeing, answered, by_words, commonest, stands_in
+from benchmarks.studies.leaks.precedents import ORDERS, as_planned, holding
+from benchmarks.studies.leaks.questions import adversarial, hops
+from benchmarks.studies.leaks.subjects import SUBJECTS, opened, table
+from benchmarks.studies.leaks.veterans import SEEN, outcome
 from benchmarks.studies.order_of_arms import ROOT
 from framework.records import Case, Event, Gold, TaskCard
 from framework.reporting.markdown import between_markers
 from plugins.domains.bank_support.actions import Action, written
 from plugins.domains.bank_support.operation import CUSTOMER
+from plugins.domains.veterans.loading import EVIDENCE, RULE, Decision, Sentence
 
 N = 200
 WORDS = [f"{first}{last}" for first in ("ba", "de", "fi", "go", "ku") for last in "lmnprstx"]
@@ -43,11 +38,12 @@ WORDS = [f"{first}{last}" for first in ("ba", "de", "fi", "go", "ku") for last i
 def case(
     number: int, query: str = "", *, stratum: str = "", material: dict[str, str] | None = None,
     governing: tuple[str, ...] = (), evidence: tuple[str, ...] = (), answer: str = "",
+    decision: str = "",
 ) -> Case:  # fmt: skip
     task = TaskCard(
         instruction="It is now noon.", query=query, operation="x", material=material or {}
     )
-    gold = Gold(evidence=evidence, governing=governing, answer=answer)
+    gold = Gold(evidence=evidence, governing=governing, answer=answer, decision=decision)
     return Case(
         id=f"c{number}",
         history_id=f"h{number}",
@@ -55,6 +51,7 @@ def case(
         gold=gold,
         stratum=stratum,
         cluster=f"cluster {number % 20}",
+        tags={"year": "2015"},
     )
 
 
@@ -115,6 +112,62 @@ def test_a_planted_word_tells_what_is_adversarial_and_a_shuffled_one_does_not() 
 def test_an_answer_stands_in_a_question_as_whole_words() -> None:
     assert stands_in("The cello.", "Who plays a cello?")
     assert not stands_in("cell", "Who plays a cello?")
+    asked = [case(0, "Ann or Bo?", answer="Bo"), case(1, "Who is Bo?", answer="Ann")]
+    assert answered(asked) == 1
+
+
+def test_by_kind_of_question_how_many_name_what_they_need() -> None:
+    events = [
+        Event(id=i, text=i, time="2020-01-01", kind="passage", metadata={"title": title})
+        for i, title in (("a", "The Red Fox"), ("b", "Oslo"))
+    ]
+    domain: Any = SimpleNamespace(history=lambda name: iter(events))
+    both = ("a", "b")
+    cases = [
+        case(0, "Is the red fox from Oslo?", stratum="compared", evidence=both, answer="no"),
+        case(1, "Which is red, Oslo or not?", stratum="compared", evidence=both, answer="Oslo"),
+        case(2, "Where was it filmed?", stratum="bridge", evidence=both, answer="Oslo"),
+    ]
+    assert hops(domain, cases) == [
+        ("look", "bridge", "compared"),
+        ("the answer stands in the question", "0 of 1", "1 of 2"),
+        ("the answer is yes or no", "0 of 1", "1 of 2"),
+        ("it names a supporting passage by its title", "0 of 1", "2 of 2"),
+        ("it names all of them", "0 of 1", "1 of 2"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_word_that_only_granted_claims_have_tells_the_outcome_and_nothing_else_does() -> None:
+    texts = drawn_texts(np.random.default_rng(3))[:90]
+    outcomes = [("GRANT", "DENY", "REMAND_OR_MIXED")[number % 3] for number in range(len(texts))]
+
+    def decided(number: int) -> Decision:
+        planted = " never" if outcomes[number] == "GRANT" else ""
+        rules = [texts[number - 1]] * 2
+        own = [Sentence(id="s", text=f"{texts[number]}{planted}", role=EVIDENCE)]
+        own += [Sentence(id="s", text=text, role=RULE) for text in rules]
+        return Decision(
+            id="x", file="x", date="2015-01-01", claims=(), others=0, sentences=tuple(own),
+            findings=(texts[number - 2],), held_out=0,
+        )  # fmt: skip
+
+    decisions = {f"h{number}": decided(number) for number in range(len(texts))}
+    events = [Event(id="a", text="same", time="2015-01-01", kind="rule")]
+    domain: Any = SimpleNamespace(history=lambda name: iter(events), decision=decisions.get)
+    cases = [case(number, texts[number - 3], decision=said) for number, said in enumerate(outcomes)]
+    telling = {"own evidence", "own evidence and rules"}
+    for name in (*sorted(telling), "own rules", "the claim's words"):
+        found = outcome(SEEN[name], domain, cases)
+        assert found is not None
+        assert found.cases == len(cases) - outcomes.count("REMAND_OR_MIXED")
+        assert found.auc > 0.99 if name in telling else found.at_chance, name
+    assert SEEN["the findings, held out (the test's own control)"](domain, cases[5]) == texts[3]
+    assert SEEN["the whole history, with 1,000 sentences of others"](domain, cases[5]) == "same"
+    assert SEEN["year of the decision"](domain, cases[5]) == {"year": 2015}
+    amounts = SEEN["number of its own sentences of either kind, and their length"]
+    assert amounts(domain, cases[5])["e"] == 1
+    assert amounts(domain, cases[5])["r"] == 2
 
 
 def test_popularity_earns_all_where_all_require_the_same_and_else_as_much_as_chance() -> None:

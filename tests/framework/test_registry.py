@@ -22,6 +22,7 @@ class _Settings:
     shares: Mapping[str, float] = field(default_factory=dict)
     retries: int = field(default=3, metadata={"operational": True})
     on: bool = False
+    since: str = field(default="first", metadata={"later": True})
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -62,6 +63,12 @@ def test_a_wrong_value_is_one_line(values: dict[str, Any], message: str) -> None
 def test_operational_settings_stay_out_of_the_identity() -> None:
     assert "retries" not in identity_of(PLUGIN, _Settings())
     assert identity_of(PLUGIN, _Settings())["k"] == 5
+
+
+def test_a_setting_that_came_later_says_nothing_at_its_default() -> None:
+    before = identity_of(PLUGIN, _Settings())
+    assert "since" not in before
+    assert identity_of(PLUGIN, _Settings(since="second")) == {**before, "since": "second"}
 
 
 def test_an_unknown_plugin_names_the_nearest() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final, Literal
 
@@ -44,18 +44,13 @@ class ConversationSettings:
 
     path: str = ""
     granularity: Granularity = "turn"
-    order: Literal["file", "mixed"] = "file"
+    order: Literal["file", "mixed"] = field(default="file", metadata={"later": True})
     errata: str = ""
     unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
         check_sha256(self.sha256)
-
-    def identity(self) -> dict[str, Any]:
-        """What may change a value; `order` only where it is given: runs of before lack it."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sha256"}
-        return {name: value for name, value in own.items() if (name, value) != ("order", "file")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

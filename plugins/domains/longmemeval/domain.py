@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, ClassVar, Final
+from typing import ClassVar
 
 from framework.contracts import Domain, Provenance
 from framework.errors import DataError
@@ -34,8 +34,6 @@ from plugins.domains.longmemeval.loading import FILES, WHERE_TO_GET_IT, parse
 from plugins.domains.longmemeval.records import Question
 from plugins.domains.longmemeval.streaming import StreamedQuestions, is_streamed
 
-_LATER: Final = ("errata", "unknown_file")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongMemEvalSettings:
@@ -52,17 +50,12 @@ class LongMemEvalSettings:
 
     path: str = ""
     granularity: Granularity = "turn"
-    errata: str = ""
-    unknown_file: bool = False
+    errata: str = field(default="", metadata={"later": True})
+    unknown_file: bool = field(default=False, metadata={"later": True})
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
         check_sha256(self.sha256)
-
-    def identity(self) -> dict[str, Any]:
-        """What may change a value; of `_LATER` only what is given: runs of before lack them."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sha256"}
-        return {name: value for name, value in own.items() if value or name not in _LATER}
 
 
 @register("domain", "longmemeval")

@@ -12,6 +12,7 @@ from typing import Final
 
 from framework.errors import DataError, UserError
 from framework.text.canonical import digest, digest_file
+from framework.text.reading import no_stream
 from plugins.domains.data_file import BadRecordError, Faults
 from plugins.domains.regulated.spec import Distribution, Spec
 
@@ -103,10 +104,8 @@ def margins_of(file: Path) -> dict[str, Margin]:
     }
     bins: Counter[str] = Counter()
     faults = Faults(file)
-    if file.exists() and not file.is_file():
-        raise DataError(file, None, "is not a file")
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with no_stream(file).open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.DictReader(lines, strict=True)
             ratio = _check_header(file, reader.fieldnames)
             for row in reader:

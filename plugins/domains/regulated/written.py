@@ -21,7 +21,7 @@ from typing import Any, Final
 from framework.errors import DataError, UserError
 from framework.retention.items import claims, intact
 from framework.text.canonical import digest, digest_file
-from framework.text.reading import read_json
+from framework.text.reading import no_stream, read_json
 from framework.text.tokens import count_tokens
 from framework.text.values import Value, contains, find_values
 from plugins.domains.regulated.documents import Content, Mention
@@ -290,11 +290,8 @@ def _reworded_mention(mention: Mention, template: Template, body: str) -> str:
 
 def file_digest(path: str) -> str:
     """The digest of a file of documents. Raises UserError where there is none."""
-    file = Path(path).expanduser()
-    if file.exists() and not file.is_file():
-        raise UserError(f"domain.written: {path}: not a file")
     try:
-        return digest_file(file)
+        return digest_file(no_stream(Path(path).expanduser()))
     except OSError as error:
         raise UserError(f"domain.written: {path}: {error.strerror or error}") from None
 

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from framework.errors import DataError
+from framework.text.reading import no_stream
 from plugins.domains.data_file import BadRecordError
 
 LARGEST: Final = 64 * 2**20
@@ -36,10 +37,8 @@ def files_below(path: str) -> dict[str, bytes]:
     """The XML files below a folder, by name. Raises DataError."""
     top, found, left = Path(path).expanduser(), {}, LARGEST
     for file in sorted(top.rglob("*.xml")):
-        if not file.is_file():
-            raise DataError(file, None, "is not a file")
         try:
-            left -= file.stat().st_size
+            left -= no_stream(file).stat().st_size
             if left < 0:
                 raise DataError(path, None, f"more than {LARGEST >> 20} MB of XML files")
             found[str(file.relative_to(top))] = file.read_bytes()

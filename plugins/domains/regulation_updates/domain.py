@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from framework.contracts import Provenance
 from framework.errors import DataError
@@ -67,17 +67,12 @@ class RegulationUpdatesSettings:
 
     path: str = ""
     numbers: Literal["published", "masked"] = "published"
-    order: Literal["mixed", "in_turns"] = "mixed"
+    order: Literal["mixed", "in_turns"] = field(default="mixed", metadata={"later": True})
     unknown_file: bool = False
     sha256: str = field(default="", metadata={"operational": True})
 
     def __post_init__(self) -> None:
         check_sha256(self.sha256)
-
-    def identity(self) -> dict[str, Any]:
-        """What may change a value; `order` only where it is given: runs of before lack it."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sha256"}
-        return {name: value for name, value in own.items() if (name, value) != ("order", "mixed")}
 
 
 @register("domain", "regulation_updates")

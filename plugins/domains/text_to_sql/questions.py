@@ -11,7 +11,7 @@ import yaml
 
 from framework.contracts import Provenance
 from framework.errors import DataError
-from framework.text.reading import read_yaml
+from framework.text.reading import no_stream, read_yaml
 from plugins.domains.data_file import BadRecordError, Faults, check_text, provenance_in, text_in
 
 
@@ -55,10 +55,8 @@ def load(path: Path) -> tuple[tuple[Note, ...], tuple[Asked, ...], Provenance]:
 
     Raises DataError naming file and record.
     """
-    if path.exists() and not path.is_file():
-        raise DataError(path, None, "not a file")
     try:
-        data = read_yaml(path.read_text(encoding="utf-8"))
+        data = read_yaml(no_stream(path).read_text(encoding="utf-8"))
         check_text(data)
     except FileNotFoundError:
         raise DataError(path, None, "no such file") from None

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 
 from framework.errors import UserError
 from framework.text.canonical import digest_file
+from framework.text.reading import no_stream
 
 _NUMBERS: Final = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
@@ -53,9 +54,7 @@ class Weights:
 def weights_of(path: Path) -> Weights:
     """What the file says. Raises UserError for one that is missing or no GGUF of version 2 or 3."""
     try:
-        if path.exists() and not path.is_file():
-            raise ValueError("not a file")
-        with path.open("rb") as file:
+        with no_stream(path).open("rb") as file:
             magic, version, n_tensors, n_entries = struct.unpack("<4sIQQ", file.read(24))
             if magic != b"GGUF" or version not in (2, 3):
                 raise ValueError("not a GGUF file of version 2 or 3")

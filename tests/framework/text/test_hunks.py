@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.text.hunks import Hunk, apply, as_edit, hunks_of
+from framework.text.hunks import Hunk, apply, as_edit, hunks_of, named_blocks
 from plugins.models.rule_based.patching.between import hunks_between
 
 FILES = {"a.py": "x = 1\ny = 2\nx = 1\n", "b.py": "z = 3\n"}
@@ -70,3 +70,21 @@ def test_hunks_between_two_texts_make_the_one_of_the_other(old: list[str], new: 
     hunks = hunks_between("a.py", before, after)
     assert apply(hunks, {"a.py": before}) == {"a.py": after}
     assert bool(hunks) == (before != after)
+
+
+def test_a_block_is_named_by_its_first_line_of_its_own() -> None:
+    f = "# why\ndef f():\n    y = 1\n\n    return y"
+    text = f"import x\n\n\n{f}\n\n\n# why\ndef g(): ...\n\n# why\n"
+    assert named_blocks(text) == {
+        "import x": "import x",
+        "def f():": f,
+        "def g(): ...": "# why\ndef g(): ...",
+    }
+    assert named_blocks("\n\n") == {}
+
+
+@given(text=st.text("ab \n", max_size=40))
+def test_a_named_block_can_be_replaced(text: str) -> None:
+    for name, block in named_blocks(text).items():
+        assert name in block.split("\n")
+        assert apply([Hunk(file="f", search=block, replace="")], {"f": text})

@@ -38,6 +38,8 @@ WAYS = [
     ("veterans", {"path": "pipe"}),
 ]
 
+REFUSED = r"neither a file nor a folder|no such (file|folder)"
+
 
 def _first_case(plugin: Plugin, values: dict[str, str]) -> Case:
     domain = plugin.cls(settings_of(plugin, values))
@@ -55,7 +57,7 @@ def test_no_domain_waits_for_what_never_comes(
     for place in ("pipe", "folder/a.json", "folder/a.xml"):
         os.mkfifo(place)
     plugin = find("domain", name)
-    with pytest.raises(UserError, match=r"pipe|folder|zero|path"):
+    with pytest.raises(UserError, match=REFUSED):
         _first_case(plugin, values)
 
 
@@ -66,8 +68,9 @@ def test_a_calibration_and_a_model_are_files(
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
     judge, local = find("judge", "llm"), find("model", "local")
-    settings = settings_of(judge, {"calibration": "pipe"})
-    with pytest.raises(UserError, match="was not written by"):
-        settings.identity()
-    with pytest.raises(UserError, match=r"pipe: no model that can be read: not a file"):
-        settings_of(local, {"path": "pipe"}).identity()
+    for path in ("pipe", "/dev/zero"):
+        settings = settings_of(judge, {"calibration": path})
+        with pytest.raises(UserError, match=f"{path}: can't be read: neither a file nor a folder"):
+            settings.identity()
+        with pytest.raises(UserError, match=f"{path}: no model that can be read: "):
+            settings_of(local, {"path": path}).identity()

@@ -16,6 +16,7 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.check_completeness import CompletenessResponse
 from framework.operations.decide import UNDETERMINED, Decide, DecideResponse
 from framework.records import ABSTAIN, Answer, FactField, Item, MemoryView, TaskCard
+from framework.registry import find, identity_of
 from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
 from plugins.readers.always import Always, AlwaysSettings
 from plugins.readers.commit import Commit, CommitSettings
@@ -244,8 +245,9 @@ def test_a_decision_below_the_threshold_is_withdrawn(
 def test_a_threshold_is_a_share_and_0_is_the_reader_of_before() -> None:
     with pytest.raises(ValueError, match=r"threshold: 1.5 given, 0 to 1 expected"):
         VerifiedSettings(threshold=1.5)
-    assert VerifiedSettings().identity() == {"strictness": "moderate"}
-    assert VerifiedSettings(threshold=0.8).identity() == {
+    verified = find("reader", "verified")
+    assert identity_of(verified, VerifiedSettings()) == {"strictness": "moderate"}
+    assert identity_of(verified, VerifiedSettings(threshold=0.8)) == {
         "strictness": "moderate",
         "threshold": 0.8,
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.studies.leaks import agreeing, commonest
+from benchmarks.studies.leaks.measures import agreeing, commonest
 from framework.errors import DataError, UserError
 from framework.records import ABSTAIN, Answer, Case
 from framework.registry import find, settings_of

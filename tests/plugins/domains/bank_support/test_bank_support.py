@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.studies.leaks import names_policy, names_tool, popularity
+from benchmarks.studies.leaks.bank_support import names_policy, names_tool, popularity
 from framework.contracts import Scored
 from framework.errors import DataError, UserError
 from framework.operations.answering import AnswerRequest

@@ -13,7 +13,7 @@ import pytest
 from framework.contracts import Scored
 from framework.errors import DataError, UserError
 from framework.records import ABSTAIN, Answer, Case, Item, MemoryView, TraceEntry
-from framework.registry import NoSettings
+from framework.registry import NoSettings, find, identity_of
 from framework.testing.domain_conformance import check_domain
 from plugins.axes.session_ranking import Sessions
 from plugins.domains.conversations.locomo import LoCoMo
@@ -70,8 +70,10 @@ def test_mixed_cases_are_the_same_and_any_part_has_some_of_each() -> None:
     ]
     assert [case.cluster for case in mixed.values()][5:] == ["conv-b", "conv-a", "conv-b"]
     own = ConversationSettings(path="x")
-    assert "order" not in own.identity()
-    assert replace(own, order="mixed").identity() == {**own.identity(), "order": "mixed"}
+    locomo = find("domain", "locomo")
+    before = identity_of(locomo, own)
+    assert "order" not in before
+    assert identity_of(locomo, replace(own, order="mixed")) == {**before, "order": "mixed"}
 
 
 def test_evidence_is_found_by_turn_and_by_session_whatever_its_spelling() -> None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.studies.leaks import ORDERS, Order, as_planned, holding
+from benchmarks.studies.leaks.precedents import ORDERS, Order, as_planned, holding
 from framework.contracts import Interactive, Scored, answer_by_rule
 from framework.errors import UserError
 from framework.operations.answering import AnswerRequest

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.studies.leaks import of_words
+from benchmarks.studies.leaks.regulation_updates import of_words
 from framework.errors import DataError, UserError
 from framework.records import Answer, Case
 from framework.testing.domain_conformance import check_domain

@@ -82,7 +82,6 @@ def test_changes_are_read() -> None:
         (changes(("DELETE", True, "")), "a whole number expected"),
         (changes(("ADD", 0, " ")), "text: missing for ADD"),
         (changes(("DELETE", 1, "x")), "text: not wanted for DELETE"),
-        (changes(("DELETE", 1, ""), ("UPDATE", 1, "x")), "two changes of one memory"),
     ],
 )
 def test_a_wrong_change_is_refused(text: str, said: str) -> None:
