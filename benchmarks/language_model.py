@@ -76,7 +76,6 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "arch=none,bm25,typed_graph,full_context,consolidate",
         "baseline=typed_graph",
         HASHED,
-        "model.max_tokens=300",
     ),
     "extraction": (
         "domain=governance",
