@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from framework.store.directory import read_run
+from framework.text.reading import read_json
 from plugins.archs.external._settings import SYSTEMS
 from tests.launching import HOTPOT, run
 
@@ -23,10 +24,18 @@ def test_a_shipped_system_says_what_it_is_and_all_of_its_packages_are_locked(nam
     assert mapping["version"]
     assert mapping["licence"]
     assert mapping["homepage"]
+    lock = SYSTEMS / mapping["lock"].removeprefix("{system}/")
+    if lock.name.endswith(".package-lock.json"):
+        assert mapping["command"][0].startswith("{bin}/")
+        found = dict(read_json(lock.read_text())["packages"])
+        asked = found.pop("")["dependencies"]
+        assert list(asked.values()) == [mapping["version"]]
+        assert found.keys() >= {f"node_modules/{package}" for package in asked}
+        assert all(entry["integrity"].startswith("sha512-") for entry in found.values())
+        return
     driver = mapping["command"][1].removeprefix("{system}/")
     assert mapping["command"][0] == "{python}"
     assert (SYSTEMS / driver).is_file()
-    lock = SYSTEMS / mapping["lock"].removeprefix("{system}/")
     lines = [line for line in lock.read_text().splitlines() if not line.startswith("#")]
     assert lines
     assert all("==" in line and " --hash=sha256:" in line for line in lines)
