@@ -81,6 +81,7 @@ def test_a_system_that_forgets_passes_and_a_deaf_one_does_not(
     assert (found["found_before"], found["gone"]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_system_without_deletion_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

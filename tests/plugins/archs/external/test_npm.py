@@ -77,6 +77,7 @@ def lock(place: Path, *, of: dict[str, Any] = RESOLVED, **parts: Any) -> None:
     (place / "toy.package-lock.json").write_text(json.dumps(whole))
 
 
+@pytest.mark.slow
 def test_from_a_mapping_to_a_run_in_an_environment_of_its_own(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
