@@ -3,10 +3,10 @@
     python -m benchmarks.kills [--kills N] [--seed N]
 
 The systems are one in sh, one in Python whose searches are counted in a file as paid, and
-`server_memory`, or a toy in its place where that is not installed. A run is killed (SIGKILL) again
-and again until it is done. Then no row may be lost or doubled; what was answered may not have been
-paid for again, but for what was under way at the moment of a kill; no view may be over the budget;
-where the system is declared deterministic, the rows are those of an undisturbed run.
+`server_memory`, or a toy in its place where its environment is not made. A run is killed (SIGKILL)
+again and again until it is done. Then no row may be lost or doubled; what was answered may not have
+been paid for again, but for what was under way at the moment of a kill; no view may be over the
+budget; where the system is declared deterministic, the rows are those of an undisturbed run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from framework.engine.compose import compose_plan, composer
 from framework.rows import measured
 from framework.store import verify_run
 from framework.store.directory import load_state
@@ -44,7 +44,9 @@ def systems(place: Path) -> dict[str, dict[str, Any]]:
         "shell": {"command": ["sh", str(STUBS / "memory.sh")], "deterministic": True},
         "counted": {"command": [*python, str(STUBS / "counted.py"), str(place / "paid.jsonl")]},
     }
-    if shutil.which("mcp-server-memory") is None:
+    with composer():
+        shipped = compose_plan(["arch=server_memory"]).parts["arch"].settings
+    if not shipped.own_environment.is_there:
         command = [*python, str(STUBS / "toy.py")]
         found["toy"] = {"command": command, "deterministic": True}
     return found

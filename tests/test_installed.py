@@ -67,6 +67,7 @@ def test_decisionbench_works_from_an_empty_folder(installed: Path, tmp_path: Pat
     assert hidden.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_one_parser_runs_and_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -125,6 +125,7 @@ def test_what_was_begun_under_a_longer_name_is_named(
     assert said == "resume=r[1]: no such directory; resume=r[1].shards is begun"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", sorted(MISTAKES.keys() - SINGLE_ONLY))
 def test_a_mistake_in_a_sweep_is_one_line_and_leaves_nothing(
     capsys: pytest.CaptureFixture[str], place: Path, mistake: str
@@ -162,6 +163,7 @@ SWEPT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", SWEPT)
 def test_a_mistake_in_one_job_leaves_nothing(
     capsys: pytest.CaptureFixture[str], place: Path, mistake: str
@@ -319,6 +321,7 @@ def test_a_mistake_writes_no_tracking_run(capsys: pytest.CaptureFixture[str], pl
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_in_a_process_of_its_own_too(place: Path) -> None:
     before = everything_in(place)
     done = subprocess.run(

@@ -146,6 +146,7 @@ def test_its_mistakes_are_told_like_ours(installed: Path, tmp_path: Path) -> Non
     assert "did you mean 'newest_first'?" in run.stderr
 
 
+@pytest.mark.slow
 def test_without_the_package_its_options_are_unknown(tmp_path: Path) -> None:
     run = python(tmp_path, tmp_path, str(ROOT / "run.py"), "domain=sample_guests")
     assert run.returncode == 2

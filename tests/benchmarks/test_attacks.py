@@ -16,6 +16,7 @@ CASES = "16"
 LONG = ("answers", "surface")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=pytest.mark.slow) if k in LONG else k for k in kinds()]
 )

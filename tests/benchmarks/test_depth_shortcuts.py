@@ -29,6 +29,7 @@ def test_a_shortcut_earns_no_more_than_chance(name: str, found: dict[str, Found]
     assert high < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("grep_names", 0.9), ("grep_labels", 0.4)])
 def test_where_texts_call_records_by_name_the_same_search_finds_them(
     name: str, least: float
@@ -57,6 +58,7 @@ def planted(made: Governance, history_id: str) -> list[Event]:
     return sorted(events, key=lambda event: event.time)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["longest", "newest_first", "commoner_label"])
 def test_a_planted_shortcut_is_found(name: str) -> None:
     made = Governance(GovernanceSettings(tasks_per_history=1, depth=3))

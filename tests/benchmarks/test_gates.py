@@ -96,6 +96,7 @@ def test_noise_of_other_words_refuses_what_truly_gains() -> None:
     assert unheard[0] == unheard[1]
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_loops_drawn_case_by_case() -> None:
     """The same loops, with an array of cases each: promotions agree within four standard errors."""
     population = Population(

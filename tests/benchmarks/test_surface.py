@@ -30,6 +30,7 @@ def cases(option: str, n: int) -> Drawn:
     return drawn(option, n, SEED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["structure", POLICY])
 @pytest.mark.parametrize("option", REGULATED)
 def test_the_interval_of_few_cases_holds_chance(option: str, name: str) -> None:

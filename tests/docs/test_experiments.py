@@ -56,6 +56,7 @@ def test_a_reason_is_more_than_a_word() -> None:
     assert excused("# Runs no `none`: no.") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["main", "claims", "prior"])
 def test_the_whole_design_of_longhorizon_is_one_sweep(name: str) -> None:
     """Its six architectures, typed routing in both variants, and VM at each strictness."""

@@ -52,6 +52,7 @@ def tagged(found: Sequence[Row], **tags: str) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_whole_history_holds_every_fact(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=full_context")
@@ -69,6 +70,7 @@ def test_the_oracle_holds_every_fact_where_the_budget_allows_it(domain: str) -> 
     assert {row.axes["surface_ceiling"] for row in found} == {1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", ["arch=full_context", "arch=oracle"])
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_reader_decides_clean_cases_in_the_forms_it_was_written_for(
@@ -96,6 +98,7 @@ def test_without_a_memory_the_reader_chooses_evenly_and_alike_whatever_the_arm(d
     assert all(row.determined or row.decision == chosen[row.case_id] for row in other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_rule_based_reader_reads_the_forms_that_it_was_written_for(domain: str) -> None:
     found = rows(f"domain={domain}", "arch=none")

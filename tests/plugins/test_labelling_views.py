@@ -11,6 +11,7 @@ from framework.store.directory import load_state
 from tests.launching import framework, run
 
 
+@pytest.mark.slow
 def test_people_label_views_without_seeing_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,33 +1,29 @@
 """An environment of its own for a system's packages: made from a lock, where it is not there yet.
 
-A lock is a requirements file of pip's: `NAME==VERSION --hash=sha256:...` for each package, and no
-index. pip looks where its own configuration says (PIP_INDEX_URL, PIP_FIND_LINKS, ...).
+A lock has every package with its hash and says nothing of where it comes from. What installs it,
+pip (_pip.py) or npm (_npm.py), looks where its own configuration says.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import platform
-import re
 import shutil
 import subprocess
-import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import ClassVar, Final
 
 from framework.errors import UserError
 from framework.store.atomic import lock, write_text
-from framework.text.reading import read_json
 
-PINNED: Final = r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?==[\w.!+-]+"
+LONGEST: Final = 300
+"""Characters of what a program said that an error repeats."""
 _DONE: Final = "complete"
 """A file in an environment that was made to its end."""
-_LONGEST: Final = 300
 _INSTALL_S: Final = 1800.0
 """The longest that an installation may take, of another process too."""
 
@@ -39,16 +35,47 @@ def root() -> Path:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
+class Environment(ABC):
     """The environment that a lock describes. packages : what was asked for, pinned."""
+
+    ends: ClassVar[str]
+    """How the names of its locks end."""
+    pinned: ClassVar[str]
+    """The pattern of a pinned package."""
+    form: ClassVar[str]
+    """That pattern, for a person."""
+    placeholders: ClassVar[tuple[str, ...]] = ("bin",)
+    """What a command may have of it."""
 
     lock: Path
     packages: tuple[str, ...]
 
     @property
+    @abstractmethod
+    def runtime(self) -> str:
+        """The interpreter that it is made for, as a part of its folder's name."""
+
+    @property
+    @abstractmethod
+    def bin(self) -> Path:
+        """The folder of its programs."""
+
+    @abstractmethod
+    def resolve(self) -> tuple[str, int]:
+        """A lock by what would be installed now, and of how many packages it is."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise UserError where the lock is none, or of other packages than are asked for."""
+
+    @abstractmethod
+    def install(self) -> None:
+        """Make the folder from the lock."""
+
+    @property
     def name(self) -> str:
         """The lock's."""
-        return self.lock.stem
+        return self.lock.name.removesuffix(self.ends)
 
     @property
     def digest(self) -> str:
@@ -63,13 +90,7 @@ class Environment:
     @property
     def folder(self) -> Path:
         """Where it is, or would be: by the lock, and the interpreter that it is made for."""
-        python = f"{sys.version_info[0]}{sys.version_info[1]}"
-        return root() / f"{self.name}-{self.digest[:12]}-py{python}"
-
-    @property
-    def python(self) -> Path:
-        """Its interpreter."""
-        return self.folder / "bin" / "python"
+        return root() / f"{self.name}-{self.digest[:12]}-{self.runtime}"
 
     @property
     def is_there(self) -> bool:
@@ -84,63 +105,46 @@ class Environment:
             )
 
     def create(self) -> Iterator[str]:
-        """Make it, where it is not there; a line for each step. Raises UserError where pip fails.
+        """Make it, where it is not there; a line for each step. Raises UserError where that fails.
 
         Without a lock the packages are resolved first, and the lock is written.
         """
         with _alone(self.name):
             if not self.lock.is_file():
                 yield f"{self.name}: resolving {', '.join(self.packages)}"
-                n = self._resolve()
+                text, n = self.resolve()
+                try:
+                    write_text(self.lock, text)
+                except OSError as error:
+                    raise UserError(f"{self.lock}: can't be written: {error.strerror}") from None
                 yield f"{self.name}: {n} packages, written to {self.lock}"
-            self._check()
+            self.check()
             if self.is_there:
                 yield f"{self.name}: there already: {self.folder}"
                 return
             yield f"{self.name}: installing into {self.folder}"
             shutil.rmtree(self.folder, ignore_errors=True)
-            _venv(self.folder)
             try:
-                # The lock has them all: what one asks of another (`pydantic[email]`) has no hash.
-                words = ["install", "--quiet", "--require-hashes", "--no-deps"]
-                _pip(self.python, self.name, [*words, "-r", str(self.lock)])
-                _pip(self.python, self.name, ["check"])
+                self.install()
             except BaseException:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
             write_text(self.folder / _DONE, f"{self.digest}\n")
             yield f"{self.name}: done"
 
-    def _resolve(self) -> int:
-        """Write the lock by what pip would install now; how many packages that is."""
-        words = ["install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-        words += self.packages
-        if importlib.util.find_spec("pip") is not None:
-            report = read_json(_pip(Path(sys.executable), self.name, words))
-        else:
-            making = root() / f".resolving-{self.name}-{os.getpid()}"
-            try:
-                _venv(making)
-                report = read_json(_pip(making / "bin" / "python", self.name, words))
-            finally:
-                shutil.rmtree(making, ignore_errors=True)
-        lines = sorted(_line(found) for found in report["install"])
-        asked = " ".join(self.packages)
-        made = f"Python {platform.python_version()}, {sys.platform} {platform.machine()}"
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """The place of a folder to resolve in, gone afterwards."""
+        making = root() / f".resolving-{self.name}-{os.getpid()}"
+        shutil.rmtree(making, ignore_errors=True)
         try:
-            write_text(self.lock, f"# {asked}\n# {made}\n" + "\n".join(lines) + "\n")
-        except OSError as error:
-            raise UserError(f"{self.lock}: can't be written: {error.strerror}") from None
-        return len(lines)
+            yield making
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
 
-    def _check(self) -> None:
-        """Raise UserError where the lock is of other packages than are asked for."""
-        locked = {_plain(line.split(" ")[0]) for line in self.lock.read_text().splitlines()}
-        for package in self.packages:
-            if _plain(package) not in locked:
-                raise UserError(
-                    f"{self.lock} does not have {package}: remove it, and create it again"
-                )
+    def lacks(self, package: str) -> UserError:
+        """The error of a lock that is of others."""
+        return UserError(f"{self.lock} does not have {package}: remove it, and create it again")
 
 
 def made() -> list[tuple[str, bool]]:
@@ -160,53 +164,14 @@ def remove(name: str) -> list[str]:
     return found
 
 
-def _plain(requirement: str) -> str:
-    """A pinned requirement in one of its spellings: `Mem0_AI[nlp]==1` as `mem0-ai==1`."""
-    name, _, version = re.sub(r"\[.*?\]", "", requirement).partition("==")
-    return f"{re.sub(r'[-_.]+', '-', name).lower()}=={version}"
-
-
-def _line(found: dict[str, Any]) -> str:
-    """A line of a lock, from an entry of pip's report."""
-    told, info = found["metadata"], found["download_info"]
-    archive = info.get("archive_info", {})
-    digest = archive.get("hashes", {}).get("sha256") or archive.get("hash", "=").split("=")[1]
-    if not digest:
-        raise UserError(f"{told['name']}: pip tells no hash of it")
-    return f"{_plain(told['name'] + '==' + told['version'])} --hash=sha256:{digest}"
-
-
-def _venv(folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # The interpreter that an environment of ours was made from: one inside of one would hang on it.
-    base = getattr(sys, "_base_executable", sys.executable)
-    done = _done([base, "-m", "venv", str(folder)])
-    if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines() or [""]
-        raise UserError(f"no environment could be made in {folder}: {said[-1][:_LONGEST]}")
-
-
-def _pip(python: Path, name: str, words: Sequence[str]) -> str:
-    """What pip says. Raises UserError with its first error."""
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", *words]
-    done = _done(command)
-    if done.returncode != 0:
-        said = done.stderr if done.stderr.strip() else done.stdout
-        lines = [" ".join(line.split()) for line in said.splitlines()]
-        errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR")]
-        if any("DO NOT MATCH THE HASHES" in error for error in errors):
-            named = next((line for line in lines if line.startswith(("Expected", "Got"))), "")
-            package = lines[max(0, lines.index(named) - 1)] if named else ""
-            raise UserError(f"{name}: a package is not what the lock says it is: {package}")
-        raise UserError(f"{name}: pip: {(errors or lines[-1:] or ['failed'])[0][:_LONGEST]}")
-    return done.stdout
-
-
-def _done(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def done(command: Sequence[str], place: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What a command did, started in a place. Raises UserError where it can't be, or hangs."""
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_INSTALL_S
+            command, cwd=place, capture_output=True, text=True, check=False, timeout=_INSTALL_S
         )
+    except OSError as error:
+        raise UserError(f"{command[0]}: {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise UserError(f"{' '.join(command[1:4])} took longer than {_INSTALL_S:g} s") from None
 

@@ -23,9 +23,10 @@ SEARCH: Final = ("query", "limit", "tenant")
 RESET: Final = ("tenant",)
 SETTLE: Final = ("tenant", "given")
 """Of a call that says whether what was written can be found."""
-START: Final = ("home", "here", "python", "system")
+START: Final = ("home", "here", "python", "bin", "system")
 """Of a command and its environment: the fresh home, where decisionbench was started, the
-interpreter of the system's own environment, and the folder of the drivers that are shipped."""
+interpreter of the system's own environment, the folder of its programs, and that of the drivers
+that are shipped."""
 _PLACEHOLDER: Final = re.compile(r"\{([a-z]+)(?:\.(\w+))?\}")
 _WITH_NAMES: Final = ("metadata", "env")
 _SECRET: Final = 8

@@ -13,7 +13,7 @@ from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.records import EMPTY
 from plugins.archs.external._drivers import drivers_of
-from plugins.archs.external._environment import PINNED, Environment
+from plugins.archs.external._environment import Environment
 from plugins.archs.external._mapping import (
     EVENT,
     FORGET,
@@ -26,10 +26,17 @@ from plugins.archs.external._mapping import (
     fill,
     uses,
 )
+from plugins.archs.external._npm import NpmEnvironment
+from plugins.archs.external._pip import PipEnvironment
 
 OPERATIONAL: Final = {"operational": True}
 SYSTEMS: Final = Path(__file__).with_name("systems")
 """The drivers that are shipped, with the locks of their systems."""
+_OF_PACKAGES: Final = {
+    "python": "the interpreter of pip's packages",
+    "bin": "the folder of their programs",
+}
+"""What the placeholders of an environment are."""
 
 
 def places() -> dict[str, str]:
@@ -106,8 +113,9 @@ class CommandSettings(SystemSettings):
     command : what starts it; `{here}` is where decisionbench was started, `{home}` the fresh home.
     environment : its variables beside PATH, HOME, TMPDIR and LANG; `{env.NAME}` hands on one of the
         caller's. network : whether it may open network sockets.
-    packages : of its own environment, pinned by `==`; `{python}` is its interpreter. lock : the
-        file of their hashes, in `{system}`, the folder of shipped drivers, or in `{here}`.
+    packages : of its own environment, pinned; `{bin}` is the folder of its programs, `{python}`
+        its interpreter. lock : the file of their hashes, in `{system}`, the folder of shipped
+        drivers, or in `{here}`; NAME.lock is pip's, NAME.package-lock.json npm's.
     models : which of the run's models it calls.
     """
 
@@ -126,14 +134,16 @@ class CommandSettings(SystemSettings):
         check_template(self.environment, self.starts, "environment")
         check_template(self.lock, ("here", "system"), "lock")
         for package in self.packages:
-            if re.fullmatch(PINNED, package) is None:
-                raise ValueError(f"packages: {package!r} given, NAME==VERSION expected")
-        if self.packages and not self.lock.endswith(".lock"):
+            if re.fullmatch(self._kind.pinned, package) is None:
+                raise ValueError(f"packages: {package!r} given, {self._kind.form}")
+        if self.packages and not self.lock.endswith(self._kind.ends):
             raise ValueError(
                 "lock: where the hashes of the packages are is required, as '{here}/NAME.lock'"
             )
-        if not self.packages and uses([self.command, self.environment], "python"):
-            raise ValueError("packages: {python} is the interpreter of these, and none is declared")
+        known = self._kind.placeholders if self.packages else ()
+        for name, what in _OF_PACKAGES.items():
+            if name not in known and uses([self.command, self.environment], name):
+                raise ValueError(f"packages: {{{name}}} is {what}, and none is declared")
 
     def identity(self) -> dict[str, Any]:
         """What may change a measured value: the packages by their lock, wherever it lies."""
@@ -153,13 +163,20 @@ class CommandSettings(SystemSettings):
         """The environment of the packages; None where it needs none of its own."""
         if not self.packages:
             return None
-        return Environment(lock=Path(fill(self.lock, places())), packages=self.packages)
+        return self._kind(lock=Path(fill(self.lock, places())), packages=self.packages)
+
+    @property
+    def _kind(self) -> type[PipEnvironment | NpmEnvironment]:
+        """What installs the packages, by the name of the lock."""
+        return NpmEnvironment if self.lock.endswith(NpmEnvironment.ends) else PipEnvironment
 
     @property
     def places(self) -> dict[str, str]:
         """What placeholders of a start mean, all but the fresh home."""
         environment = self.own_environment
-        return places() | {"python": "" if environment is None else str(environment.python)}
+        if environment is None:
+            return places() | dict.fromkeys(_OF_PACKAGES, "")
+        return places() | {"bin": str(environment.bin), "python": str(environment.bin / "python")}
 
     def require_command(self) -> None:
         """Raise UserError where there is no command, or what it needs is not on this machine."""

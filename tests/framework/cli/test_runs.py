@@ -166,6 +166,7 @@ def test_runs_that_differ_in_more_than_the_arm(
     assert "loose is compared with nothing: it differs in budget" in told
 
 
+@pytest.mark.slow
 def test_runs_of_different_sizes_are_paired_on_the_cases_they_share(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

@@ -175,6 +175,7 @@ def test_a_sweep_names_its_runs(capsys: pytest.CaptureFixture[str]) -> None:
         assert framework(capsys, "show", f"s/{job}", "case=fx01").out.startswith("case fx01")
 
 
+@pytest.mark.slow
 def test_a_sweep_names_its_runs_without_a_case(capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "-m", *HOTPOT, "arch=bm25,none", "hydra.sweep.dir=s")
     told = framework(capsys, "show", "s").mistake

@@ -75,6 +75,7 @@ def test_a_plan_is_composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(composed) == 1 + 3 + 1
 
 
+@pytest.mark.slow
 def test_nothing_composed_outlives_the_options_it_was_composed_of(tmp_path: Path) -> None:
     (tmp_path / "arch").mkdir()
     option = tmp_path / "arch" / "mine.yaml"

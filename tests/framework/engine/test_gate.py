@@ -148,6 +148,7 @@ def test_the_baseline_itself_is_not_judged(
     assert gate_of(done.directory)["passed"] is None
 
 
+@pytest.mark.slow
 def test_an_arm_with_other_settings_is_judged_against_its_option(
     capsys: pytest.CaptureFixture[str], measured: Counter[str]
 ) -> None:
@@ -197,6 +198,7 @@ def test_a_baseline_among_the_arms_is_run_once_and_compared_with(
     assert everything_in(place) == before
 
 
+@pytest.mark.slow
 def test_a_run_directory_is_a_baseline(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:

@@ -368,6 +368,7 @@ def test_an_override_that_gives_what_it_has_is_taken(capsys: pytest.CaptureFixtu
     assert "arch.k1=1.4 would change the run" in run(capsys, "resume=r", "arch.k1=1.4").mistake
 
 
+@pytest.mark.slow
 def test_code_that_changed_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,6 +474,7 @@ def test_what_was_edited_in_an_unfinished_run_is_not_sealed(
     assert framework(capsys, "verify", "cut").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "problem"),
     [("improve.json", "extra"), ("a/b.txt", "extra"), (ANSWERS, "a link")],

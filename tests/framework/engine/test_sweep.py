@@ -55,6 +55,7 @@ def test_overridden_settings_are_in_the_arms_name(capsys: pytest.CaptureFixture[
     assert {row.arm for row in load_state(done.directory).rows} == {"bm25(k1=1.2)"}
 
 
+@pytest.mark.slow
 def test_operational_values_change_no_row_and_no_name(capsys: pytest.CaptureFixture[str]) -> None:
     sha = digest_file(QUESTIONS).removeprefix("sha256:")
     one = run(capsys, *HOTPOT, "arch=bm25", "run_name=one")
@@ -324,6 +325,7 @@ class _Away(Tracker[Any]):
         raise TrackingError("nobody answers")
 
 
+@pytest.mark.slow
 def test_a_tracking_server_that_is_away_is_no_failure(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -237,6 +237,7 @@ def test_a_worker_that_ends_by_an_error_of_ours_says_so_in_its_status(
     assert "ValueError: unheard of" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_error_of_ours_in_a_worker_is_told_once(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +281,7 @@ def test_no_job_waits_for_an_upload() -> None:
     assert told[3:] in ([], ["d"])
 
 
+@pytest.mark.slow
 def test_a_model_in_the_process_has_one_worker_and_the_reason_is_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,12 +105,14 @@ def test_a_cap_of_ten_calls_lets_no_eleventh_reach_the_server(tmp_path: Path) ->
     assert sum(paid) == 10
 
 
+@pytest.mark.slow
 def test_a_connection_limit_holds_over_all_workers(tmp_path: Path) -> None:
     *paid, most = asking(tmp_path, lambda number: [f"{number}{i}" for i in range(6)], None, 16, 16)
     assert paid == [6] * WORKERS
     assert most == 16
 
 
+@pytest.mark.slow
 def test_workers_that_ask_the_same_make_one_call(tmp_path: Path) -> None:
     *paid, most = asking(tmp_path, lambda number: ["same", "same", "other"], None, 64)
     assert sum(paid) == 2

@@ -61,6 +61,7 @@ def test_an_unusable_cache_is_told_before_any_call(
     assert "r" not in everything_in(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_key_that_an_answer_spells_with_escapes_is_in_no_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -241,6 +241,7 @@ def test_too_many_errors_end_a_run_after_what_is_under_way(
     assert summary["run"]["n_cases"] == 30
 
 
+@pytest.mark.slow
 def test_repeats_are_samples_of_their_own_with_their_noise(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -254,6 +255,7 @@ def test_repeats_are_samples_of_their_own_with_their_noise(
     assert "noise" in done.out
 
 
+@pytest.mark.slow
 def test_a_model_without_a_price_is_counted_in_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("arch=bm25", "n_cases=1", "model.name=llama-of-mine")
     with server("arch=bm25", "n_cases=1") as running:

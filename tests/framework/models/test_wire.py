@@ -153,6 +153,7 @@ def test_caps_count_the_higher_of_two_counts(provider: str) -> None:
     assert transport.charged(more, body, 500) == more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("cap", [8_000, None])
 def test_a_cap_holds_against_a_server_that_says_fewer_tokens(

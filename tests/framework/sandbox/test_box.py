@@ -40,6 +40,7 @@ def test_a_module_runs_with_the_working_directory_on_its_path(sandbox: Sandbox) 
     assert "Ran 1 test" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "status", "exit_code"),
     [
@@ -71,6 +72,7 @@ def test_the_status_says_what_became_of_it(
     assert result.seconds < limits.wall_seconds + 10
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_by_itself(sandbox: Sandbox) -> None:
     limits = Limits(wall_seconds=60, cpu_seconds=1)
     result = sandbox.run(["-c", "while True: pass"], limits=limits)

@@ -130,6 +130,7 @@ def test_an_escape_has_no_effect(escape: Escape, world: World, sandbox: Sandbox)
     assert sandbox.run(["-c", "print('alive')"]).stdout == "alive\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("escape", [e for e in ESCAPES if e.control], ids=lambda e: e.name)
 def test_the_same_works_outside(escape: Escape, world: World, tmp_path: Path) -> None:
     box = tmp_path / "out" / "box"

@@ -266,6 +266,7 @@ def test_a_difference_is_that_of_the_verdicts_over_what_the_judge_shows() -> Non
     assert unclaimed.method == "no interval: 6 clusters, fewer than 10"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "true", "false", "known", "abstains", "size"),
     [

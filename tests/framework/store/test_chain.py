@@ -61,6 +61,7 @@ def finished_chain(payloads: list[dict[str, Any]], n_events: int) -> bytes:
     return b"".join(lines)
 
 
+@pytest.mark.slow
 @given(log=logs)
 def test_a_line_is_canonical_json_and_its_hash_that_of_the_rest(
     log: list[tuple[str, dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory
@@ -78,6 +79,7 @@ def test_a_line_is_canonical_json_and_its_hash_that_of_the_rest(
         assert previous == "sha256:" + hashlib.sha256(content).hexdigest()
 
 
+@pytest.mark.slow
 @given(log=logs)
 def test_reads_back_what_was_written(
     log: list[tuple[str, dict[str, Any]]], tmp_path_factory: pytest.TempPathFactory

@@ -56,6 +56,7 @@ def same(one: Path, other: Path) -> bool:
     return rows[0] == rows[1] and lines[0] == lines[1]
 
 
+@pytest.mark.slow
 def test_segments_hold_what_one_file_would(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +107,7 @@ def _dies(at: str) -> Callable[..., Any]:
     return die
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["answers", "journal", "replacing", "begun anew"])
 def test_a_kill_while_a_segment_is_closed_loses_and_doubles_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: str
@@ -145,6 +147,7 @@ KILLED_TWICE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "place"), KILLED_TWICE)
 def test_a_kill_of_the_resume_loses_and_doubles_nothing_either(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, first: str, place: str
@@ -198,6 +201,7 @@ def _cut_off(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     return Path(SHORT)
 
 
+@pytest.mark.slow
 def test_a_resume_folds_the_journal_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
 ) -> None:
@@ -286,6 +290,7 @@ def test_a_segment_too_many_is_found(closed: Path) -> None:
     assert problems(closed) == [f"{SEGMENTS}/x.gz: extra"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["journal", "answers"])
 def test_an_unfinished_run_is_not_gone_on_with_after_a_changed_segment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None, name: str
@@ -298,6 +303,7 @@ def test_an_unfinished_run_is_not_gone_on_with_after_a_changed_segment(
     assert said == f"{SHORT}: segments/{name}-000001.jsonl.gz: not the segment that was closed"
 
 
+@pytest.mark.slow
 def test_a_planted_segment_of_an_unfinished_run_is_found(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
 ) -> None:
@@ -346,6 +352,7 @@ def test_a_segment_that_unpacks_to_too_much_is_refused(
         list(answer_records(closed))
 
 
+@pytest.mark.slow
 def test_what_is_made_of_a_run_does_not_hang_on_segments(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -318,11 +318,13 @@ BROKEN: list[tuple[type[Domain[Any]], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", [Good, Endless, Injected, trivial.TrivialDomain])
 def test_a_good_domain_passes(domain: type[Domain[Any]]) -> None:
     check_domain(domain, domain.Settings())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("domain", "law"), BROKEN)
 def test_a_broken_domain_is_found(domain: type[Domain[Any]], law: str) -> None:
     with pytest.raises(AssertionError, match=law):

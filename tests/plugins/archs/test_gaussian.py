@@ -36,6 +36,7 @@ def blobs(sizes: tuple[int, ...], dimensions: int = 16) -> NDArray[np.float32]:
     return np.concatenate(near).astype(np.float32)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 20), st.integers(0, 3), st.sampled_from([10, 900]))
 def test_every_row_is_in_a_group_and_the_same_each_time(n: int, seed: int, tokens: int) -> None:

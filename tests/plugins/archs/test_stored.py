@@ -55,6 +55,7 @@ def fails(*_: Any, **__: Any) -> Any:
     raise AssertionError("made again")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", ARMS)
 def test_rows_are_the_same_without_with_and_from_an_index_on_disk(
     arm: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -223,6 +223,7 @@ def test_a_run_with_hashed_words_says_what_it_is(
     assert not set(Drift.names) & found["axes"].keys()
 
 
+@pytest.mark.slow
 def test_a_finished_run_can_be_measured_later(
     capsys: pytest.CaptureFixture[str], runs_dir: Path
 ) -> None:

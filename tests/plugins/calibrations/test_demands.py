@@ -63,6 +63,7 @@ def test_the_rules_pass_what_is_right_and_nothing_else(
     assert found.rates.demand == made.demand
 
 
+@pytest.mark.slow
 def test_the_rules_pass_letters_with_what_fcra_demands_and_none_without() -> None:
     found = tried(Rules(NoSettings()), of(FCRANotices, "loan", 200))
     assert found.right.passed == found.right.n >= 10

@@ -30,6 +30,7 @@ def loop(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return finished(directory)
 
 
+@pytest.mark.slow
 def test_a_loop_is_replayed_and_forked(
     loop: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,7 @@ def embedded(settings: OpenAIEmbedderSettings, texts: Sequence[str]) -> tuple[np
         raise
 
 
+@pytest.mark.slow
 def test_the_laws_hold() -> None:
     with ModelServer({}) as server:
         check_embedder(OpenAIEmbedder, settings_of(server))
@@ -132,6 +133,7 @@ def test_a_dry_run_sends_nothing_and_counts() -> None:
     assert usage.tokens_in > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["dense", "hyde"])
 def test_a_whole_run_embeds_through_the_server(arch: str, tmp_path: Path) -> None:
     given = ["domain=loan", f"arch={arch}", "n_cases=2", "tracking=none", "gate=open"]

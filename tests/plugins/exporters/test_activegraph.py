@@ -42,6 +42,7 @@ def activegraph(*argv: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_its_own_command_line_opens_it(run: Path, exported: Path) -> None:
     events = list(read(run / JOURNAL))
     seen = activegraph("inspect", f"sqlite:///{exported}", "--json")

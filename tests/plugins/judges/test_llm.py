@@ -198,6 +198,7 @@ def test_a_verdict_that_quotes_nothing_rests_on_what_is_absent() -> None:
     assert (first.met, first.supported) == (True, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("said", "unsupported"), [("rules", 0), ("misquoting", None)])
 def test_a_run_with_a_judge_that_always_misquotes_has_no_failed_case(
     said: str,
@@ -303,6 +304,7 @@ def test_one_model_for_both_is_a_warning(
         assert ("judge" in summary["ledger"]) is warned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["typed_graph", "sam", "oracle"])
 def test_no_prompt_of_a_run_names_an_arm(
     arch: str, capsys: pytest.CaptureFixture[str], runs_dir: Path

@@ -73,6 +73,7 @@ def test_what_a_batch_could_not_answer_is_sent_in_another(
     assert summaries(Path("r"))[0]["errors"]["n"] == 0
 
 
+@pytest.mark.slow
 def test_no_more_are_sent_at_once_than_a_batch_holds(capsys: pytest.CaptureFixture[str]) -> None:
     with server(*GIVEN) as running:
         words = (*BASE, *GIVEN, *of(running, "openai"), *IN_BATCHES, "model.batch_size=4")

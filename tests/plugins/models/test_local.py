@@ -200,6 +200,7 @@ def test_confidence_is_the_share_of_the_choice_among_those_allowed(llama: LlamaC
     assert ask(Local(LocalSettings(cache=None))).response.confidence == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_a_prompt_that_does_not_fit_is_a_state_not_an_error(
     llama: LlamaCpp, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -234,6 +235,7 @@ def test_a_refusal_of_llama_cpp_is_told(llama: LlamaCpp) -> None:
         asyncio.run(model.send(model.request("decide", Prompt(system="", user="x"), None, 0)))
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_too_long_is_given_up_and_its_case_fails(
     llama: LlamaCpp, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -302,6 +304,7 @@ def test_what_is_no_answer_or_not_there_is_told(llama: LlamaCpp) -> None:
         asyncio.run(model.send(asked))
 
 
+@pytest.mark.slow
 def test_rows_say_which_model_answered_and_a_replay_needs_none(
     llama: LlamaCpp,
     capsys: pytest.CaptureFixture[str],
@@ -367,6 +370,7 @@ def test_where_a_file_lies_is_no_part_of_the_identity(tmp_path: Path) -> None:
     assert not {"path", "base_url"} & identity.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 64])
 def test_of_ten_runs_at_once_as_many_are_answered_as_there_are_cores_for(
     llama: LlamaCpp, caplog: pytest.LogCaptureFixture, threads: int
@@ -449,6 +453,7 @@ def test_a_run_waits_for_another_process_and_is_next_when_that_is_killed(tmp_pat
     assert told == [None, "mine"]  # it ran when the other was told of, once
 
 
+@pytest.mark.slow
 def test_one_run_asks_as_many_models_as_there_are_cores_for_each_one_request(
     llama: LlamaCpp, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_locked_file_is_judged_on_its_sweep(
     assert twice.startswith("mine is locked already")
 
 
+@pytest.mark.slow
 def test_tampering_is_flagged_with_status_1(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -289,6 +290,7 @@ def test_the_published_outcomes_on_the_recorded_rows(
         assert outcomes == ["underpowered"] * 3
 
 
+@pytest.mark.slow
 def test_settings_of_one_base_may_have_their_own_number_of_cases(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -304,6 +306,7 @@ def test_settings_of_one_base_may_have_their_own_number_of_cases(
         measured_in(runs, plan)
 
 
+@pytest.mark.slow
 def test_a_verdict_is_of_the_forms_that_were_read(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -128,6 +128,7 @@ shown = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(shown=shown, room=st.integers(0, 20), place=st.sampled_from(["random", "first", "last"]))
 def test_the_two_views_differ_in_the_gold_alone(
@@ -282,6 +283,7 @@ def test_an_intervention_is_judged_again(capsys: pytest.CaptureFixture[str]) -> 
     assert [row.axes for row in new] == [row.axes for row in old]
 
 
+@pytest.mark.slow
 def test_a_domain_that_allows_evaluate_need_not_name_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -372,6 +372,7 @@ def test_percentiles_are_by_nearest_rank() -> None:
     assert percentile([4.0], 0.95) == 4.0
 
 
+@pytest.mark.slow
 def test_from_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

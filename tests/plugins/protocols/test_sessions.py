@@ -68,6 +68,7 @@ def sessions(rows: list[Row]) -> dict[str, list[Row]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_turn_is_a_row_and_the_last_has_the_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

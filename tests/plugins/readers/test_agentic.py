@@ -75,6 +75,7 @@ def test_rounds_below_one_are_refused() -> None:
         AgenticSettings(rounds=0)
 
 
+@pytest.mark.slow
 def test_a_language_model_proposes_the_queries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,6 +78,7 @@ def test_runs_of_before_are_of_the_same_identity() -> None:
     assert identity_of(plugin, CommitSettings(ask="apart"))["ask"] == "apart"
 
 
+@pytest.mark.slow
 def test_a_served_run_asks_apart_and_counts_its_calls(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_without_its_data_there_is_no_figure(name: str) -> None:
     assert FIGURES[name](group_of(bare)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in FIGURES if name not in NEED_MORE])
 def test_many_arms_fit(name: str, tmp_path: Path) -> None:
     """Where names and legend leave no room for panels matplotlib warns: an error, in tests."""

@@ -56,6 +56,7 @@ def resumed_shards(run_directory: Path) -> int:
     )
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -123,6 +123,7 @@ def mlflow_client(uri: str) -> MlflowClient:
     return MlflowClient(uri)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_sweep_has_one_parent_wherever_it_was_killed(

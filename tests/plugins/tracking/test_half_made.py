@@ -24,6 +24,7 @@ def half_made(file: Path) -> None:
         database.execute("DROP TABLE trace_tags")
 
 
+@pytest.mark.slow
 def test_a_database_without_runs_is_set_aside_and_made_again(
     uri: str, caplog: pytest.LogCaptureFixture
 ) -> None:

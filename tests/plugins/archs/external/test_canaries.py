@@ -70,6 +70,7 @@ def test_every_fault_has_a_canary() -> None:
     assert len(FAULTS) >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_caught_by_name(fault: str, tmp_path: Path) -> None:
     seconds = 1.0 if fault in ("hang", "talks") else 30.0

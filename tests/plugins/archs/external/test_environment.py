@@ -151,6 +151,7 @@ def test_from_a_mapping_to_a_run_in_an_environment_of_its_own(
     assert started(capsys).mistake == missing
 
 
+@pytest.mark.slow
 def test_what_pip_can_not_find_is_one_line(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     done = env(capsys, "create", "toy", "arch.packages=['toymemory==2.0']")
     assert done.status == 2

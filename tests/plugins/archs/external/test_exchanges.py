@@ -31,7 +31,7 @@ from plugins.archs.external._recorded import Recorded
 from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.launching import HOTPOT, Done, run
 from tests.plugins.archs.external.systems import HERE, SHELL
-from tests.plugins.archs.external.test_shipped import stub
+from tests.plugins.archs.external.test_shipped import stand_in
 
 
 def asked(capsys: pytest.CaptureFixture[str], place: Path, *words: str) -> Done:
@@ -145,11 +145,11 @@ def test_a_server_is_replayed_without_the_package_of_its_protocol(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(runs_dir)
-    stub(runs_dir, "mcp-server-memory", "--graph")
     words = (*HOTPOT, "arch=server_memory", "arch.exchanges=kept")
     with monkeypatch.context() as installed:
-        installed.setenv("PATH", str(runs_dir), prepend=":")
+        stand_in(runs_dir, installed)
         first = run(capsys, *words, "run_name=first")
+    monkeypatch.setenv("DECISIONBENCH_ENVIRONMENTS", str(runs_dir / "empty"))
     monkeypatch.setenv("PATH", str(runs_dir / "empty"))
     known = importlib.util.find_spec
     monkeypatch.setattr(

@@ -96,6 +96,7 @@ def test_it_keeps_the_laws_of_an_arm(httpserver: HTTPServer, service: Service) -
     check_arch(HttpMemory, settings(httpserver))
 
 
+@pytest.mark.slow
 def test_it_passes_the_canaries(httpserver: HTTPServer, service: Service) -> None:
     found = {f.name: f for f in Canaries().run(HttpMemory, settings(httpserver), False)}
     assert [name for name, f in found.items() if f.passed is False] == []
@@ -162,6 +163,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_never_share_a_store(httpserver: HTTPServer, service: Service) -> None:
     shared = settings(httpserver, **SHARED, timeout_seconds=1.0)
     holder = subprocess.Popen(
@@ -187,6 +189,7 @@ def test_two_processes_never_share_a_store(httpserver: HTTPServer, service: Serv
         holder.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_request_under_way_ends_before_another_history_resets_the_store(
     httpserver: HTTPServer,
 ) -> None:

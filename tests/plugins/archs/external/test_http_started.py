@@ -77,6 +77,7 @@ def test_a_server_is_waited_for_and_ended_with_all_that_it_began(tmp_path: Path)
     assert removed(Path(home))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -120,6 +121,7 @@ def test_one_that_does_not_start_says_so_in_one_line_and_is_ended(
         assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split()[:2])
 
 
+@pytest.mark.slow
 def test_one_that_dies_is_rows_with_its_error(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from framework.text.canonical import canonical_bytes
 from plugins.archs.external.http import HttpMemory
 from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.launching import Done, run
-from tests.plugins.archs.external.systems import HERE, SHELL, TOY
+from tests.plugins.archs.external.systems import SHELL, TOY
+from tests.plugins.archs.external.test_shipped import stand_in
 
 LATE = Event(id="late", text="The ferry of Piran leaves at noon.", time="2026-04-01", kind="note")
 SMALL = ["protocol=lifecycle", "tracking=none", "domain.sizes=[40]", "n_cases=11"]
@@ -81,6 +81,7 @@ def test_a_system_that_forgets_passes_and_a_deaf_one_does_not(
     assert (found["found_before"], found["gone"]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_system_without_deletion_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,12 +148,8 @@ def test_the_shipped_mapping_deletes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    program = tmp_path / "mcp-server-memory"
-    server = f"{sys.executable} -S -E {HERE / 'server.py'} --graph"
-    program.write_text(f"#!/bin/sh\nexec {server}\n")
-    program.chmod(0o755)
-    command = json.dumps([str(program)])
-    done = run(capsys, *SMALL, "arch=server_memory", f"arch.command={command}")
+    stand_in(tmp_path, monkeypatch)
+    done = run(capsys, *SMALL, "arch=server_memory")
     assert done.status == 0, done.err
     found = means(done)
     assert (found["gone"], found["told_again"], found["tenants_apart"]) == (1, 1, 1)

@@ -39,6 +39,7 @@ def settings(*words: str, **given: Any) -> McpSettings:
     return made
 
 
+@pytest.mark.slow
 def test_it_keeps_the_laws_of_an_arm() -> None:
     check_arch(McpMemory, settings())
 
@@ -67,6 +68,7 @@ def test_a_text_that_is_json_can_be_read_too() -> None:
     assert 0.5 <= item.signals["traced"] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -178,6 +180,7 @@ def test_a_running_server_is_reached_by_its_address(address: str) -> None:
         open_arch(McpMemory, gone, history())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "told"),
     [("packed", "start: ReadError: an answer that is compressed"), ("endless", "more than 67,108")],

@@ -99,6 +99,7 @@ def test_a_key_that_a_system_prints_is_in_no_file_of_the_run(
     assert "not-a-key" not in done.out + done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sweep", [[], ["-m", "budget=tight,moderate"]])
 def test_an_estimate_starts_nothing_and_says_so_in_one_line(
     sweep: list[str], capsys: pytest.CaptureFixture[str], runs_dir: Path,

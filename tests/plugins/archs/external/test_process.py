@@ -162,6 +162,7 @@ def test_without_a_mapping_of_users_the_filter_still_closes_the_network() -> Non
     assert (done.stdout, done.returncode) == ("closed 97\n", 0), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -262,6 +263,7 @@ def test_a_cancelled_ingest_ends_at_once_and_leaves_nothing(tmp_path: Path) -> N
     assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split()[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_closing_ends_every_process_also_one_of_another_session(tmp_path: Path) -> None:
     instance = opened(toy("--leaves", str(tmp_path / "pids")))

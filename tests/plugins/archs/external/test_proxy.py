@@ -140,12 +140,14 @@ def test_calls_are_the_runs_own_metered_by_phase_and_paid_once(
     assert said["embedder"] == "hashing"
 
 
+@pytest.mark.slow
 def test_the_date_is_that_of_the_history(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     assert started(capsys, place, "n_cases=1").status == 0
     days = {body["messages"][0]["content"].split(". ")[0] for body in SENT}
     assert days == {"Today is 2017-10-01"}
 
 
+@pytest.mark.slow
 def test_a_cap_stops_the_run_and_nothing_more_is_asked(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
@@ -180,6 +182,7 @@ def test_no_other_destination_can_be_reached() -> None:
     print(f"closed by the filter of system calls{namespace}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "models", "said"),
     [
@@ -209,6 +212,7 @@ def test_a_rule_based_model_is_refused_in_one_line(
     )
 
 
+@pytest.mark.slow
 def test_one_that_only_embeds_runs_with_the_rule_based_model(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

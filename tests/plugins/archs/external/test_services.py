@@ -295,6 +295,7 @@ def name(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return found
 
 
+@pytest.mark.slow
 def test_its_requests_and_answers_are_as_documented(name: str, httpserver: HTTPServer) -> None:
     settings = served(name, httpserver)
     for canary in ("answers", "empty", "recalls", "limit", "late", "tenants", "fresh", "ids"):

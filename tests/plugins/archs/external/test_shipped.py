@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -11,24 +11,41 @@ import pytest
 
 from framework.engine.compose import compose_plan, composer
 from framework.store.directory import read_run
+from plugins.archs.external._environment import Environment
 from plugins.archs.external._settings import SYSTEMS
 from tests.launching import HOTPOT, framework, run
 from tests.plugins.archs.external.systems import HERE
 
 
 def stub(folder: Path, name: str, *words: str) -> None:
-    """A program of this name, found by PATH."""
+    """A program of this name."""
     file = folder / name
     command = " ".join([sys.executable, "-S", "-E", str(HERE / "server.py"), *words])
     file.write_text(f"#!/bin/sh\nexec {command}\n")
     file.chmod(0o755)
 
 
+def environment_of(name: str) -> Environment:
+    """That of a shipped system."""
+    with composer():
+        settings = compose_plan([f"arch={name}"]).parts["arch"].settings
+    own: Environment = settings.own_environment
+    return own
+
+
+def stand_in(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment of `server_memory` with a stub of it; no other environment is there."""
+    monkeypatch.setenv("DECISIONBENCH_ENVIRONMENTS", str(place / "environments"))
+    own = environment_of("server_memory")
+    own.bin.mkdir(parents=True)
+    stub(own.bin, "mcp-server-memory", "--graph")
+    (own.folder / "complete").touch()
+
+
 @pytest.fixture
 def server_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which("mcp-server-memory") is None:
-        stub(tmp_path, "mcp-server-memory", "--graph")
-        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    if not environment_of("server_memory").is_there:
+        stand_in(tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
@@ -56,11 +73,9 @@ def test_server_memory_is_an_arm(
 
 def made(name: str) -> pytest.MarkDecorator:
     """Skip where the environment of a shipped system was not made."""
-    with composer():
-        settings = compose_plan([f"arch={name}"]).parts["arch"].settings
+    own = environment_of(name)
     return pytest.mark.skipif(
-        not settings.own_environment.is_there,
-        reason=f"no environment: decisionbench env create {settings.own_environment.name}",
+        not own.is_there, reason=f"no environment: decisionbench env create {own.name}"
     )
 
 
@@ -97,3 +112,15 @@ def test_a_shipped_lock_names_no_index_and_pins_every_package(file: Path) -> Non
     lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
     assert lines
     assert all(re.fullmatch(r"[a-z0-9-]+==\S+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+@pytest.mark.parametrize("file", sorted(SYSTEMS.glob("*.package-lock.json")), ids=lambda f: f.name)
+def test_a_shipped_lock_of_npm_names_no_place_and_pins_every_package(file: Path) -> None:
+    text = file.read_text()
+    assert "://" not in text
+    packages = json.loads(text)["packages"]
+    assert packages.pop("")["dependencies"]
+    assert packages
+    for place, entry in packages.items():
+        assert entry["integrity"].startswith("sha512-"), place
+        assert "resolved" not in entry, place

@@ -111,6 +111,7 @@ def test_folders_of_one_file_a_record_are_read_as_the_lists_are(tmp_path: Path) 
         opened(tmp_path / "empty")
 
 
+@pytest.mark.slow
 def test_the_published_records_are_known_in_a_file_each(data_dir: Path, tmp_path: Path) -> None:
     for name in ("documents", "tasks"):
         (tmp_path / name).mkdir()
@@ -163,6 +164,7 @@ def test_files_that_are_not_the_published_ones_are_read_when_told(
         opened(policies, path, unknown_file=False)
 
 
+@pytest.mark.slow
 def test_malformed_documents_and_tasks_end_in_one_line(tmp_path: Path) -> None:
     told = check_malformed(DOCUMENTS, tmp_path, lambda path: opened(path=path))
     assert told["0.title-gone"].endswith(
@@ -218,6 +220,7 @@ def test_a_task_changes_what_is_on_file(tmp_path: Path) -> None:
         opened(tasks=path)
 
 
+@pytest.mark.slow
 def test_malformed_records_end_in_one_line(tmp_path: Path) -> None:
     told = check_malformed(RECORDS, tmp_path, lambda path: opened(database=str(path)))
     assert told["users.data=list"].endswith("users.data: a JSON object of records expected")
@@ -351,6 +354,7 @@ def test_a_plan_is_read_and_a_text_that_is_none_is_told() -> None:
     assert by_rule.actions == (action("raise_limit_4410"),)
 
 
+@pytest.mark.slow
 def test_a_run_answers_and_retrieves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -241,6 +241,7 @@ def test_a_retired_rule_does_not_help() -> None:
     assert not any(solved("development", old))
 
 
+@pytest.mark.slow
 def test_the_rule_of_another_task_does_not_help() -> None:
     corpus = Corpus("development")
     rules = sorted({task.rule for task in corpus.tasks})

@@ -76,6 +76,7 @@ def test_an_edit_that_can_not_be_made_fails_all_checks(edit: str) -> None:
 FIRST = "from __future__ import annotations\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

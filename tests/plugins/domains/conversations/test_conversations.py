@@ -42,6 +42,7 @@ def test_the_laws_hold(name: str, granularity: Any) -> None:
     check_domain(find("domain", name).cls, settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_spoilt_files_end_in_a_line_each(name: str, tmp_path: Path) -> None:
     whole = tmp_path / "whole.json"

@@ -43,6 +43,7 @@ SHAPES: tuple[dict[str, Any], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_it_keeps_the_contract_of_a_domain(shape: dict[str, Any]) -> None:
     check_domain(Governance, GovernanceSettings(**shape), 9)
@@ -284,6 +285,7 @@ def test_words_of_one_kind_are_none_of_another() -> None:
 LEAKING = [10, 22, 40, 53, 94, 111, 151, 201, 259, 270, 286, 289]
 
 
+@pytest.mark.slow
 def test_the_tasks_that_leak_are_these_and_by_chance_alone() -> None:
     """Pinned for the cases of depth/crossover (seed 7): proposals that happen to comply."""
     found = {i: leaks(case) for i, case in enumerate(cases(320))}

@@ -108,6 +108,7 @@ def views(arch: str, capture: str) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", BLIND)
 def test_an_arm_that_reads_no_edges_is_blind_to_them(arch: str) -> None:
     with_edges, without = views(arch, "linked"), views(arch, "discrete")

@@ -125,6 +125,7 @@ LOOKS: dict[str, Callable[[Event, dict[str, int]], float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 def test_look_alikes_have_the_looks_of_what_governs(look: str) -> None:
     """validity.md 2: the governing record is above its look-alikes as often as below."""
@@ -180,6 +181,7 @@ def standing(case: Case, made: Governance, heuristic: Heuristic, among: set[str]
     return fmean((mine > s) + 0.5 * (mine == s) for s in scores.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_no_heuristic_finds_what_governs(name: str) -> None:
     made = domain(items=300, tasks_per_history=8, distractors=2)
@@ -236,6 +238,7 @@ def test_a_stale_edge_leads_to_what_is_older() -> None:
     assert fmean(later) < 0.02  # only where nothing older is met
 
 
+@pytest.mark.slow
 def test_proposals_tell_nothing_of_what_governs() -> None:
     """Half of the values are one step of sixty, the others three to five: 2.5 of 60 on average."""
     met = []

@@ -247,6 +247,7 @@ def test_a_key_of_which_every_question_is_dropped_is_told(tmp_path: Path) -> Non
         corrected(tmp_path, *every)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SNAPSHOT.exists(), reason=f"{SNAPSHOT} is not there")
 def test_the_twelve_real_questions() -> None:
     check_domain(LongMemEval, LongMemEvalSettings(path=str(SNAPSHOT)), n=12)

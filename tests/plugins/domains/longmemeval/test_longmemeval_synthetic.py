@@ -124,6 +124,7 @@ def test_an_absent_answer_is_nowhere_and_a_misleading_one_is_marked() -> None:
             assert case.gold.decision == ABSTAIN
 
 
+@pytest.mark.slow
 def test_neither_length_nor_wording_of_the_question_tells_that_it_has_no_answer() -> None:
     shares = {name: 1.0 for name, s in STRUCTURES.items() if len(s.absences) > 1}
     questions = drawn(900, shares=shares, abstention=0.5)

@@ -150,6 +150,7 @@ def test_a_reader_of_the_whole_history_decides_as_gold(
         assert read(text, case.task, Profile()).outcome().decision == case.gold.decision
 
 
+@pytest.mark.slow
 @LESS
 @given(cases, st.integers(2_000, 30_000))
 def test_more_tokens_never_give_a_figure_fewer_entries_nor_a_history_another_length(
@@ -165,6 +166,7 @@ def test_more_tokens_never_give_a_figure_fewer_entries_nor_a_history_another_len
         assert abs(length - one.settings.tokens) <= 0.05 * one.settings.tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_evidence_grows_where_it_otherwise_stands_still(spec: str) -> None:
     def documents(tokens: int, every: int) -> float:
@@ -206,6 +208,7 @@ def test_the_two_of_a_pair_have_the_same_documents(pairs: str) -> None:
         assert pairs == "protected" or first.gold.decision != second.gold.decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_it_meets_the_contract_of_a_domain(spec: str) -> None:
     options = RegulatedSettings(spec=spec, tokens=6_000, entry_every=750)

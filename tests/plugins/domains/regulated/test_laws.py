@@ -92,6 +92,7 @@ def test_a_referral_and_an_undecidable_case_are_told_apart(spec: str) -> None:
     assert seen["policy"] == sum(case.gold.decision != ABSTAIN for case in cases(spec))
 
 
+@pytest.mark.slow
 def test_the_history_holds_the_gold_and_nothing_less_decides_it(spec: str) -> None:
     """Spans are verbatim, the whole view decides as gold, and so do the critical items alone."""
     one = shared(spec)
@@ -150,6 +151,7 @@ def test_events_are_dated_and_their_edges_lead_somewhere(spec: str) -> None:
     assert {"supersedes", "cites", "supports"} <= relations
 
 
+@pytest.mark.slow
 def test_edges_do_not_tell_what_matters(spec: str) -> None:
     """Gold is referred to as often as anything else that a later document could refer to."""
     one = shared(spec)
@@ -178,6 +180,7 @@ def test_edges_do_not_tell_what_matters(spec: str) -> None:
     assert in_gold == pytest.approx(in_other, abs=0.06)
 
 
+@pytest.mark.slow
 def test_nothing_states_the_outcome(spec: str) -> None:
     """No document but the policy, and the injected sentence, has a word of decision in it."""
     one = domain(spec, injection=False)

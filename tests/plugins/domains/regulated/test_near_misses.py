@@ -55,6 +55,7 @@ def necessary(one: Regulated, case: Case) -> dict[str, str]:
     return {e.id: e.text for e in history(one, case) if e.id in own}
 
 
+@pytest.mark.slow
 @LESS
 @given(drawn, st.sampled_from([0.25, 1.0]))
 def test_gold_and_evidence_stay_as_they_are(one: tuple[str, int, int], share: float) -> None:
@@ -99,6 +100,7 @@ def test_as_many_documents_carry_one_as_the_share_says(spec: str) -> None:
     assert found[1.0] > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_rules_decide_as_without_them(spec: str) -> None:
     """A reader of the whole history, and of the evidence alone, is as right as without them."""
@@ -125,6 +127,7 @@ def test_the_rules_decide_as_without_them(spec: str) -> None:
     assert right[1] == right[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_no_near_miss_holds_what_decides(spec: str) -> None:
     """Without its own documents a history holds no fact, rule or clause of the gold."""
@@ -210,6 +213,7 @@ def test_each_rendering_has_its_own_and_each_case_the_same_again() -> None:
     assert other.gold.decision == case.gold.decision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("more", [{}, {"entry_every": 750, "tokens": 6_000}])
 def test_it_meets_the_contract_of_a_domain(spec: str, more: dict[str, Any]) -> None:

@@ -119,6 +119,7 @@ def test_the_check_finds_a_planted_shortcut(spec: str) -> None:
         check(np.hstack([facts(spec, 200), hint]), y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_labels_come_in_the_same_shares_in_every_stratum(spec: str) -> None:
     """Were abstention commoner among open cases, seeing that a case is open would be a hint."""

@@ -59,6 +59,7 @@ def test_what_the_template_says_and_the_same_in_other_words_passes(spec: str) ->
         assert not template.faults(other_words(template)), template.body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_one_figure_changed_is_refused(spec: str) -> None:
     tried = 0

@@ -200,6 +200,7 @@ def test_there_are_fifty_malformed_variants() -> None:
     assert len(MALFORMED) >= 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_file_is_told_in_one_line(name: str, tmp_path: Path) -> None:
     make, told = MALFORMED[name]

@@ -251,6 +251,7 @@ def test_unknown_files_are_read_only_when_told(capsys: pytest.CaptureFixture[str
     assert "domain.unknown_file=true" in run(capsys, *words).mistake
 
 
+@pytest.mark.slow
 def test_a_run_retrieves_and_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

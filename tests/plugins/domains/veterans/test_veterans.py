@@ -224,6 +224,7 @@ def test_a_folder_of_one_file_a_decision_is_read_as_the_list_is(tmp_path: Path) 
     assert list(domain.cases(None, 0)) == list(opened().cases(None, 0))
 
 
+@pytest.mark.slow
 def test_the_published_decisions_are_known_in_a_file_each(data_dir: Path, tmp_path: Path) -> None:
     for record in json.loads((data_dir / "vetclaims" / "decisions_50.json").read_text()):
         name = record.pop("file")
@@ -242,6 +243,7 @@ def test_a_folder_that_holds_the_list_says_which_file_to_name(tmp_path: Path) ->
         opened(tmp_path)
 
 
+@pytest.mark.slow
 def test_malformed_decisions_end_in_one_line(tmp_path: Path) -> None:
     told = check_malformed(FIXTURE, tmp_path, lambda path: opened(path, haystack=0))
     first = "decision 1 (docID '9900001'): "
@@ -291,6 +293,7 @@ OTHERS = frozenset({"1315144-1", "1455333-2", "1710389-1", "1716934-1", "1741477
 """Every ORDER of the 50 decisions was read; all other claims are denied."""
 
 
+@pytest.mark.slow
 def test_the_published_claims_are_those_read_by_hand(data_dir: Path) -> None:
     found = by_id(published(data_dir))
     by_hand = {n: GRANT if n in GRANTED else OTHER if n in OTHERS else DENY for n in found}
@@ -299,6 +302,7 @@ def test_the_published_claims_are_those_read_by_hand(data_dir: Path) -> None:
     assert len({case.cluster for case in found.values()}) == 50
 
 
+@pytest.mark.slow
 def test_ranking_agrees_with_ir_measures_on_the_published_data(data_dir: Path) -> None:
     domain = published(data_dir, haystack=200)
     means = check_ranking(domain, domain.cases(None, 0))

@@ -148,6 +148,7 @@ def test_code_orders_and_assembles_inside_the_sandbox() -> None:
     assert [i.id for i in assembly_code(BACKWARDS)(QUERY, ITEMS)] == ["i3", "i1", "i0"]
 
 
+@pytest.mark.slow
 @needs_sandbox
 @pytest.mark.parametrize(
     ("body", "said"),
@@ -177,6 +178,7 @@ def test_the_probe_says_what_is_wrong() -> None:
     )
 
 
+@pytest.mark.slow
 @needs_sandbox
 def test_a_loop_with_code_ends_and_replays_without_the_sandbox(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

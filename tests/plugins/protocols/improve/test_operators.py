@@ -295,6 +295,7 @@ def test_a_name_that_is_no_operators_ends_in_one_line(tmp_path: Path) -> None:
         looped(tmp_path / "run", [], protocol={"operators": ["asks_opp"]})
 
 
+@pytest.mark.slow
 def test_cut_off_anywhere_it_ends_with_the_same_events(whole: Finished, tmp_path: Path) -> None:
     lines = (whole.path / JOURNAL).read_bytes().splitlines(keepends=True)
     drafts = [install(guard=NEVER), install("asks_fitted"), install("unknown"), prompt("a"),

@@ -50,6 +50,7 @@ def test_the_chances_are_those_of_the_draws() -> None:
         assert share == pytest.approx(expected, abs=4 * (expected / n) ** 0.5)
 
 
+@pytest.mark.slow
 def test_no_step_complies_more_often_with_the_tasks_as_made() -> None:
     """And the step that the task proposes does no better than any: it tells nothing."""
     domain = Governance(GovernanceSettings(depth=1, items=60, distractors=0))

@@ -191,6 +191,7 @@ def test_clusters_of_unequal_size_count_as_fewer() -> None:
     assert (crossed.method, crossed.claimed) == (few, False)
 
 
+@pytest.mark.slow
 def test_alone_cases_have_the_errors_of_hc2() -> None:
     from statsmodels.api import OLS, add_constant
 

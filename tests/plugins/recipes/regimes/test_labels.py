@@ -165,6 +165,7 @@ def test_what_the_domain_holds_of_a_case(tmp_path: Path) -> None:
         shown_of(done.path, [gone])
 
 
+@pytest.mark.slow
 def test_evidence_is_dated_and_a_question_has_its_date(tmp_path: Path) -> None:
     sizes = [f"protocol.{name}=12" for name in ("optimize", "confirm", "test")]
     words = ["protocol=improve", "target=longmemeval", "tracking=none", "protocol.pool=40", *sizes]

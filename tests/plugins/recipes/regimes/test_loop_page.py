@@ -72,6 +72,7 @@ def table(page: ElementTree.Element, anchor: str) -> list[dict[str, str]]:
     return [dict(zip(names, map(words, tr), strict=True)) for tr in rows]
 
 
+@pytest.mark.slow
 def test_a_second_opening_of_test_is_on_the_pages_of_both(tmp_path: Path) -> None:
     for name in ("first", "second"):
         run_script(script_plan(RIGHT, DRAFTS), tmp_path / name)
@@ -294,6 +295,7 @@ def test_a_single_loop_ends_with_its_report(
     assert (done.directory / "report.md").is_file()
 
 
+@pytest.mark.slow
 def test_a_loop_without_a_page_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
