@@ -8,18 +8,16 @@ on the values through a few sums, so a resample is a weighted sum of each case's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal
 
 import numpy as np
 
 from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.seeding import generator
-
-K = TypeVar("K", bound=Hashable)
 
 THRESHOLD: Final = 0.5
 
@@ -44,20 +42,6 @@ class Agreement:
     cohens_kappa_above: float | None
     cohens_kappa_at_least: float | None
     alpha: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Direction:
-    """On how many paired comparisons two judges see the same sign of a difference.
-
-    kept = same sign, ties included; ties = both see none; reversed = opposite signs; the rest of
-    `n` is a tie to one judge only.
-    """
-
-    n: int
-    kept: int
-    ties: int
-    reversed: int
 
 
 def agreement(a: Sequence[float], b: Sequence[float]) -> Agreement:
@@ -158,28 +142,6 @@ def krippendorffs_alpha(
     within = sum(_pairs(unit, level) / (len(unit) - 1) for unit in units)
     total = _pairs(pooled, level)
     return None if total == 0 else 1.0 - within * (n - 1) / total
-
-
-def direction_kept(
-    a: Mapping[K, tuple[float, float]], b: Mapping[K, tuple[float, float]]
-) -> Direction:
-    """Compare the signs of two judges' differences.
-
-    Args:
-        a: by comparison (a case), the values that one judge gave the two arms.
-        b: those that the other gave. Comparisons of one judge alone are left out.
-    """
-    signs = [(_sign(*a[key]), _sign(*b[key])) for key in a if key in b]
-    return Direction(
-        n=len(signs),
-        kept=sum(x == y for x, y in signs),
-        ties=sum(x == y == 0 for x, y in signs),
-        reversed=sum(x * y < 0 for x, y in signs),
-    )
-
-
-def _sign(first: float, second: float) -> int:
-    return (first > second) - (first < second)
 
 
 def _pairs(values: Sequence[float], level: Literal["nominal", "interval"]) -> float:

@@ -20,7 +20,6 @@ from framework.rows import NAMES
 from framework.statistics.agreement import (
     agreement,
     agreement_limits,
-    direction_kept,
     krippendorffs_alpha,
 )
 from framework.store.directory import FinishedRun
@@ -148,10 +147,34 @@ def _directions(x: Mapping[Key, float], y: Mapping[Key, float]) -> list[dict[str
                 for of in means
             ]
             kept = direction_kept(*pairs)
-            if kept.n:
-                place = {"budget": budget, "arm_a": one, "arm_b": other}
-                found.append({**place, **dataclasses.asdict(kept)})
+            if kept["n"]:
+                found.append({"budget": budget, "arm_a": one, "arm_b": other, **kept})
     return found
+
+
+def direction_kept(
+    a: Mapping[str, tuple[float, float]], b: Mapping[str, tuple[float, float]]
+) -> dict[str, int]:
+    """On how many cases two judges see the same sign of the difference of two arms.
+
+    kept : the same sign, ties included; ties : both see none; reversed : opposite signs; the rest
+    of `n` is a tie to one of them alone.
+
+    Args:
+        a: by case, the values that one judge gave the two arms.
+        b: those that the other gave. Cases of one judge alone are left out.
+    """
+    signs = [
+        tuple((first > second) - (first < second) for first, second in (a[case], b[case]))
+        for case in a
+        if case in b
+    ]
+    return {
+        "n": len(signs),
+        "kept": sum(x == y for x, y in signs),
+        "ties": sum(x == y == 0 for x, y in signs),
+        "reversed": sum(x * y < 0 for x, y in signs),
+    }
 
 
 def _by_case(values: Mapping[Key, float]) -> dict[tuple[str, str], dict[str, float]]:

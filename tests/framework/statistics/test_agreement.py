@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from framework.statistics.agreement import (
     agreement,
     cohens_kappa,
-    direction_kept,
     gwets_ac1,
     krippendorffs_alpha,
     mean_absolute_disagreement,
@@ -112,13 +111,6 @@ def test_laws(pairs: list[tuple[float, float]]) -> None:
     assert {same.cohens_kappa_above, same.cohens_kappa_at_least, same.alpha} <= {1.0, None}
     assert same.pearson in (None, pytest.approx(1.0))
     assert there.alpha is None or there.alpha <= 1.0
-
-
-def test_ties_are_counted_apart() -> None:
-    a = {"up": (1.0, 0.0), "tie": (0.5, 0.5), "flip": (1.0, 0.0), "half": (1.0, 0.0)}
-    b = {"up": (0.6, 0.5), "tie": (0.0, 0.0), "flip": (0.0, 1.0), "half": (1.0, 1.0), "x": (1, 0)}
-    kept = direction_kept(a, b)
-    assert (kept.n, kept.kept, kept.ties, kept.reversed) == (4, 2, 1, 1)
 
 
 def test_the_recorded_judge_split(data_dir: Path) -> None:
