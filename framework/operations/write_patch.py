@@ -50,7 +50,8 @@ class WritePatch(PromptedAnswering[WritePatchResponse]):
             for path, text in sorted(request.task.material.items()):
                 held = {"file": [path], "search": list(named_blocks(text))}
                 names = {name: {"type": "string", "enum": values} for name, values in held.items()}
-                forms.append({**edit, "properties": {**edit["properties"], **names}})
+                if held["search"]:
+                    forms.append({**edit, "properties": {**edit["properties"], **names}})
             schema["properties"]["edits"]["items"] = {"anyOf": forms}
         return schema  # type: ignore[no-any-return]
 

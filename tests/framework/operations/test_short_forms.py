@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import pytest
@@ -118,6 +118,12 @@ def test_the_short_form_of_a_patch_replaces_a_block() -> None:
     edit["search"] = "    return 1"
     with pytest.raises(ValueError, match="no block of"):
         operation.parse(json.dumps({"edits": [edit], "note": ""}), request)
+
+
+def test_a_file_without_a_block_of_its_own_is_not_named() -> None:
+    files = {"a.py": "x = 1\n", "empty.py": "", "twice.py": "y\n\ny\n"}
+    schema = small("write_patch").schema(AnswerRequest(task=replace(CARD, material=files), view=""))
+    assert names_of(schema) == {"a.py": ["x = 1"]}
 
 
 def test_the_whole_form_of_a_patch_takes_a_stretch_of_lines() -> None:
