@@ -411,19 +411,23 @@ def _smallest(n: int) -> str:
 
 
 def agreement(made: Path, recorded: Path) -> str:
-    """How many of the answers made here are those that were recorded."""
+    """How many of the answers made here are those that were recorded, and as sure."""
     if not recorded.is_file():
         return "no recorded answers to compare with"
     here, there = _texts(made), _texts(recorded)
     both = here.keys() & there.keys()
     same = sum(here[key] == there[key] for key in both)
-    return f"{same} of {len(both)} answers are those recorded; {len(here) - len(both)} are new"
+    share = f" ({1 - same / len(both):.3f} differ)" if both else ""
+    return (
+        f"{same} of {len(both)} answers are those recorded{share}; {len(here) - len(both)} are new"
+    )
 
 
-def _texts(path: Path) -> dict[str, str]:
+def _texts(path: Path) -> dict[str, tuple[str, float | None]]:
     with sqlite3.connect(path) as db:
         rows = db.execute("SELECT key, response FROM responses").fetchall()
-    return {key: json.loads(response)["text"] for key, response in rows}
+    answers = {key: json.loads(response) for key, response in rows}
+    return {key: (answer["text"], answer["confidence"]) for key, answer in answers.items()}
 
 
 if __name__ == "__main__":

@@ -73,15 +73,16 @@ def response_of(answer: Any, request: Mapping[str, Any]) -> Response:
 def _confidence(logprobs: Any, request: Mapping[str, Any]) -> float | None:
     """The probability of the choice that was made, among those that the form allowed.
 
-    Of the first property that is a choice (`enum`): at each token of its value, the token's share
-    of what the likeliest alternatives that still spell an allowed value have together; the product
-    of these. None without log-probabilities, or such a property.
+    Of the first property that is a choice of words (an `enum` of strings; one of numbers is what
+    the model states): at each token of its value, the token's share of what the likeliest
+    alternatives that still spell an allowed value have together; the product of these. None
+    without log-probabilities, or such a property.
     """
     tokens = (logprobs or {}).get("content")
     form = request.get("response_format", {}).get("json_schema", {}).get("schema", {})
     found = next(
         ((name, entry["enum"]) for name, entry in form.get("properties", {}).items()
-         if "enum" in entry),
+         if "enum" in entry and all(isinstance(value, str) for value in entry["enum"])),
         None,
     )  # fmt: skip
     if not tokens or found is None or not request.get("logprobs"):

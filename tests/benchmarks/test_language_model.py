@@ -92,13 +92,19 @@ def test_a_sweep_whose_file_is_not_given_is_left_out(capsys: pytest.CaptureFixtu
 
 
 def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
-    for name, texts in (("here", "abc"), ("there", "axc")):
+    for name, texts, sure in (
+        ("here", "abcd", [None, 1, 1, 0.5]),
+        ("there", "axcd", [None, 1, 1, 1]),
+    ):
         with sqlite3.connect(tmp_path / name) as db:
             db.execute("CREATE TABLE responses (key TEXT, response TEXT)")
-            rows = [(str(i), f'{{"text": "{text}"}}') for i, text in enumerate(texts)]
+            rows = [
+                (str(i), json.dumps({"text": text, "confidence": confidence}))
+                for i, (text, confidence) in enumerate(zip(texts, sure, strict=True))
+            ]
             db.executemany("INSERT INTO responses VALUES (?, ?)", rows)
     told = agreement(tmp_path / "here", tmp_path / "there")
-    assert told == "2 of 3 answers are those recorded; 0 are new"
+    assert told == "2 of 4 answers are those recorded (0.500 differ); 0 are new"
     assert "no recorded answers" in agreement(tmp_path / "here", tmp_path / "nowhere")
 
 
