@@ -61,7 +61,8 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
         forms = schema["properties"]["changes"]["items"].get("anyOf", [])
         for form in forms[1:]:  # the first adds one
             form["properties"]["number"]["maximum"] = len(request.memories)
-        del forms[len(forms) if request.memories else 1 :]
+        if not request.memories:
+            del forms[1:]
         return schema  # type: ignore[no-any-return]
 
     def parse(self, text: str, request: ConsolidateRequest) -> ConsolidateResponse:
@@ -69,10 +70,9 @@ class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
         changes = [replace(change, text=change.text.strip()) for change in found.changes]
         for change in changes:
             _check(change, len(request.memories))
-        # In order, so that the last change of a memory is what becomes of it.
-        changing = [change for change in changes if change.action in ("UPDATE", "DELETE")]
-        last = {change.number: change for change in changing}
-        kept = (c for c in changes if c not in changing or c == last[c.number])
+        # The last change of a memory is what becomes of it; what is said twice is said once.
+        last = {c.number: c for c in changes if c.action in ("UPDATE", "DELETE")}
+        kept = (c for c in changes if c.action in ("ADD", "NOOP") or c == last[c.number])
         return ConsolidateResponse(changes=tuple(dict.fromkeys(kept)))
 
 

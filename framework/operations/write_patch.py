@@ -45,7 +45,7 @@ class WritePatch(PromptedAnswering[WritePatchResponse]):
         """The files' form; where a search is an `enum`, it is the name of a block to replace."""
         schema: Any = super().schema(request)
         edit = schema["properties"]["edits"]["items"]
-        if "enum" in edit["properties"]["search"]:
+        if self._names_blocks():
             forms = []
             for path, text in sorted(request.task.material.items()):
                 held = {"file": [path], "search": list(named_blocks(text))}
@@ -57,10 +57,14 @@ class WritePatch(PromptedAnswering[WritePatchResponse]):
 
     def parse(self, text: str, request: AnswerRequest) -> WritePatchResponse:
         found, files = super().parse(text, request), request.task.material
-        if "anyOf" in self.schema(request)["properties"]["edits"]["items"]:  # type: ignore[index]
+        if self._names_blocks():
             found = replace(found, edits=tuple(_of_block(edit, files) for edit in found.edits))
         apply(found.edits, files)  # what can't be made is sent back to be mended
         return found
+
+    def _names_blocks(self) -> bool:
+        schema: Any = self.files.schema
+        return "enum" in schema["properties"]["edits"]["items"]["properties"]["search"]
 
 
 def _of_block(edit: Hunk, files: Mapping[str, str]) -> Hunk:
