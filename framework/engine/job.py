@@ -202,11 +202,14 @@ def _run(job: Job, directory: Path, sweep: Path | None, listener: Listener) -> O
 
 def run_name(plan: Plan) -> str:
     """`run_name`, or the time and what was composed."""
-    return plan.top.run_name or _timed(plan)
+    return plan.top.run_name or timed(plan.name)
 
 
-def _timed(plan: Plan) -> str:
-    return f"{datetime.now():%Y%m%d-%H%M%S}-{plan.name}"
+def timed(name: str, parent: Path = RUNS) -> str:
+    """`name` behind the time, with a number where another run began in this very second."""
+    first = f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
+    names = (first, *(f"{first}-{number}" for number in range(2, 100)))
+    return next((one for one in names if not (parent / one).exists()), first)
 
 
 def _with_arch(plan: Plan, arch: str) -> Plan:
@@ -223,7 +226,7 @@ def _find_or_run(
     One that is unfinished is resumed where nobody else is writing it.
     """
     wanted = manifest(plan, data_of(open_domain(plan)))
-    directory = parent / (plan.name if sweep else _timed(plan))
+    directory = parent / (plan.name if sweep else timed(plan.name, parent))
     for path in sorted(parent.glob(f"*/{MANIFEST}")):
         found = path.parent
         manifest_ = read_manifest(found)

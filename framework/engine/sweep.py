@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, is_operational, stored_plan
 from framework.engine.account import new_account, tell_spent
 from framework.engine.compose import compose_plan, key_of
-from framework.engine.job import RUNS, Job, check_job, check_operational
+from framework.engine.job import RUNS, Job, check_job, check_operational, timed
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
@@ -88,10 +87,8 @@ def start_sweep(
     `overrides` are those of the command line, for the record.
     """
     planned = plan_jobs(jobs)
-    name = planned[0].plan.top.run_name
-    if name is None:
-        identity = digest([job.plan.digest for job in planned])[7:19]
-        name = f"{datetime.now():%Y%m%d-%H%M%S}-sweep-{identity}"
+    identity = digest([job.plan.digest for job in planned])[7:19]
+    name = planned[0].plan.top.run_name or timed(f"sweep-{identity}")
     path = directory or RUNS / name
     create_sweep(path, overrides, planned)
     with alone_in(path):

@@ -12,7 +12,6 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from framework.analysis.axes import axis_meta
 from framework.cli.ending import FAILED, Ending, show, to_reader
 from framework.config import Plan
 from framework.engine.compose import compose_plan, directory_of, grid, key_of
-from framework.engine.job import RUNS, Job
+from framework.engine.job import RUNS, Job, timed
 from framework.engine.run import begun_in
 from framework.engine.sweep import (
     SWEEP_PLAN,
@@ -97,10 +96,8 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, asked: Asked) -
     for arm, job in zip(arms, jobs, strict=True):
         Study(job.plan, arm["space"], higher_is_better=higher)  # raises for what can't be searched
     plan_jobs([_trial(arms[0]["overrides"], {}, ())])
-    name = jobs[0].plan.top.run_name
-    if name is None:
-        identity = digest([tuning, [job.plan.digest for job in jobs]])[7:19]
-        name = f"{datetime.now():%Y%m%d-%H%M%S}-tune-{identity}"
+    identity = digest([tuning, [job.plan.digest for job in jobs]])[7:19]
+    name = jobs[0].plan.top.run_name or timed(f"tune-{identity}")
     path = directory_of(config.hydra, "sweep") or RUNS / name
     create_sweep(path, arguments, jobs, tuning=tuning)
     with alone_in(path):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from framework.config import load_plan
+from framework.engine.job import timed
 from framework.engine.prepare import check
 from framework.engine.run import execute
 from framework.errors import UserError
@@ -202,6 +203,11 @@ def test_of_two_processes_that_make_one_directory_the_first_has_it(tmp_path: Pat
             (early / JOURNAL).write_text("early")
     assert (path / JOURNAL).read_text() == "early"
     assert [found.name for found in tmp_path.iterdir()] == ["r"]
+
+
+def test_runs_that_begin_in_one_second_have_a_directory_each(tmp_path: Path) -> None:
+    for _ in range(5):
+        (tmp_path / timed("r", tmp_path)).mkdir()  # raises where it is there already
 
 
 @pytest.mark.slow
