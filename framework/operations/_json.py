@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, Final, TypeVar, get_args
 
 from framework.errors import UserError
@@ -19,12 +19,12 @@ _OF_A_TEXT: Final = 120
 
 
 def read_as(cls: type[T], data: Any) -> T:
-    """An object as a dataclass: exactly its fields, each of its type.
+    """An object as a dataclass: exactly its fields that are asked for, each of its type.
 
     A field may hold a list of such dataclasses; of an object of texts the nulls are left out.
     Raises ValueError for anything else.
     """
-    hints = hints_of(cls)  # type: ignore[arg-type]  # a class is hashable
+    hints = {name: hints_of(cls)[name] for name in asked(cls)}  # type: ignore[arg-type]  # a class
     if not isinstance(data, Mapping):
         raise ValueError(f"an object expected, got {data!r}")
     missing = [key for key in hints if key not in data]
@@ -35,6 +35,14 @@ def read_as(cls: type[T], data: Any) -> T:
         return instance_of(cls, {key: _plain(data[key], hint) for key, hint in hints.items()})
     except UserError as error:
         raise ValueError(str(error)) from None
+
+
+def asked(response: Any) -> list[str]:
+    """The fields of a response, or of its class, that a model is asked for.
+
+    One with `metadata={"measured": True}` holds what is known of the answer besides its text.
+    """
+    return [f.name for f in fields(response) if "measured" not in f.metadata]
 
 
 def _plain(value: Any, hint: Any) -> Any:

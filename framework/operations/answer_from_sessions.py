@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from framework.operations.answering import AnswerRequest
@@ -25,6 +25,7 @@ class AnswerFromSessionsResponse:
     answer: str
     evidence: tuple[str, ...] = ()
     abstains: bool = False
+    confidence: float | None = field(default=None, metadata={"measured": True})
 
 
 @register("operation", "answer_from_sessions")
@@ -38,6 +39,7 @@ class AnswerFromSessions(PromptedAnswering[AnswerFromSessionsResponse]):
         return Answer(
             decision=ABSTAIN if response.abstains else "",
             text=response.answer,
+            confidence=response.confidence,
             rationale=" ".join(response.evidence),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from framework.operations.answering import AnswerRequest
 from framework.operations.prompted import PromptedAnswering
@@ -13,10 +13,14 @@ from framework.registry import register
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerQuestionResponse:
-    """The answer, empty when the view holds none, and the sentence that it rests on, verbatim."""
+    """The answer, empty when the view holds none, and the sentence that it rests on, verbatim.
+
+    confidence : what log-probabilities give it, where the model tells them.
+    """
 
     answer: str
     evidence: str
+    confidence: float | None = field(default=None, metadata={"measured": True})
 
 
 @register("operation", "answer_question")
@@ -27,7 +31,8 @@ class AnswerQuestion(PromptedAnswering[AnswerQuestionResponse]):
     slots = frozenset({"record", "question"})
 
     def answer_of(self, response: AnswerQuestionResponse, task: TaskCard) -> Answer:
-        return Answer(text=response.answer, rationale=response.evidence)
+        sure, text = response.confidence, response.answer
+        return Answer(text=text, rationale=response.evidence, confidence=sure)
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         asked = f"{request.task.instruction}\n{request.task.query}"

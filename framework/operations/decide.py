@@ -22,17 +22,6 @@ _PARTS: Final = (
     ("facts",),
     ("reasons", "provisions", "rationale", "notice"),
 )
-_NOT_ASKED: Final[Mapping[str, Any]] = {
-    "decision": UNDETERMINED,
-    "confidence": None,
-    "amount": None,
-    "facts": {},
-    "reasons": [],
-    "provisions": [],
-    "rationale": "",
-    "notice": "",
-}
-"""What a part says of the keys of the others."""
 _KEY: Final = re.compile(r'^"(\w+)":')
 """A line of the prompt that says what a key of the answer means."""
 _PLACEHOLDER: Final = re.compile(r"\{[a-z_]+(?::\w+)?\}")
@@ -61,6 +50,10 @@ class DecideResponse:
     notice: str = ""
 
 
+_NOT_ASKED: Final = DecideResponse(decision=UNDETERMINED)
+"""What a part says of the keys of the others."""
+
+
 @register("operation", "decide")
 class Decide(PromptedAnswering[DecideResponse]):
     """Decide a case from a view under the card's rules."""
@@ -87,11 +80,8 @@ class Decide(PromptedAnswering[DecideResponse]):
         return [self._only(part) for part in _PARTS]
 
     def joined(self, responses: Sequence[DecideResponse]) -> DecideResponse:
-        own = {
-            key: getattr(response, key)
-            for part, response in zip(_PARTS, responses, strict=True)
-            for key in part
-        }
+        said = zip(_PARTS, responses, strict=True)
+        own = {key: getattr(response, key) for part, response in said for key in part}
         return DecideResponse(**own)
 
     def _only(self, part: tuple[str, ...]) -> Decide:
@@ -107,21 +97,11 @@ class Decide(PromptedAnswering[DecideResponse]):
         return replace(prompt, user=prompt.user + told)
 
     def render(self, response: DecideResponse) -> str:
-        if not self.part:
-            return super().render(response)
-        return canonical_json({key: getattr(response, key) for key in self.part})
+        keys = self.part or _json.asked(response)
+        return canonical_json({key: getattr(response, key) for key in keys})
 
     def answer_of(self, response: DecideResponse, task: TaskCard) -> Answer:
-        return Answer(
-            decision=response.decision,
-            confidence=response.confidence,
-            amount=response.amount,
-            rationale=response.rationale,
-            notice=response.notice,
-            facts=response.facts,
-            reasons=response.reasons,
-            provisions=response.provisions,
-        )
+        return Answer(**{key: getattr(response, key) for key in _json.asked(response)})
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         task = request.task
@@ -147,7 +127,8 @@ class Decide(PromptedAnswering[DecideResponse]):
             data = self.json_object(text)
             if set(data) != set(self.part):
                 raise ValueError(f"the keys {sorted(self.part)} expected, got {sorted(data)}")
-            text = canonical_json({**_NOT_ASKED, **data})
+            others = {key: getattr(_NOT_ASKED, key) for key in _json.asked(_NOT_ASKED)}
+            text = canonical_json({**others, **data})
         found = super().parse(text, request)
         # A model that leaves it open though it must not is taken at its word: the reader chooses.
         if found.decision not in (*_decisions(request.task), UNDETERMINED):

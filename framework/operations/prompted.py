@@ -25,10 +25,10 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from framework.contracts import Operation, Prompt, Req, Res
 from framework.errors import DataError, UserError
-from framework.operations._json import read_as
+from framework.operations._json import asked, read_as
 from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.registry import nearest, plugins
-from framework.text.canonical import digest
+from framework.text.canonical import canonical_json, digest
 from framework.text.reading import read_json
 
 SHIPPED: Final = Path(__file__).resolve().parent / "prompts"
@@ -121,6 +121,9 @@ class PromptedOperation(Operation[Req, Res]):
 
 class PromptedAnswering(PromptedOperation[AnswerRequest, Res], AnsweringOperation[Res]):
     """An operation that answers a task from a view, and whose prompt and schema are files."""
+
+    def render(self, response: Res) -> str:
+        return canonical_json({key: getattr(response, key) for key in asked(response)})
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from framework.operations.answering import AnswerRequest
@@ -23,6 +23,7 @@ class WriteSQLResponse:
     """One query; empty where none could be written."""
 
     sql: str
+    confidence: float | None = field(default=None, metadata={"measured": True})
 
 
 @register("operation", "write_sql")
@@ -33,7 +34,7 @@ class WriteSQL(PromptedAnswering[WriteSQLResponse]):
     slots = frozenset({"instruction", "schema", "record", "question"})
 
     def answer_of(self, response: WriteSQLResponse, task: TaskCard) -> Answer:
-        return Answer(text=response.sql)
+        return Answer(text=response.sql, confidence=response.confidence)
 
     def fill(self, request: AnswerRequest) -> Mapping[str, str]:
         return {

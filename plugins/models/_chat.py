@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from framework.contracts import Prompt
@@ -14,6 +15,11 @@ from framework.models.sdk import is_closed, tokens_of
 CANDIDATES: Final = 20
 """Alternatives to a token that are asked for, the most that the protocol allows."""
 
+_WRITTEN: Final = ("answer", "sql")
+"""Keys under which the operations that answer in free text have the answer."""
+
+_CLOSED: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"', re.DOTALL)
+"""A value that has ended."""
 
 _CARRIED: Final = (
     "response_format", "temperature", "top_p", "stop", "presence_penalty", "frequency_penalty",
@@ -71,26 +77,42 @@ def response_of(answer: Any, request: Mapping[str, Any]) -> Response:
 
 
 def _confidence(logprobs: Any, request: Mapping[str, Any]) -> float | None:
-    """The probability of the choice that was made, among those that the form allowed.
+    """How sure the log-probabilities are of what was chosen or, in free text, written.
 
     Of the first property that is a choice of words (an `enum` of strings; one of numbers is what
-    the model states): at each token of its value, the token's share of what the likeliest
-    alternatives that still spell an allowed value have together; the product of these. None
-    without log-probabilities, or such a property.
+    the model states): the choice's share. Without one, the likelihood of the text under the first
+    of `_WRITTEN`. None without log-probabilities, or such a property.
     """
     tokens = (logprobs or {}).get("content")
     form = request.get("response_format", {}).get("json_schema", {}).get("schema", {})
-    found = next(
-        ((name, entry["enum"]) for name, entry in form.get("properties", {}).items()
-         if "enum" in entry and all(isinstance(value, str) for value in entry["enum"])),
-        None,
-    )  # fmt: skip
-    if not tokens or found is None or not request.get("logprobs"):
+    entries = form.get("properties", {})
+    if not tokens or not request.get("logprobs"):
         return None
+    for name, entry in entries.items():
+        if "enum" in entry and all(isinstance(value, str) for value in entry["enum"]):
+            return _share(list(_steps(tokens, json.dumps(name))), entry["enum"])
+    written = next((name for name in _WRITTEN if name in entries), None)
+    return None if written is None else _likelihood(_steps(tokens, json.dumps(written)))
+
+
+def _likelihood(steps: Iterable[tuple[str, Any]]) -> float | None:
+    """The geometric mean of the probabilities of a text's tokens, its end among them.
+
+    It does not fall with the length of the text, as their product does (Malinin and Gales 2021).
+    """
+    found = [e["logprob"] for before, e in steps if (before + e["token"]).strip() != '"']
+    return round(math.exp(sum(found) / len(found)), 6) if found else None
+
+
+def _share(steps: Sequence[tuple[str, Any]], choices: Sequence[str]) -> float | None:
+    """The probability of the choice that was made, among those that the form allowed.
+
+    At each token of it, the token's share of what the likeliest alternatives that still spell an
+    allowed value have together; the product of these.
+    """
     share = 1.0
-    steps = list(_steps(tokens, json.dumps(found[0])))
+    allowed = [_spelled(value) for value in choices]
     for before, entry in steps:
-        allowed = [_spelled(value) for value in found[1]]
         both = {entry["token"]: entry["logprob"]}
         both |= {other["token"]: other["logprob"] for other in entry.get("top_logprobs", ())}
         fitting = {t: p for t, p in both.items() if _fits(before + t, allowed)}
@@ -107,7 +129,7 @@ def _steps(tokens: Sequence[Mapping[str, Any]], key: str) -> Iterator[tuple[str,
         _, found, rest = text.rpartition(key)
         if found and rest.strip().startswith(":"):
             value = rest.partition(":")[2]
-            if value.strip().count('"') == 2:
+            if _CLOSED.match(value):
                 return
             yield value, entry
         text += entry["token"]
