@@ -351,7 +351,7 @@ def _answers(path: Path) -> Iterable[Mapping[str, Any]]:
 def _constants(summary: Mapping[str, Any]) -> str:
     shares = summary["constants"]
     if not shares:
-        return "No constant answer is defined."
+        return "No constant decision is defined."
     best = max(shares, key=shares.get)
     return f"Always answering {best} would be right in {shares[best]:.2f} of the cases."
 

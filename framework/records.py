@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 ABSTAIN: Final = "ABSTAIN"
 FIRST_VERSION: Final = "1"
@@ -44,7 +44,7 @@ class _Empty(Mapping[str, str]):
         return "EMPTY"
 
 
-EMPTY: Final[Mapping[str, str]] = _Empty()
+EMPTY: Final[Mapping[str, Any]] = _Empty()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar, cast
 
@@ -20,7 +20,8 @@ from framework.errors import DoesNotFit, UnreadableError
 from framework.models.cache import Response
 from framework.models.dry_run import DryRun, current_dry_run
 from framework.models.transport import Served, ServedSettings
-from framework.records import Usage
+from framework.records import EMPTY, Usage
+from framework.registry import find
 
 Req = TypeVar("Req")
 Res = TypeVar("Res")
@@ -42,10 +43,19 @@ class LLMSettings(ServedSettings):
     temperature : sent with every call; None for models that take none.
     max_tokens : of one answer; fewer where the bounds of its form hold it shorter
         (`most_tokens`), unless the model takes no temperature: such a model thinks first.
+    max_tokens_of : by operation, of an answer to it, where that is fewer.
     """
 
     temperature: Annotated[float | None, at_least(0)] = 0.0
     max_tokens: Annotated[int, at_least(1)] = 4096
+    max_tokens_of: Annotated[Mapping[str, int], at_least(1)] = field(
+        default=EMPTY, metadata={"later": True}
+    )
+
+    def __post_init__(self) -> None:
+        ServedSettings.__post_init__(self)
+        for operation in self.max_tokens_of:
+            find("operation", operation)
 
 
 class LLM(Served[S], Model[S]):
@@ -75,11 +85,12 @@ class LLM(Served[S], Model[S]):
     def described(self) -> str:
         return self.settings.name
 
-    def room(self, schema: Mapping[str, Any] | None) -> int:
+    def room(self, operation: str, schema: Mapping[str, Any] | None) -> int:
         """Tokens that an answer in a form may have."""
+        most = min(self.most_out, self.settings.max_tokens_of.get(operation, self.most_out))
         if schema is None or self.settings.temperature is None:
-            return self.most_out
-        return min(self.most_out, most_tokens(schema))
+            return most
+        return min(most, most_tokens(schema))
 
     async def run(self, operation: Operation[Req, Res], request: Req, sample: int) -> Reply[Res]:
         prompt = operation.prompt(request)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from framework.analysis.evidence import Group, Job
-from framework.reporting.blocks import Block, Cell, Details, Table
+from framework.reporting.blocks import Cell, Table
 from framework.reporting.cells import entry_cell
 
 Show = Callable[[Any], Cell | str]
@@ -14,11 +14,6 @@ Column = str | tuple[str, Show] | Show
 """What stands under a heading: an item's field of that name as text; what a function makes of that
 field; or what a function makes of the item."""
 Columns = Mapping[str, Column]
-
-_MANY: Final = 60
-"""Rows of a table that are shown at once; more are folded."""
-_FIRST: Final = 40
-"""Rows that are shown of a table that is folded."""
 
 
 def table(anchor: str, caption: str, columns: Columns, items: Iterable[Any]) -> Table:
@@ -62,20 +57,6 @@ def each(names: Iterable[str], show: Show) -> dict[str, Column]:
 def titled(text: str, group: Group) -> str:
     """A heading, and what tells this group from others where there are several."""
     return f"{text} ({group.differs})" if group.differs else text
-
-
-def long_table(table: Table, *, name: str) -> Sequence[Block]:
-    """The table, or its first rows and then all of it folded away."""
-    n = len(table.rows)
-    if n <= _MANY:
-        return [table]
-    first = Table(
-        anchor=f"{table.anchor}-first",
-        caption=f"{table.caption} (first {_FIRST} of {n})",
-        columns=table.columns,
-        rows=table.rows[:_FIRST],
-    )
-    return [first, Details(f"All {n} {name}", [table])]
 
 
 def _shown(column: Column, item: Any) -> Cell | str:

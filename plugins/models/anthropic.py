@@ -70,7 +70,7 @@ class Anthropic(Batched[AnthropicSettings]):
             raise StopRun("a memory system's tools are not carried to model=anthropic")
         body: dict[str, Any] = {
             "model": settings.name,
-            "max_tokens": settings.max_tokens,
+            "max_tokens": self.room(operation, None),
             "messages": [{"role": "user", "content": self._content(prompt)}],
         }
         if prompt.system:

@@ -78,7 +78,7 @@ class OpenAI(Batched[OpenAISettings]):
         body: dict[str, Any] = {
             "model": settings.name,
             "messages": messages_of(prompt),
-            "max_completion_tokens" if own else "max_tokens": self.room(held),
+            "max_completion_tokens" if own else "max_tokens": self.room(operation, held),
         }
         if settings.temperature is not None:
             body["temperature"] = settings.temperature

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from framework.analysis.evidence import Evidence
 from framework.contracts.section import AddFigure, Section, no_figure
 from framework.registry import register
-from framework.reporting.blocks import Block
+from framework.reporting.blocks import Block, Details, Table
 from framework.reporting.cells import bounded, count, number_cell, p_cell
-from framework.reporting.tables import long_table, table
+from framework.reporting.tables import table
+
+_MANY: Final = 60
+"""Rows that are shown at once; more are folded."""
+_FIRST: Final = 40
+"""Rows that are shown where the others are folded."""
 
 
 @register("section", "published")
@@ -41,7 +47,21 @@ class Published(Section):
             },
             found["comparisons"],
         )
-        yield from long_table(pairs, name="published pairs")
+        yield from _long(pairs)
 
     def at_end(self, evidence: Evidence) -> Iterator[Block]:
         yield from self.blocks(evidence, no_figure)
+
+
+def _long(pairs: Table) -> Sequence[Block]:
+    """The table, or its first rows and then all of it folded away."""
+    n = len(pairs.rows)
+    if n <= _MANY:
+        return [pairs]
+    first = Table(
+        anchor=f"{pairs.anchor}-first",
+        caption=f"{pairs.caption} (first {_FIRST} of {n})",
+        columns=pairs.columns,
+        rows=pairs.rows[:_FIRST],
+    )
+    return [first, Details(f"All {n} published pairs", [pairs])]

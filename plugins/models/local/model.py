@@ -98,6 +98,7 @@ class LocalSettings(LLMSettings):
             "max_tokens": self.max_tokens,
             "confidence": self.confidence,
             "threads": self.threads,
+            **({"max_tokens_of": self.max_tokens_of} if self.max_tokens_of else {}),
         }
 
 
@@ -150,7 +151,7 @@ class Local(LLM[LocalSettings]):
             "model": self.weights.digest,
             "context": self.context,
             "messages": messages_of(prompt),
-            "max_tokens": self.room(schema),
+            "max_tokens": self.room(operation, schema),
             "temperature": settings.temperature,
             "seed": settings.seed + sample,
             "cache_prompt": False,

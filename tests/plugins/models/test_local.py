@@ -227,6 +227,15 @@ def test_a_repair_that_does_not_fit_leaves_an_unreadable_answer(llama: LlamaCpp)
     assert (found.value.usage.calls, found.value.usage.unreadable) == (1, 1)
 
 
+def test_a_cap_of_an_operation_is_part_of_what_the_model_is() -> None:
+    capped = LocalSettings(max_tokens_of={"summarize": 600})
+    assert capped.identity() == {**LocalSettings().identity(), "max_tokens_of": {"summarize": 600}}
+    form = {"type": "object", "properties": {"summary": {"type": "string"}}}
+    for operation, most in (("summarize", 600), ("decide", 4096)):
+        request = Local(capped).request(operation, Prompt(system="", user="x"), form, 0)
+        assert request["max_tokens"] == most
+
+
 def test_a_refusal_of_llama_cpp_is_told(llama: LlamaCpp) -> None:
     llama.refuses = {"code": 400, "message": "failed to\nparse grammar"}
     model = Local(LocalSettings(cache=None))

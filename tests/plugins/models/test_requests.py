@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from framework.contracts import Prompt
+from framework.errors import UserError
 from plugins.models.anthropic import Anthropic, AnthropicSettings
 from plugins.models.openai import OpenAI, OpenAISettings
 from tests.framework.models.serving import BASE, USAGE, measured, of, server, summaries
@@ -75,6 +76,18 @@ def model(provider: str, **settings: Any) -> Anthropic | OpenAI:
     if provider == "anthropic":
         return Anthropic(AnthropicSettings(**local))
     return OpenAI(OpenAISettings(**local))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_an_operation_may_have_fewer_tokens_than_the_others(provider: str) -> None:
+    asked = model(provider, max_tokens=900, max_tokens_of={"summarize": 600, "entail": 2000})
+    most = [asked.request(op, PROMPT, None, 0)["max_tokens"] for op in ("decide", "summarize")]
+    assert most == [900, 600]
+    assert asked.request("entail", PROMPT, None, 0)["max_tokens"] == 900
+    with pytest.raises(ValueError, match="max_tokens_of"):
+        model(provider, max_tokens_of={"summarize": 0})
+    with pytest.raises(UserError, match=r"'summarise'.*did you mean 'summarize'"):
+        model(provider, max_tokens_of={"summarise": 600})
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda f: f"{f.provider}-{f.mode}")
