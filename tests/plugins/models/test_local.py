@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import os
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +29,8 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.decide import Decide
 from framework.records import FactField, TaskCard
 from framework.registry import find, settings_of
+from framework.store import verify_run
+from framework.store.answers import answer_records
 from framework.store.directory import load_state
 from plugins.models.local import model as local
 from plugins.models.local import turns
@@ -35,7 +39,8 @@ from plugins.models.local.model import PACKAGED, Local, LocalSettings
 from plugins.models.local.turns import turn
 from tests.extras import needs_local
 from tests.framework.models.serving import summaries
-from tests.launching import run
+from tests.killing import finish, kill_when
+from tests.launching import HOTPOT, run
 
 BASE = ("domain=loan", "arch=bm25", "budget=tight", "model=local", "tracking=none", "gate=open")
 CARD = TaskCard(
@@ -568,6 +573,53 @@ def test_the_packaged_model_answers_in_the_form_and_the_same_again(
     assert summary["ledger"]["answer"]["seconds"] > 0
     record = json.loads(Path("one/answers.jsonl").read_text())
     assert 0 < record["answer"]["confidence"] < 1
+
+
+def _kept(place: str) -> dict[str, str]:
+    """The model's answers as the cache of a run has them, with the seconds that each took."""
+    with closing(sqlite3.connect(f"{place}.sqlite")) as db:
+        return dict(db.execute("SELECT key, response FROM responses"))
+
+
+@pytest.mark.local
+@pytest.mark.timeout(900)
+def test_a_run_that_is_killed_loses_no_answer_and_ends_as_an_undisturbed_one(
+    tmp_path: Path,
+) -> None:
+    needs_local()
+    words = (
+        *HOTPOT, "protocol=evaluate", "arch=bm25", "budget=absolute", "budget.tokens=100",
+        "n_cases=6", "model=local", "model.max_tokens=160", "prompt_set=small", "max_errors=6",
+    )  # fmt: skip
+    whole, cut = (
+        (*words, f"model.cache={name}.sqlite", f"hydra.run.dir={name}") for name in ("whole", "cut")
+    )
+    finish(tmp_path, *whole, timeout=600)
+    before: dict[str, str] = {}
+    for answers in (1, 3):
+        given = ("resume=cut",) if before else cut
+        assert kill_when(lambda n=answers: _n_kept("cut") >= n, tmp_path, *given)  # type: ignore[misc]
+        assert before.items() <= _kept("cut").items()  # none was asked for again
+        before = _kept("cut")
+    finish(tmp_path, "resume=cut", timeout=600)
+    assert before.items() <= _kept("cut").items()
+    assert _kept("cut").keys() == _kept("whole").keys()
+    assert not verify_run(Path("cut")).problems
+    rows, undisturbed = (
+        [(r.case_id, r.axes, r.decision, r.error, r.state) for r in load_state(Path(name)).rows]
+        for name in ("cut", "whole")
+    )
+    assert sorted(map(str, rows)) == sorted(map(str, undisturbed))
+    assert len(rows) == 6
+    answers = [record["answer"] for record in answer_records(Path("cut"))]
+    assert any(answer and 0 < answer["confidence"] < 1 for answer in answers)
+
+
+def _n_kept(place: str) -> int:
+    try:
+        return len(_kept(place))
+    except sqlite3.OperationalError:  # not there yet
+        return 0
 
 
 @pytest.mark.local
