@@ -54,9 +54,9 @@ class OpenAISettings(BatchedSettings):
 class OpenAI(Batched[OpenAISettings]):
     """OpenAI's models, and any OpenAI-compatible server, by chat completions.
 
-    Of a server on this machine that tells its slots (llama.cpp, `/props`) no more calls are under
-    way than it has slots. A prompt that can't fit the context that a server tells (llama.cpp, or
-    vLLM by `/models`) is not sent, where the server counts its tokens.
+    Of a server that tells its slots (llama.cpp, `/props`) no more calls are under way than it has
+    slots. A prompt that can't fit the context that a server tells (llama.cpp, or vLLM by
+    `/models`) is not sent, where the server counts its tokens.
     Sources: https://developers.openai.com/api/reference/resources/chat and .../batches.
     """
 
@@ -142,12 +142,11 @@ class OpenAI(Batched[OpenAISettings]):
         url = urlsplit(self.settings.base_url)
         if url.hostname == _OWN:
             return
-        if url.hostname in ("localhost", "127.0.0.1", "::1"):
-            told = await self._told("GET", f"{url.scheme}://{url.netloc}/props")
-            with suppress(KeyError, TypeError, ValueError):
-                self.at_most(int(told["total_slots"]))
-                self._context = int(told["default_generation_settings"]["n_ctx"])
-                return
+        told = await self._told("GET", f"{url.scheme}://{url.netloc}/props")
+        with suppress(KeyError, TypeError, ValueError):
+            self.at_most(int(told["total_slots"]))
+            self._context = int(told["default_generation_settings"]["n_ctx"])
+            return
         listed = await self._told("GET", f"{self.settings.base_url.rstrip('/')}/models")
         with suppress(KeyError, StopIteration, TypeError, ValueError):
             mine = next(one for one in listed["data"] if one["id"] == self.settings.name)

@@ -75,6 +75,15 @@ def test_no_more_calls_are_under_way_than_the_server_has_slots(httpserver: HTTPS
     assert slots.most == 1
 
 
+def test_a_server_on_another_machine_is_asked_too() -> None:
+    slots = Slots(0.02)
+    with HTTPServer(host="127.0.0.2") as elsewhere:  # no name of this machine
+        elsewhere.expect_request("/props").respond_with_json({"total_slots": 1})
+        elsewhere.expect_request(PATH).respond_with_handler(slots)
+        asyncio.run(ask(model(elsewhere), 6))
+    assert slots.most == 1
+
+
 def test_a_server_that_tells_nothing_is_asked_as_before(httpserver: HTTPServer) -> None:
     slots = Slots(0.0, together=2)
     httpserver.expect_request(PATH).respond_with_handler(slots)
