@@ -68,7 +68,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "arch=none,bm25,dense,typed_graph,oracle",
     ),
     "loan_moderate": ("budget=moderate",),
-    "summ_only": ("arch=summ_only", "baseline=null", "model.max_tokens=600"),
+    "summ_only": ("arch=summ_only", "baseline=null", "model.max_tokens_of={summarize:600}"),
     "sessions": (
         "domain=codebase",
         "protocol=sessions",
