@@ -36,8 +36,8 @@ class Response:
         was asked, as `tokens_in`, with room for the answer, are more than the model's `context`.
     tokens_in : all tokens of the request; of these tokens_cached were read from the provider's
         prompt cache and tokens_written put into it. model : the snapshot that answered.
-    seconds : what the call took when it was made. confidence : the probability that the model gave
-        the choice it made, from its log-probabilities; None where it was not asked for them.
+    seconds : what the call took when it was made. confidence : by log-probabilities, the share of
+        the choice it made or the likelihood of the text; None where it was not asked for them.
     """
 
     text: str

@@ -99,9 +99,12 @@ def _likelihood(steps: Iterable[tuple[str, Any]]) -> float | None:
     """The geometric mean of the probabilities of a text's tokens, its end among them.
 
     It does not fall with the length of the text, as their product does (Malinin and Gales 2021).
+    The probabilities are the model's, before its form rules tokens out. None where one is missing.
     """
-    found = [e["logprob"] for before, e in steps if (before + e["token"]).strip() != '"']
-    return round(math.exp(sum(found) / len(found)), 6) if found else None
+    found = [e["logprob"] for before, e in steps if (before + e["token"]).strip() not in ("", '"')]
+    if not found or any(p is None or math.isnan(p) for p in found):
+        return None
+    return round(min(1.0, math.exp(sum(found) / len(found))), 6)
 
 
 def _share(steps: Sequence[tuple[str, Any]], choices: Sequence[str]) -> float | None:
@@ -114,7 +117,7 @@ def _share(steps: Sequence[tuple[str, Any]], choices: Sequence[str]) -> float | 
     allowed = [_spelled(value) for value in choices]
     for before, entry in steps:
         both = {entry["token"]: entry["logprob"]}
-        both |= {other["token"]: other["logprob"] for other in entry.get("top_logprobs", ())}
+        both |= {other["token"]: other["logprob"] for other in entry.get("top_logprobs") or ()}
         fitting = {t: p for t, p in both.items() if _fits(before + t, allowed)}
         if entry["token"] not in fitting:
             return None
@@ -123,16 +126,19 @@ def _share(steps: Sequence[tuple[str, Any]], choices: Sequence[str]) -> float | 
 
 
 def _steps(tokens: Sequence[Mapping[str, Any]], key: str) -> Iterator[tuple[str, Any]]:
-    """The tokens of the value of a key, each with what of the value stands before it."""
-    text = value = ""
+    """The tokens of the value of a key, each with what of the value stands before it.
+
+    Of the last such key: what a model wrote before its answer is none.
+    """
+    text = "".join(entry["token"] for entry in tokens)
+    start = max((m.end() for m in re.finditer(rf"{re.escape(key)}\s*:", text)), default=len(text))
+    closed = _CLOSED.match(text, start)
+    end = closed.end() if closed else len(text)
+    at = 0
     for entry in tokens:
-        _, found, rest = text.rpartition(key)
-        if found and rest.strip().startswith(":"):
-            value = rest.partition(":")[2]
-            if _CLOSED.match(value):
-                return
-            yield value, entry
-        text += entry["token"]
+        if start <= at < end:
+            yield text[start:at], entry
+        at += len(entry["token"])
 
 
 def _spelled(value: Any) -> str:

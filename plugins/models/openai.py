@@ -39,7 +39,7 @@ class OpenAISettings(BatchedSettings):
     seed : of the first sample, the others count on from it; None sends none.
     structured_output : `schema` asks for the answer in a JSON schema, strictly where the schema
         allows that; `json` for any JSON object; `none` asks in words alone.
-    confidence : of a decision, as the answer states it, or by the model's log-probabilities.
+    confidence : of an answer, as it states it, or by the model's log-probabilities.
     """
 
     name: str = "gpt-4.1-2025-04-14"
@@ -139,10 +139,9 @@ class OpenAI(Batched[OpenAISettings]):
         return found
 
     async def greet(self) -> None:
-        url = urlsplit(self.settings.base_url)
-        if url.hostname == _OWN:
+        if urlsplit(self.settings.base_url).hostname == _OWN:
             return
-        told = await self._told("GET", f"{url.scheme}://{url.netloc}/props")
+        told = await self._told("GET", f"{self._root}/props")
         with suppress(KeyError, TypeError, ValueError):
             self.at_most(int(told["total_slots"]))
             self._context = int(told["default_generation_settings"]["n_ctx"])
@@ -172,8 +171,7 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def _counted(self, request: Mapping[str, Any]) -> int | None:
         """Tokens of the prompt by the server's own template; None where it does not tell."""
-        url = urlsplit(self.settings.base_url)
-        root, asked = f"{url.scheme}://{url.netloc}", {"messages": request["messages"]}
+        root, asked = self._root, {"messages": request["messages"]}
         try:
             if self._with_answer:
                 body = {"model": self.settings.name, **asked}
@@ -183,6 +181,11 @@ class OpenAI(Batched[OpenAISettings]):
             return len((await self._told("POST", f"{root}/tokenize", body))["tokens"])
         except (KeyError, TypeError, ValueError):
             return None
+
+    @property
+    def _root(self) -> str:
+        """Where the server answers what is not of OpenAI's protocol: above `/v1`."""
+        return self.settings.base_url.rstrip("/").removesuffix("/v1")
 
     async def _told(self, method: str, address: str, body: Mapping[str, Any] | None = None) -> Any:
         """What a server answers to a question that not every server knows; None for no answer."""

@@ -55,7 +55,7 @@ class LocalSettings(LLMSettings):
     seed : of the first sample, the others count on from it.
     context : tokens of prompt and answer together; None for as many as the model was made for. A
         prompt that does not fit is not asked and not cut: its row says so by its state.
-    confidence : of a decision, by the model's log-probabilities, or as the answer states it.
+    confidence : of an answer, by the model's log-probabilities, or as it states it.
     threads : that compute one answer. More than the machine has idle make it ten times slower.
     concurrency : answers at once, each by a model of its own in memory, and never more than the
         machine has cores for their threads.

@@ -70,6 +70,13 @@ def test_an_answer_in_free_text_is_as_sure_as_its_tokens_are_likely() -> None:
     tokens = said(*begun[:-1], (' ""', 0.125), *end)  # no answer is written
     assert confidence(tokens, request(IN_TEXT)) == pytest.approx(0.125)
     assert confidence(said(*begun[:-1]), request(IN_TEXT)) is None
+    apart = said(*begun[:-1], ("  ", 0.1), ("\n", 0.1), ('"', 0.1), ("Old", 0.5), ('"', 0.5))
+    assert confidence(apart, request(IN_TEXT)) == pytest.approx(0.5)
+    thought = said(('I try {"answer": "', 0.1), ("x", 0.9), ('"}. ', 0.1))
+    assert confidence(thought + apart, request(IN_TEXT)) == pytest.approx(0.5)
+    for untold in (None, math.nan):
+        apart[-1]["logprob"] = untold
+        assert confidence(apart, request(IN_TEXT)) is None
     assert confidence(tokens, {**request(IN_TEXT), "logprobs": False}) is None
     assert confidence(tokens, request({"evidence": TEXT})) is None  # a part that is no answer
     assert confidence(said(*begun), request({**IN_TEXT, **DECIDED})) is None  # a choice goes first
