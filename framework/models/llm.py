@@ -86,7 +86,7 @@ class LLM(Served[S], Model[S]):
         return self.settings.name
 
     def room(self, operation: str, schema: Mapping[str, Any] | None) -> int:
-        """Tokens that an answer in a form may have."""
+        """Tokens that an answer to an operation, in a form, may have."""
         most = min(self.most_out, self.settings.max_tokens_of.get(operation, self.most_out))
         if schema is None or self.settings.temperature is None:
             return most
