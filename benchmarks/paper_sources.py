@@ -12,6 +12,8 @@ from benchmarks.papers import PAPERS, sweeps
 from framework.registry import find
 from plugins.recipes._contents import Entry, contents
 
+LEXICAL: Final = ("embedder=hashing",)
+"""As the pages were measured: by what every install has. Arms by vectors are marked lexical."""
 _LOANS: Final = ("-m", "domain=loan", "n_cases=100", "tracking=none", "report=false")
 _SESSIONS: Final = ("-m", "domain=longmemeval_synthetic", "arch=bm25", "budget=moderate", "seed=11",
                     "n_cases=500", "reader=guarded", "extra_axes=[operators]", "tracking=none",
@@ -29,7 +31,8 @@ APART: Final[Mapping[str, Sequence[str]]] = {
                       "reader.strictness=strict,moderate,permissive"),
     "loops": ("-m", "+experiment=improve/paper", "tracking=none", "report=false"),
     "operators": (*_SESSIONS, "reader.operators=[]," + ",".join(f"[{o}]" for o in _OPERATORS)),
-    "depth/paper_geometry-8": ("-m", "+experiment=depth/paper_geometry", "report=false", "seed=8"),
+    "depth/paper_geometry-8": ("-m", "+experiment=depth/paper_geometry", *LEXICAL, "report=false",
+                               "seed=8"),
 }  # fmt: skip
 """Sweeps that no experiment's name tells whole: by source, their words."""
 TAKES: Final[Mapping[str, Sequence[str]]] = {
@@ -129,7 +132,8 @@ def _words(name: str, given: Given) -> Sequence[str]:
         path = given.hotpotqa.absolute() if given.hotpotqa else "FILE"
         return ("-m", "+experiment=benchmarks", "domain=hotpotqa", f"domain.path={path}",
                 "report=false")  # fmt: skip
-    return ("-m", f"+experiment={name}", "tracking=none", "report=false")
+    lexical = LEXICAL if name.startswith("depth/") else ()
+    return ("-m", f"+experiment={name}", *lexical, "tracking=none", "report=false")
 
 
 def kinds_of(recipe: str) -> list[str]:

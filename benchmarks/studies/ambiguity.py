@@ -2,9 +2,10 @@
 
     python -m benchmarks.studies.ambiguity [--into FILE#NAME]
 
-Runs `+experiment=longhorizon/ambiguity` into `runs/results/ambiguity`, or goes on with it, and
-writes one table: by the share of documents that carry a near miss, how often the view of each arm
-held all that is needed, how much of the gold it held, and how often the decision was right.
+Runs `+experiment=longhorizon/ambiguity embedder=hashing` into `runs/results/ambiguity`, or goes on
+with it, and writes one table: by the share of documents that carry a near miss, how often the view
+of each arm held all that is needed, how much of the gold it held, and how often the decision was
+right.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     directory = ROOT / RUNS / "ambiguity"
     if not directory.exists():
-        words = ("+experiment=longhorizon/ambiguity", "report=false")
+        words = ("+experiment=longhorizon/ambiguity", "embedder=hashing", "report=false")
         call("run.py", "-m", *words, f"hydra.sweep.dir={directory}")
     elif not (directory / "sweep.json").exists():
         call("run.py", f"resume={directory}")

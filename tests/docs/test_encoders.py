@@ -8,11 +8,13 @@ from typing import Final
 
 import pytest
 
+from framework.engine.compose import compose_raw, composer
 from framework.registry import plugins
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DENSE: Final = sorted(p.name for p in plugins("arch") if p.cls.uses_embedder)
 NAMED: Final = ("e5", "/embedder:")
+LEXICAL: Final = ("hashing",)
 HISTORY: Final = "corrections.md"
 """Tells what was wrong, by the names that arms had."""
 PAGES: Final = [
@@ -35,3 +37,16 @@ def test_dense_retrieval_names_an_encoder(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     if speaks(text):
         assert any(name in text for name in NAMED)
+
+
+RUNNING: Final = [p for p in PAGES if p.suffix == ".yaml" and speaks(p.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=lambda p: p.stem)
+def test_an_experiment_that_searches_by_vectors_runs_an_encoder(page: Path) -> None:
+    """Without its packages it ends in one line, and measures no words under the name `dense`."""
+    name = page.relative_to(ROOT / "conf" / "experiment").with_suffix("").as_posix()
+    with composer():
+        config = compose_raw([f"+experiment={name}"])
+    chosen = str(config.hydra.runtime.choices["embedder"])
+    assert chosen not in LEXICAL or "e5" in str(config.hydra.sweeper.params.get("embedder"))

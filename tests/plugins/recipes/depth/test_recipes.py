@@ -35,7 +35,7 @@ CORPUS = (
 )
 """Memories are asked with the ticket, so that lexical ones find something of six tasks, which are
 all worded as the reader reads."""
-SMALL = ("n_cases=6", *CORPUS, "report=false")
+SMALL = ("n_cases=6", *CORPUS, "embedder=hashing", "report=false")
 """Six tasks: a corpus of its own setting, too few for any interval."""
 
 SWEEPS = {
