@@ -417,7 +417,7 @@ def agreement(made: Path, recorded: Path) -> str:
     here, there = _texts(made), _texts(recorded)
     both = here.keys() & there.keys()
     same = sum(here[key] == there[key] for key in both)
-    share = f" ({1 - same / len(both):.3f} differ)" if both else ""
+    share = f" ({1 - same / len(here):.3f} of all differ or are new)" if both else ""
     return (
         f"{same} of {len(both)} answers are those recorded{share}; {len(here) - len(both)} are new"
     )

@@ -104,7 +104,7 @@ def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
             ]
             db.executemany("INSERT INTO responses VALUES (?, ?)", rows)
     told = agreement(tmp_path / "here", tmp_path / "there")
-    assert told == "2 of 4 answers are those recorded (0.500 differ); 0 are new"
+    assert told == "2 of 4 answers are those recorded (0.500 of all differ or are new); 0 are new"
     assert "no recorded answers" in agreement(tmp_path / "here", tmp_path / "nowhere")
 
 
