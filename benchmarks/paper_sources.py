@@ -12,7 +12,7 @@ from benchmarks.papers import PAPERS, sweeps
 from framework.registry import find
 from plugins.recipes._contents import Entry, contents
 
-LEXICAL: Final = ("embedder=hashing",)
+_LEXICAL: Final = ("embedder=hashing",)
 """As the pages were measured: by what every install has. Arms by vectors are marked lexical."""
 _LOANS: Final = ("-m", "domain=loan", "n_cases=100", "tracking=none", "report=false")
 _SESSIONS: Final = ("-m", "domain=longmemeval_synthetic", "arch=bm25", "budget=moderate", "seed=11",
@@ -31,7 +31,7 @@ APART: Final[Mapping[str, Sequence[str]]] = {
                       "reader.strictness=strict,moderate,permissive"),
     "loops": ("-m", "+experiment=improve/paper", "tracking=none", "report=false"),
     "operators": (*_SESSIONS, "reader.operators=[]," + ",".join(f"[{o}]" for o in _OPERATORS)),
-    "depth/paper_geometry-8": ("-m", "+experiment=depth/paper_geometry", *LEXICAL, "report=false",
+    "depth/paper_geometry-8": ("-m", "+experiment=depth/paper_geometry", *_LEXICAL, "report=false",
                                "seed=8"),
 }  # fmt: skip
 """Sweeps that no experiment's name tells whole: by source, their words."""
@@ -132,7 +132,7 @@ def _words(name: str, given: Given) -> Sequence[str]:
         path = given.hotpotqa.absolute() if given.hotpotqa else "FILE"
         return ("-m", "+experiment=benchmarks", "domain=hotpotqa", f"domain.path={path}",
                 "report=false")  # fmt: skip
-    lexical = LEXICAL if name.startswith("depth/") else ()
+    lexical = _LEXICAL if name.startswith("depth/") else ()
     return ("-m", f"+experiment={name}", *lexical, "tracking=none", "report=false")
 
 

@@ -93,7 +93,7 @@ def test_a_sweep_whose_file_is_not_given_is_left_out(capsys: pytest.CaptureFixtu
 
 def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
     for name, texts, sure in (
-        ("here", "abcd", [None, 1, 1, 0.5]),
+        ("here", "abcde", [None, 1, 1, 0.5, 1]),
         ("there", "axcd", [None, 1, 1, 1]),
     ):
         with sqlite3.connect(tmp_path / name) as db:
@@ -104,7 +104,7 @@ def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
             ]
             db.executemany("INSERT INTO responses VALUES (?, ?)", rows)
     told = agreement(tmp_path / "here", tmp_path / "there")
-    assert told == "2 of 4 answers are those recorded (0.500 of all differ or are new); 0 are new"
+    assert told == "2 of 4 answers are those recorded (0.600 of all differ or are new); 1 are new"
     assert "no recorded answers" in agreement(tmp_path / "here", tmp_path / "nowhere")
 
 
