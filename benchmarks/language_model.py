@@ -30,6 +30,7 @@ from framework.reporting.markdown import put_between_markers
 from framework.statistics.intervals import mean_interval
 from framework.store.answers import answer_records
 from framework.store.directory import ANSWERS, FinishedRun, read_run
+from framework.text.reading import read_json
 from plugins.models.local.model import PACKAGED
 from plugins.sections.confidence import reliability_of
 
@@ -124,6 +125,8 @@ MEASURED: Final = (
 """Those of them whose answers are recorded: a replay makes these."""
 _FIRST: Final = ("loan_moderate",)
 """Those whose cases are of `make lm`: their answers are recorded beside its own."""
+_MAY_BE_EMPTY: Final = ("amount", "confidence", "decisions", "notice", "provisions", "reasons")
+"""Keys that prompts let a model leave empty or null, where a case has nothing for them."""
 NEED_FILES: Final = ("hotpotqa", *(name for name in FURTHER if name.startswith("answers_")))
 """The sweeps that are left out without --path."""
 
@@ -310,7 +313,8 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
     decisions = Counter(row.decision for row in answered if row.decision).most_common(1)
     answers = list(_answers(path))
     sure = [float(a["confidence"]) for a in answers if a["confidence"] is not None]
-    empty = sum(not _is_filled(answer) for answer in answers)
+    said = list(_said(path, ("answer",)))
+    empty = sum(not _is_filled(response) for response in said)
     unreadable = sum("unreadable" in row.error for row in rows)
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
@@ -322,7 +326,7 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
         str(n),
         f"{len(states)} ({max(states)})" if states else "0",
         str(unreadable),
-        f"{empty} of {len(answers)}" if answers else "–",
+        f"{empty} of {len(said)}" if said else "–",
         *(cell.brief or cell.text for cell in cells),
         f"{decisions[0][0]}, {decisions[0][1]} of {len(answered)}" if decisions else "–",
         f"{sum(sure) / len(sure):.2f}" if sure else "–",
@@ -370,28 +374,41 @@ def _readable(runs: Sequence[FinishedRun]) -> str:
 
 
 def _filled(runs: Sequence[FinishedRun]) -> str:
-    """How many of the answers that rows keep lack no required field, from every view."""
-    answers = [answer for run in runs for answer in _every_answer(run.path)]
-    if not answers:
+    """How many of the answers that were asked for, from every view, lack no required field."""
+    said = [response for run in runs for response in _said(run.path, ("answer", "control"))]
+    if not said:
         return ""
-    return f" No required field empty: {_share(sum(map(_is_filled, answers)), len(answers))}."
+    return f" No required field empty: {_share(sum(map(_is_filled, said)), len(said))}."
 
 
-def _is_filled(answer: Mapping[str, Any]) -> bool:
-    return bool(answer["rationale"] and (answer["facts"] or answer["edit"] or answer["text"]))
-
-
-def _every_answer(path: Path) -> Iterable[Mapping[str, Any]]:
-    """The answers of a run that were asked for: to each case, and from its further views.
-
-    A further view that reads as the case's own was not asked about, and is left out.
-    """
+def _said(path: Path, phases: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """The model's answers to cases, key by key as it gave them: those that are objects of JSON."""
     for record in answer_records(path):
-        own = [item["text"] for item in record.get("view", ())]
-        others = record.get("others", {}).values()
-        asked = [one for one in others if [item["text"] for item in one["view"]] != own]
-        found = (record.get("answer"), record.get("clean"), *(one["answer"] for one in asked))
-        yield from filter(None, found)
+        for prompt in record.get("prompts", ()):
+            if prompt["phase"] in phases:
+                try:
+                    said = read_json(prompt["response"])
+                except ValueError:
+                    continue  # it counts as unreadable
+                if isinstance(said, Mapping):
+                    yield said
+
+
+def _is_filled(said: Mapping[str, Any]) -> bool:
+    """Whether each key that its form requires says something, down to the values of an edit.
+
+    A case without fields has none to fill; of those it has, one that is not null is enough.
+    """
+    return all(_says(value) for key, value in said.items() if key not in _MAY_BE_EMPTY)
+
+
+def _says(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return not value or any(entry is not None and _says(entry) for entry in value.values())
+    if isinstance(value, list):
+        inner = (e.values() if isinstance(e, Mapping) else (e,) for e in value)
+        return bool(value) and all(_says(text) for texts in inner for text in texts)
+    return not isinstance(value, str) or bool(value.strip())
 
 
 def _share(k: int, n: int) -> str:

@@ -3,7 +3,8 @@
 Without --replay every system whose mapping ships and that is on this machine is asked; a run that
 was cut off goes on, and nothing is asked twice. With --replay the recorded exchanges answer, none
 of the systems is needed, and rows are compared with those recorded. --keep records what is measured
-here; --model asks by another model: `make memories ARGS='--model "model=openai model.name=..."'`.
+here. --model measures all arms with another model or encoder, each in a directory of its own:
+`make memories ARGS='--model "model=openai model.name=... embedder=e5"'`.
 
 No number of these tables says anything about a product (docs/results/memories.md).
 """
@@ -38,6 +39,7 @@ from framework.statistics.paired import compare
 from framework.store.directory import ANSWERS, read_run
 from framework.text.canonical import digest
 from framework.text.counting import counted
+from plugins.models.local.model import PACKAGED
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "memories"
@@ -125,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--settings", help=f"of {', '.join(one.name for one in SETTINGS)}")
     parser.add_argument("--systems", help="these alone, with commas")
     parser.add_argument("--recorded", action="store_true", help="where a recording was begun")
-    parser.add_argument("--model", default=MODEL, help="of systems that ask one")
+    parser.add_argument("--model", default="", help="overrides of all arms: a model, an encoder")
     parser.add_argument(
         "--data", type=Path, default=DATA, metavar="DIR", help="where the published files are"
     )
@@ -138,7 +140,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="write the tables there; to PATH#near, the paired differences from ours",
     )
     args = parser.parse_args(arguments)
+    if args.model and (args.replay or args.keep or args.recorded):
+        parser.error("--model: what is recorded was asked of the packaged model, with hashed words")
     runs = Path("runs") / ("memories_replayed" if args.replay else "memories")
+    if args.model:
+        runs = Path("runs") / f"memories_{digest(shlex.split(args.model)).partition(':')[2][:12]}"
     if args.replay:
         shutil.rmtree(runs, ignore_errors=True)
     kept, axes = _recorded_rows()
@@ -159,10 +165,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, why in failed.items():
             parts.append(f"`{name}` is not measured on {setting.name}: {why}.")
         columns = axes.setdefault(setting.name, axes_of(jobs))
-        found = known(jobs, {s.name: RECORDED / s.name / setting.name for s in asked}, columns)
+        places = {s.name: exchanges(s, setting, runs, args) for s in asked}
+        found = known(jobs, places, columns)
         if args.replay:
             recorded = kept.get(setting.name, {})
-            differ += [f"{setting.name}, {one}" for one in differing(found, recorded)]
+            differ += [f"{setting.name}, {one}" for one in differing(found, recorded, failed)]
             found = {arm: {**own, **_unrepeated(recorded, arm)} for arm, own in found.items()}
         kept.setdefault(setting.name, {}).update(found)
         parts.append(table(setting, jobs, asked, found))
@@ -286,6 +293,11 @@ def first_conversation(path: Path, *, small: bool) -> str:
     return json.dumps([whole])
 
 
+def exchanges(system: System, setting: Setting, runs: Path, args: argparse.Namespace) -> Path:
+    """Where what a system is asked and answers is kept: beside the runs, by another model."""
+    return (runs / "exchanges" if args.model else RECORDED) / system.name / setting.name
+
+
 def measure(
     setting: Setting,
     words: Sequence[str],
@@ -294,12 +306,15 @@ def measure(
     args: argparse.Namespace,
 ) -> tuple[list[Job], dict[str, str]]:
     """The jobs of a setting, and why a system has none: each is a sweep of its own, beside ours."""
-    swept = {"ours": [f"arch={','.join((*ARMS, *LIKE))}"]}
+    by = shlex.split(args.model)
+    swept = {"ours": [f"arch={','.join((*ARMS, *LIKE))}", *by]}
     for system in systems:
-        own = [f"arch={system.name}", f"arch.exchanges={RECORDED / system.name / setting.name}"]
+        own = [f"arch={system.name}", *by]
+        own += [f"arch.exchanges={exchanges(system, setting, runs, args).absolute()}"]
         own += ["arch.replay=true"] if args.replay else []
-        # Retention needs no answer, and a small model takes half a minute for one.
-        own += [*shlex.split(args.model), "protocol=retrieve"] if system.asks else []
+        if system.asks and not any(word.startswith("model=") for word in by):
+            # Retention needs no answer, and the packaged model takes half a minute for one.
+            own += [*shlex.split(MODEL), "protocol=retrieve"]
         swept[system.name] = own
     jobs, failed = [], {}
     for name, own in swept.items():
@@ -376,13 +391,20 @@ def _seconds(folder: Path) -> list[float]:
     return [answer["seconds"] for answer in answers if "found" in answer]
 
 
-def differing(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> list[str]:
-    """The arms and budgets whose rows are not those recorded."""
-    return [
+def differing(
+    found: Mapping[str, Any], recorded: Mapping[str, Any], failed: Mapping[str, str]
+) -> list[str]:
+    """The arms and budgets whose rows are not those recorded, or that have none.
+
+    found : of the arms that ran. failed : by arm that did not, why.
+    """
+    rows = {arm: own["rows"] for arm, own in found.items()}
+    before = {arm: recorded.get(arm, {}).get("rows", {}) for arm in rows}
+    return [f"{arm}: {why}" for arm, why in failed.items()] + [
         f"{arm}, {budget}"
-        for arm, own in found.items()
-        for budget, rows in own["rows"].items()
-        if recorded.get(arm, {}).get("rows", {}).get(budget) != rows
+        for arm, own in rows.items()
+        for budget in sorted(own.keys() | before[arm].keys())
+        if own.get(budget) != before[arm].get(budget)
     ]
 
 
@@ -436,7 +458,28 @@ def table(
     histories = len({row.history_id for row in jobs[0].rows})
     of = f"{counted(n, 'case')} on {histories} histor{'y' if histories == 1 else 'ies'}"
     caption = f"**{setting.name}: {of}; budgets in tokens: {size}**"
-    return f"{caption}\n\n{body}"
+    return f"{caption}\n\n{_caution(jobs)}\n\n{body}"
+
+
+def _caution(jobs: Sequence[Job]) -> str:
+    """What answered and wrote, and that no number here is one of a product."""
+    models = sorted({_model(job.summary["run"]) for job in jobs})
+    encoders = {str(job.summary["budget_use"].get("embedder") or "") for job in jobs} - {""}
+    by = f"By {' and '.join(models)}"
+    by += f", vectors by {' and '.join(sorted(encoders))}" if encoders else ""
+    return (
+        f"*{by}: made for none of these systems, so that no statement about a product follows. By "
+        "a model on a server: `make memories ARGS='--model \"model=openai model.base_url=... "
+        "model.name=...\"'`.*"
+    )
+
+
+def _model(run: Mapping[str, Any]) -> str:
+    """What a run asked, in words: also where memory alone asked it."""
+    if run["model_kind"] == "rule-based":
+        return "rules (†)"
+    packaged = str(run["model"]).partition("(")[0] == "local" and "path=" not in run["model"]
+    return str(run["answered_by"] or (PACKAGED.described if packaged else run["model"]))
 
 
 def _near_head() -> list[str]:

@@ -305,19 +305,6 @@ def hints_of(cls: Any) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in dataclasses.fields(cls)}
 
 
-def defaults_of(plugin: Plugin) -> dict[str, Any]:
-    """The plugin's settings as they are when nothing is given; `???` for what has to be given."""
-    found: dict[str, Any] = {}
-    for f in dataclasses.fields(plugin.settings):
-        default = f.default
-        if f.default_factory is not dataclasses.MISSING:
-            default = f.default_factory()
-        if isinstance(default, Mapping):
-            default = dict(default)
-        found[f.name] = "???" if default is dataclasses.MISSING else default
-    return found
-
-
 def identity_of(plugin: Plugin, settings: Any) -> dict[str, Any]:
     """The settings that may change a measured value, as plain data.
 

@@ -12,8 +12,10 @@ A file that bears a plugin's own name goes before it, and may build on `settings
 from __future__ import annotations
 
 import builtins
+import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
@@ -62,14 +64,14 @@ class PluginOptions(ConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         """The plugin's name and its settings' defaults."""
-        from framework.registry import defaults_of, find
+        from framework.registry import find
 
         group, _, name = _inner(config_path).partition("/")
         plugin = find(group, name)
         return ConfigResult(
             provider=self.provider,
             path=self.full_path(),
-            config=OmegaConf.create({"plugin": plugin.name, **defaults_of(plugin)}),
+            config=OmegaConf.create({"plugin": plugin.name, **_defaults(plugin.settings)}),
             header={"package": None},
         )
 
@@ -93,6 +95,19 @@ class PluginOptionsPath(SearchPathPlugin):
 
 def _itself(store: ConfigStore, memo: dict[int, object]) -> ConfigStore:
     return store
+
+
+def _defaults(settings: type[Any]) -> dict[str, Any]:
+    """Settings as they are when nothing is given; `???` for what has to be given."""
+    found: dict[str, Any] = {}
+    for f in dataclasses.fields(settings):
+        default = f.default
+        if f.default_factory is not dataclasses.MISSING:
+            default = f.default_factory()
+        if isinstance(default, Mapping):
+            default = dict(default)
+        found[f.name] = "???" if default is dataclasses.MISSING else default
+    return found
 
 
 def _groups() -> tuple[str, ...]:

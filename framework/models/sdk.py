@@ -161,19 +161,19 @@ def is_closed(schema: Any) -> bool:
     return all(is_closed(value) for value in schema.values())
 
 
-def unbounded(schema: Any, names: Sequence[str], above: int = 0) -> Any:
-    """A JSON schema without the bounds of these names that are above a number.
+def unbounded(schema: Any, names: Sequence[str]) -> Any:
+    """A JSON schema without the bounds of these names.
 
     For servers that refuse some of them: an answer is then bounded by `max_tokens` alone.
     """
     if isinstance(schema, list):
-        return [unbounded(entry, names, above) for entry in schema]
+        return [unbounded(entry, names) for entry in schema]
     if not isinstance(schema, Mapping):
         return schema
     return {
-        key: {name: unbounded(entry, names, above) for name, entry in value.items()}
+        key: {name: unbounded(entry, names) for name, entry in value.items()}
         if key == "properties" and isinstance(value, Mapping)
-        else unbounded(value, names, above)
+        else unbounded(value, names)
         for key, value in schema.items()
-        if not (key in names and isinstance(value, (int, float)) and value >= above)
+        if not (key in names and isinstance(value, (int, float)))
     }

@@ -62,8 +62,9 @@ class ServedSettings(Bounded):
         identity of a run and of every stored response.
     api_key_env : the environment variable that holds the key; None sends none, as for a local
         server (a server on this machine needs none either way).
-    timeout_s : for the whole of one call. retries : after failures that may pass. backoff_s : the
-        first pause between them, doubled each time, where the provider names none.
+    timeout_s : for the whole of one call. retries : after failures that may pass; one after an
+        answer that was late though nothing else was under way. backoff_s : the first pause between
+        them, doubled each time, where the provider names none.
     concurrency : calls under way at most, and cases at once. requests_per_minute,
         tokens_per_minute : None for no limit of our own.
     replay : answer from the cache alone. cache : its file; None keeps nothing.
@@ -316,7 +317,7 @@ class Served(ABC, Generic[S]):
         account = current()
         if account and account.max_usd is not None and self.price is None:
             raise StopRun(f"max_cost_usd: {no_price(self.settings.name)}")
-        attempt = 0
+        attempt = late_alone = 0
         while True:
             started = await self._throttle.enter((tokens - self.most_out) // 4)
             try:
@@ -326,6 +327,7 @@ class Served(ABC, Generic[S]):
                 wait_s = self._wait(error, attempt)
                 pushed_back = error.status in _PUSHED_BACK
                 late = error.status == "timeout"
+                late_alone += late and self._throttle.limit < 2  # no fewer calls can make it sooner
                 self._throttle.leave(
                     started,
                     pushed_back=pushed_back,
@@ -337,7 +339,7 @@ class Served(ABC, Generic[S]):
                 if error.status in _STOPS:
                     what = f"{self.group}={self.name} {self.settings.name}"
                     raise StopRun(f"{what} at {self.settings.base_url}: {error}") from None
-                if not error.again or attempt >= self.settings.retries:
+                if not error.again or attempt >= self.settings.retries or late_alone > 1:
                     raise
                 attempt += 1
                 await asyncio.sleep(wait_s)

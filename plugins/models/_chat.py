@@ -15,6 +15,13 @@ from framework.models.sdk import is_closed, tokens_of
 CANDIDATES: Final = 20
 """Alternatives to a token that are asked for, the most that the protocol allows."""
 
+_LONGEST: Final = 2000
+"""Repetitions above which llama.cpp refuses a grammar, or does not hold it."""
+_MARK: Final = "x-longest"
+"""Where a form keeps the bound of a longer text: no server knows it, so that none refuses it."""
+_CHARACTER: Final = r'([^"\\\n\r\t]|\\n|\\")'
+"""What llama.cpp takes for one in a pattern: as JSON writes it, so that a line break is two."""
+
 _WRITTEN: Final = ("answer", "sql")
 """Keys under which the operations that answer in free text have the answer."""
 
@@ -54,6 +61,43 @@ def form_of(operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a request that asks for an answer in a JSON schema, strictly where it can be."""
     named = {"name": operation, "schema": dict(schema), "strict": is_closed(schema)}
     return {"type": "json_schema", "json_schema": named}
+
+
+def marked(schema: Any) -> Any:
+    """A form whose long texts have their bound under a name that servers pass over."""
+    if isinstance(schema, list):
+        return [marked(entry) for entry in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    form = {key: marked(value) for key, value in schema.items()}
+    if isinstance(longest := form.get("maxLength"), int) and longest > _LONGEST:
+        del form["maxLength"]
+        form[_MARK] = longest
+    return form
+
+
+def in_pieces(request: Mapping[str, Any]) -> dict[str, Any]:
+    """A request for llama.cpp, which holds a longer text as a pattern of shorter pieces.
+
+    The text has line breaks and quotation marks, but none of the other characters that JSON
+    escapes: llama.cpp matches a pattern with the answer as it is written.
+    """
+    form = {"response_format": _pieces(request.get("response_format"))}
+    return {**request, **(form if "response_format" in request else {})}
+
+
+def _pieces(form: Any) -> Any:
+    if isinstance(form, list):
+        return [_pieces(entry) for entry in form]
+    if not isinstance(form, Mapping):
+        return form
+    longest = form.get(_MARK, form.get("maxLength"))
+    if form.get("type") == "string" and isinstance(longest, int) and longest > _LONGEST:
+        whole, rest = divmod(longest, _LONGEST)
+        pieces = [_LONGEST] * whole + [rest] * bool(rest)
+        text = "".join(f"{_CHARACTER}{{0,{most}}}" for most in pieces)
+        return {"type": "string", "pattern": f"^{text}$"}
+    return {key: _pieces(value) for key, value in form.items()}
 
 
 def response_of(answer: Any, request: Mapping[str, Any]) -> Response:

@@ -16,13 +16,19 @@ from framework.models.sdk import unbounded
 from framework.models.transport import CallFailed
 from framework.registry import register
 from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record, lines_of
-from plugins.models._chat import CANDIDATES, form_of, messages_of, response_of, with_chat
+from plugins.models._chat import (
+    CANDIDATES,
+    form_of,
+    in_pieces,
+    marked,
+    messages_of,
+    response_of,
+    with_chat,
+)
 
 _OWN: Final = "api.openai.com"
 _REFUSED: Final = ("minLength", "maxLength")
 """Bounds of texts, which strict schemas of OpenAI's own service do not know."""
-_LONGEST: Final = 2000
-"""Repetitions above which llama.cpp refuses a grammar."""
 _GREETING_S: Final = 2.0
 _COMPLETIONS: Final = "/v1/chat/completions"
 _TEMPLATE: Final = 256
@@ -67,6 +73,7 @@ class OpenAI(Batched[OpenAISettings]):
     _context: int | None = None
     """Tokens that the server says it holds; `_with_answer`: of prompt and answer together."""
     _with_answer: bool = False
+    _is_llama_cpp: bool = False
 
     def request(
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
@@ -87,7 +94,7 @@ class OpenAI(Batched[OpenAISettings]):
         if settings.confidence == "logprobs":
             body |= {"logprobs": True, "top_logprobs": CANDIDATES}
         if schema is not None and settings.structured_output == "schema":
-            known = unbounded(schema, _REFUSED, 0 if own else _LONGEST)
+            known = unbounded(schema, _REFUSED) if own else marked(schema)
             body["response_format"] = form_of(operation, known)
         elif schema is not None and settings.structured_output == "json":
             body["response_format"] = {"type": "json_object"}
@@ -144,6 +151,7 @@ class OpenAI(Batched[OpenAISettings]):
         told = await self._told("GET", f"{self._root}/props")
         with suppress(KeyError, TypeError, ValueError):
             self.at_most(int(told["total_slots"]))
+            self._is_llama_cpp = True
             self._context = int(told["default_generation_settings"]["n_ctx"])
             return
         listed = await self._told("GET", f"{self.settings.base_url.rstrip('/')}/models")
@@ -154,6 +162,8 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def send(self, request: Mapping[str, Any]) -> Response:
         """A prompt that the server's context does not hold is not sent, where the server counts."""
+        if self._is_llama_cpp:
+            request = in_pieces(request)
         context = self._context
         if context is None:
             return await super().send(request)

@@ -127,23 +127,16 @@ def test_an_answer_that_was_asked_for_again_is_one_answer() -> None:
 
 
 def test_an_empty_field_is_counted_in_every_answer_that_was_asked_for(tmp_path: Path) -> None:
-    def answer(rationale: str = "It is.", text: str = "7") -> dict[str, object]:
-        return {"decision": "", "rationale": rationale, "facts": {}, "edit": "", "text": text}
+    def asked(phase: str, response: str) -> dict[str, str]:
+        return {"operation": "decide", "phase": phase, "response": response}
 
-    view, other = [{"text": "Seven."}], [{"text": "Eight."}]
+    full = json.dumps({"evidence": "It is.", "answer": "7"})
+    empty = json.dumps({"evidence": "", "answer": "7"})
     records = [
-        {
-            "view": view,
-            "answer": answer(),
-            "clean": answer(rationale=""),
-            "others": {
-                "as_it_was": {"view": view, "answer": answer(text="")},
-                "changed": {"view": other, "answer": answer(text="")},
-            },
-        },
-        {"view": view, "answer": None, "clean": None, "error": "unreadable"},
+        {"prompts": [asked("answer", full), asked("control", empty), asked("control", full)]},
+        {"prompts": [asked("ingest", empty), asked("answer", "cut o")], "error": "unreadable"},
         {"state": "does not fit: 9 of 8 tokens"},
-        {"view": view, "answer": answer(), "clean": None},
+        {"prompts": [asked("answer", empty)]},
     ]
     lines = "".join(f"{json.dumps(record)}\n" for record in records)
     (tmp_path / "answers.jsonl").write_text(lines, encoding="utf-8")
@@ -152,6 +145,28 @@ def test_an_empty_field_is_counted_in_every_answer_that_was_asked_for(tmp_path: 
     assert told == " No required field empty: 2 of 4 answers, 0.500 (0.150 to 0.850)."
     (tmp_path / "answers.jsonl").write_text(f"{json.dumps(records[2])}\n", encoding="utf-8")
     assert language_model._filled([run]) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "filled"),
+    [
+        (
+            {"decision": "DENY", "facts": {"a": "1", "b": None}, "rationale": "r", "notice": ""},
+            True,
+        ),
+        ({"decision": "DENY", "facts": {"a": None, "b": ""}, "rationale": "r"}, False),
+        ({"decision": "DENY", "facts": {}, "rationale": "r", "amount": None, "reasons": []}, True),
+        ({"decision": "DENY", "facts": {}, "rationale": " "}, False),
+        ({"edit": [{"component": "c", "setting": "s", "value": "1"}], "decisions": []}, True),
+        ({"edit": [{"component": "c", "setting": "s", "value": ""}]}, False),
+        ({"edit": []}, False),
+        ({"evidence": ["it is", ""], "answer": "7", "abstains": False}, False),
+    ],
+)
+def test_a_field_is_filled_down_to_the_values_of_an_edit(
+    said: dict[str, object], filled: bool
+) -> None:
+    assert language_model._is_filled(said) is filled
 
 
 def test_each_sweep_has_its_number_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:

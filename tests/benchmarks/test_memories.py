@@ -66,8 +66,12 @@ def test_a_drawn_part_of_the_table_is_replayed_bit_for_bit(
 def test_a_row_that_is_not_as_recorded_is_told() -> None:
     found = {"x": {"rows": {"tight": "a", "loose": "b"}}, "y": {"rows": {"tight": "c"}}}
     recorded = {"x": {"rows": {"tight": "a", "loose": "other"}}}
-    assert memories.differing(found, recorded) == ["x, loose", "y, tight"]
-    assert memories.differing(found, found) == []
+    failed = {"z": "no such exchange"}
+    told = ["z: no such exchange", "x, loose", "y, tight"]
+    assert memories.differing(found, recorded, failed) == told
+    assert memories.differing(found, found, {}) == []
+    lost = {"x": {"rows": {"tight": "a"}}}
+    assert memories.differing(lost, found, {}) == ["x, loose"]
 
 
 def test_a_system_is_set_beside_the_arm_of_ours_by_the_same_cases() -> None:

@@ -20,12 +20,14 @@ HISTORY: Final = "corrections.md"
 PAGES: Final = [
     *sorted((ROOT / "conf" / "experiment").rglob("*.yaml")),
     *sorted(p for p in (ROOT / "docs" / "results").glob("*.md") if p.name != HISTORY),
+    ROOT / "README.md",
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
 ]
 
 
 def speaks(text: str) -> bool:
     """Whether a page runs or shows an arm that searches by vectors."""
-    return any(re.search(rf"\b{name}\b(?!=)", text) for name in ("dense", "hybrid_rrf", "mmr"))
+    return any(re.search(rf"\b{name}\b(?![=:])", text) for name in DENSE)
 
 
 def test_these_are_the_arms_that_search_by_vectors() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,26 @@ def test_calls_fall_after_the_first_answer_that_is_late_and_it_is_said_once(
     assert "fall to 4" in said
 
 
+@pytest.mark.parametrize(("concurrency", "calls"), [(1, 2), (4, 4)])
+def test_an_answer_that_is_late_alone_is_asked_for_once_more(
+    httpserver: HTTPServer, concurrency: int, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send_as = OpenAI.send_as
+
+    async def counted(self: OpenAI, key: str, request: Any) -> Any:
+        sent.append(key)
+        return await send_as(self, key, request)
+
+    monkeypatch.setattr(OpenAI, "send_as", counted)
+    httpserver.expect_request(PATH).respond_with_handler(Slots(0.3))
+    settings = {"timeout_s": 0.1, "concurrency": concurrency, "retries": 6}
+    (late,) = asyncio.run(ask(model(httpserver, **settings), 1))
+    assert isinstance(late, ModelError)
+    assert "timeout" in str(late)
+    assert len(sent) == calls
+
+
 def test_a_prompt_beyond_the_servers_context_is_a_state(httpserver: HTTPServer) -> None:
     error = {
         "code": 400,
@@ -184,3 +205,44 @@ def test_a_context_that_is_told_without_a_count_is_left_to_the_server(
     httpserver.expect_request(PATH).respond_with_handler(Slots(0))
     answered, _ = asyncio.run(ask_one(model(httpserver), 600))
     assert answered.stop == "end"
+
+
+def with_a_notice(longest: int) -> dict[str, Any]:
+    return {**CLOSED, "properties": {"why": {"type": "string", "maxLength": longest}}}
+
+
+@pytest.mark.parametrize("is_llama_cpp", [True, False])
+def test_a_long_text_is_held_in_pieces_by_llama_cpp_alone(
+    httpserver: HTTPServer, is_llama_cpp: bool
+) -> None:
+    sent: list[Any] = []
+
+    def answer(request: Request) -> Response:
+        sent.append(request.json["response_format"]["json_schema"]["schema"]["properties"]["why"])
+        return Slots(0)(request)
+
+    if is_llama_cpp:
+        slots = {"total_slots": 1, "default_generation_settings": {"n_ctx": 8192}}
+        httpserver.expect_request("/props").respond_with_json(slots)
+    httpserver.expect_request(PATH).respond_with_handler(answer)
+    asked = model(httpserver)
+
+    async def both() -> None:
+        for longest in (2000, 4500):
+            prompt = Prompt(system="", user="Why?")
+            body = asked.request("entail", prompt, with_a_notice(longest), 0)
+            await asked.answer("entail", body, 0, Usage())
+        await asked.close()
+
+    asyncio.run(both())
+    short, long_ = sent
+    assert short == {"type": "string", "maxLength": 2000}
+    assert "maxLength" not in long_  # servers refuse it, or do not hold it
+    if is_llama_cpp:
+        pieces = re.findall(r"(\(.+?\))\{0,(\d+)\}", long_["pattern"].strip("^$"))
+        assert [int(most) for _, most in pieces] == [2000, 2000, 500]
+        for one, _ in pieces:
+            assert all(re.fullmatch(one, written) for written in ("a", "é", r"\n", r"\""))
+            assert not any(re.fullmatch(one, written) for written in ('"', "\\", "\n", r"\u"))
+    else:
+        assert long_ == {"type": "string", "x-longest": 4500}

@@ -20,7 +20,7 @@ from framework.operations.check_completeness import CompletenessRequest
 from framework.operations.consolidate import Consolidate, ConsolidateRequest
 from framework.operations.prompted import PromptSet
 from framework.operations.write_patch import WritePatch
-from framework.records import Answer, TaskCard
+from framework.records import Answer, FactField, TaskCard
 from framework.registry import find
 from framework.text.hunks import Hunk, apply, as_edit, hunks_of, named_blocks
 from plugins.domains.codebase.domain import Codebase, CodebaseSettings
@@ -28,6 +28,13 @@ from plugins.domains.codebase.domain import Codebase, CodebaseSettings
 SMALL = PromptSet("small")
 FILES = {"a.py": "import x\n\n\ndef f():\n    return 1\n", "b.py": "z = 1\n"}
 CARD = TaskCard(operation="write_patch", instruction="", query="", material=FILES)
+DECIDED = TaskCard(
+    operation="decide",
+    instruction="",
+    query="",
+    decisions=("A",),
+    fields=(FactField(key="income", label="income", type="money"),),
+)
 TWO = ConsolidateRequest(document="d", memories=("one", "two"))
 LETTERS = st.characters(codec="utf-8", exclude_categories=["Cs", "Z", "C"])
 
@@ -43,6 +50,10 @@ def answers(schema: Any) -> st.SearchStrategy[Any]:
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     match schema["type"]:
+        case [kind, "null"]:
+            return st.none() | answers({**schema, "type": kind})
+        case "number":
+            return st.floats(schema["minimum"], schema["maximum"])
         case "object":
             return st.fixed_dictionaries({k: answers(v) for k, v in schema["properties"].items()})
         case "array":
@@ -65,6 +76,7 @@ def answers(schema: Any) -> st.SearchStrategy[Any]:
         ("check_completeness", CompletenessRequest(task=CARD, view="", strictness="strict")),
         ("consolidate", ConsolidateRequest(document="d")),
         ("consolidate", TWO),
+        ("decide", AnswerRequest(task=DECIDED, view="")),
         ("write_patch", AnswerRequest(task=CARD, view="")),
     ],
 )

@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import sqlite3
 import struct
 import subprocess
@@ -177,12 +178,36 @@ def test_what_is_asked_is_one_request_that_keeps_nothing(llama: LlamaCpp) -> Non
     (body,) = llama.asked
     assert body["cache_prompt"] is False
     assert (body["temperature"], body["seed"]) == (0.0, 4)
-    assert body["response_format"]["json_schema"]["strict"] is True
     assert body["max_tokens"] <= 4096
     assert not {"model", "context"} & body.keys()
     assert reply.usage.cost_usd == 0
     assert reply.usage.seconds > 0
     assert (reply.usage.tokens_in, reply.usage.tokens_out) == (300, 60)
+
+
+def test_a_text_longer_than_llama_cpp_holds_is_held_in_pieces(llama: LlamaCpp) -> None:
+    model = Local(LocalSettings(cache=None))
+    model.connect()
+    for longest in (2000, 2001):
+        form = {
+            "type": "object",
+            "properties": {"why": {"type": "string", "maxLength": longest}},
+            "required": ["why"],
+            "additionalProperties": False,
+        }
+        request = model.request("entail", Prompt(system="", user="x"), form, 0)
+        asyncio.run(model.send(request))
+        assert request["response_format"]["json_schema"]["schema"] == form
+        sent = llama.asked[-1]["response_format"]["json_schema"]
+        assert sent["strict"] is True
+        why = sent["schema"]["properties"]["why"]
+        if longest == 2000:
+            assert why == {"type": "string", "maxLength": 2000}
+        else:
+            assert why.keys() == {"type", "pattern"}
+            written = re.compile(why["pattern"])
+            assert written.match(json.dumps('"' + "a" * 1999 + "\n")[1:-1])
+            assert not written.match("a" * 2002)
 
 
 def test_confidence_is_the_share_of_the_choice_among_those_allowed(llama: LlamaCpp) -> None:
