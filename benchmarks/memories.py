@@ -147,10 +147,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs = Path("runs") / f"memories_{digest(shlex.split(args.model)).partition(':')[2][:12]}"
     if args.replay:
         shutil.rmtree(runs, ignore_errors=True)
-    kept, axes = _recorded_rows()
+    kept, axes, canaries = _recorded_rows()
     systems = shipped(replay=args.replay)
     if args.systems:
         systems = [one for one in systems if one.name in args.systems.split(",")]
+    if not args.replay:
+        systems = [probed(one, canaries, shlex.split(args.model)) for one in systems]
     chosen = args.settings.split(",") if args.settings else [one.name for one in SETTINGS]
     parts, differ, near = list[str](), list[str](), list[str]()
     for setting in (one for one in SETTINGS if one.name in chosen):
@@ -172,14 +174,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             differ += [f"{setting.name}, {one}" for one in differing(found, recorded, failed)]
             found = {arm: {**own, **_unrepeated(recorded, arm)} for arm, own in found.items()}
         kept.setdefault(setting.name, {}).update(found)
-        parts.append(table(setting, jobs, asked, found))
+        parts.append(table(setting, jobs, asked, found, canaries))
         print(parts[-1], end="\n\n", flush=True)
         near += differences(setting, jobs)
     if args.keep and not args.replay:
-        now, before = _recorded_rows()
+        now, before, _ = _recorded_rows()
         now |= {name: kept[name] for name in chosen if name in kept}
-        text = json.dumps({"axes": axes | before, "rows": now}, indent=1, sort_keys=True)
-        ROWS.write_text(text + "\n")
+        whole = {"axes": axes | before, "canaries": canaries, "rows": now}
+        ROWS.write_text(json.dumps(whole, indent=1, sort_keys=True) + "\n")
     left = [f"- `{s.name}` ({s.version}): {s.missing}" for s in systems if s.missing]
     if left:
         parts.append("\n".join(["Not run:", "", *left]))
@@ -192,10 +194,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(bool(differ))
 
 
-def _recorded_rows() -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """By setting what is recorded of rows, by arm (`known`), and the axis columns in it."""
+def _recorded_rows() -> tuple[dict[str, Any], dict[str, list[str]], dict[str, list[str]]]:
+    """By setting what is recorded of rows, by arm (`known`), and the axis columns in it.
+
+    And, by system, the canaries that failed when it was last probed.
+    """
     found: dict[str, Any] = json.loads(ROWS.read_text()) if ROWS.is_file() else {}
-    return found.get("rows", {}), found.get("axes", {})
+    return found.get("rows", {}), found.get("axes", {}), found.get("canaries", {})
+
+
+def probed(system: System, canaries: dict[str, list[str]], by: Sequence[str]) -> System:
+    """Run a system's canaries before anything is measured with it; what fails goes to `canaries`.
+
+    One that asks a model at every write has none run: they would ask more than its measurement.
+    by : overrides of all arms. Returns the system, as missing where it does not come to an end.
+    """
+    if system.missing or system.asks:
+        return system
+    done = subprocess.run(
+        [sys.executable, "-m", "framework", "probe", system.name, *by],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    if done.returncode > 1 or not lines or not lines[-1].startswith(f"{system.name}: "):
+        said = (done.stderr.strip() or "the probe ended without a word").splitlines()
+        return replace(system, missing=said[-1])
+    canaries[system.name] = [line.split()[1] for line in lines if line.startswith("FAIL ")]
+    return system
 
 
 def axes_of(jobs: Sequence[Job]) -> list[str]:
@@ -414,7 +439,11 @@ def _unrepeated(recorded: Mapping[str, Any], arm: str) -> dict[str, Any]:
 
 
 def table(
-    setting: Setting, jobs: Sequence[Job], systems: Sequence[System], found: Mapping[str, Any]
+    setting: Setting,
+    jobs: Sequence[Job],
+    systems: Sequence[System],
+    found: Mapping[str, Any],
+    canaries: Mapping[str, Sequence[str]],
 ) -> str:
     """The arms of a setting, a row each, in Markdown."""
     group = Group(index=0, differs="", jobs=jobs, comparisons=[])
@@ -433,9 +462,13 @@ def table(
         if arm.partition("(")[0] in LIKE:
             kind = "ours, in the manner of others"
         errors = sum(job.summary["errors"]["n"] for job in own)
-        of = sum(len(job.rows) for job in own)
-        remarks = [f"{errors} of {of} rows failed"] if errors else []
+        whole = sum(len(job.rows) for job in own)
+        remarks = [f"{errors} of {whole} rows failed"] if errors else []
         remarks += ["suspected adapter fault"] if arm in suspected else []
+        if failing := canaries.get(arm):
+            remarks.append(f"fails the {_canaries(failing)}")
+        elif arm in versions and arm not in canaries:
+            remarks.append("no canaries run")
         dollars = ledger["total"]["cost_usd"]
         ingest = ledger.get("ingest", {})
         lines.append(
@@ -480,6 +513,10 @@ def _model(run: Mapping[str, Any]) -> str:
         return "rules (†)"
     packaged = str(run["model"]).partition("(")[0] == "local" and "path=" not in run["model"]
     return str(run["answered_by"] or (PACKAGED.described if packaged else run["model"]))
+
+
+def _canaries(failing: Sequence[str]) -> str:
+    return f"canar{'y' if len(failing) == 1 else 'ies'} {', '.join(failing)}"
 
 
 def _near_head() -> list[str]:

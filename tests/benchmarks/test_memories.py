@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +73,41 @@ def test_a_row_that_is_not_as_recorded_is_told() -> None:
     assert memories.differing(found, found, {}) == []
     lost = {"x": {"rows": {"tight": "a"}}}
     assert memories.differing(lost, found, {}) == ["x, loose"]
+
+
+SYSTEM = memories.System(name="x", version="1", asks=False, missing="")
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "failing", "missing"),
+    [
+        ("pass  facts  24 of 24\nx: all passed\n", 0, [], ""),
+        ("FAIL  question     none\n      of it\nFAIL  limit  x\nx: 2 failed\n", 1,
+         ["question", "limit"], ""),
+        ("pass  facts  24 of 24\n", 1, None, "error: x ended"),
+    ],
+)  # fmt: skip
+def test_canaries_are_run_before_a_system_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+    said: str,
+    status: int,
+    failing: list[str] | None,
+    missing: str,
+) -> None:
+    asked: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> Any:
+        asked.append(words[3:])
+        return SimpleNamespace(returncode=status, stdout=said, stderr="error: x ended\n")
+
+    monkeypatch.setattr("benchmarks.memories.subprocess.run", run)
+    found: dict[str, list[str]] = {}
+    assert memories.probed(SYSTEM, found, ["embedder=e5"]).missing == missing
+    assert found.get("x") == failing
+    assert asked == [["probe", "x", "embedder=e5"]]
+    for other in (replace(SYSTEM, asks=True), replace(SYSTEM, missing="no key")):
+        assert memories.probed(other, found, []) == other
+    assert len(asked) == 1
 
 
 def test_a_system_is_set_beside_the_arm_of_ours_by_the_same_cases() -> None:

@@ -87,7 +87,7 @@ class Store:
         elif arm.forgets:
             await asyncio.to_thread(arm.forget, list(ids))
         else:
-            raise NotOffered("offers no deletion")
+            raise NotOffered("declares no deletion")
 
     async def write_at_once(self, events: Sequence[Event], writers: int) -> None:
         """Several threads write at once, an event a call. Raises NotOffered for an arm of one."""

@@ -292,12 +292,12 @@ def test_a_leak_is_certified_as_one() -> None:
 def test_a_memory_that_offers_no_deletion_says_so_and_fails_nothing() -> None:
     rows, _, written = driven(NoDeletion)
     stated = {row.stratum: row.state for row in rows if row.state}
-    assert stated == dict.fromkeys(("deletion", "retold"), "offers no deletion")
+    assert stated == dict.fromkeys(("deletion", "retold"), "declares no deletion")
     found = means(rows)
     assert "gone" not in found
     assert found["gone_by_id"] == 1
     said = {told["found"] for _, told in written}
-    assert said == {"nothing was deleted: offers no deletion", "gone: no query tells it"}
+    assert said == {"nothing was deleted: declares no deletion", "gone: no query tells it"}
 
 
 def test_one_writer_at_a_time_is_a_state() -> None:

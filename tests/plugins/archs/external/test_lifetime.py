@@ -89,7 +89,7 @@ def test_a_system_without_deletion_says_so(
     mapping = {"defaults": ["process", "_self_"], "command": list(SHELL)}
     done = lived(capsys, tmp_path, mapping)
     assert means(done)["gone"] is None
-    assert states(done)["deletion"] == states(done)["retold"] == "offers no deletion"
+    assert states(done)["deletion"] == states(done)["retold"] == "declares no deletion"
     assert read_run(done.directory).summary["errors"]["n"] == 0
 
 
