@@ -388,7 +388,7 @@ def known(
         own["first"][job.budget] = rows_digest(first_rows(job.rows), axes)
         own["seconds"] += [r.timing["recall_s"] for r in job.rows if "recall_s" in r.timing]
     for arm, own in found.items():
-        folder = exchanges.get(arm)
+        folder = exchanges.get(_option(arm))
         seconds = own.pop("seconds")
         taken = sorted(seconds if folder is None else _seconds(folder))
         own["p95_ms"] = round(1000 * taken[int(0.95 * (len(taken) - 1))], 1) if taken else None
@@ -458,16 +458,17 @@ def table(
         own = [job for b in BUDGETS if (job := group.job(arm, b)) is not None]
         first = own[0].summary
         use, ledger = first["budget_use"], first["ledger"]
-        kind = f"version {versions[arm]}" if arm in versions else "ours"
-        if arm.partition("(")[0] in LIKE:
+        name = _option(arm)
+        kind = f"version {versions[name]}" if name in versions else "ours"
+        if name in LIKE:
             kind = "ours, in the manner of others"
         errors = sum(job.summary["errors"]["n"] for job in own)
         whole = sum(len(job.rows) for job in own)
         remarks = [f"{errors} of {whole} rows failed"] if errors else []
         remarks += ["suspected adapter fault"] if arm in suspected else []
-        if failing := canaries.get(arm):
+        if failing := canaries.get(name):
             remarks.append(f"fails the {_canaries(failing)}")
-        elif arm in versions and arm not in canaries:
+        elif name in versions and name not in canaries:
             remarks.append("no canaries run")
         dollars = ledger["total"]["cost_usd"]
         ingest = ledger.get("ingest", {})
@@ -526,7 +527,7 @@ def _near_head() -> list[str]:
 
 def differences(setting: Setting, jobs: Sequence[Job]) -> list[str]:
     """The lines of a setting: each system's retention less that of ours (`NEAREST`), by case."""
-    named = {(job.arm.partition("(")[0], job.budget): job for job in jobs}
+    named = {(_option(job.arm), job.budget): job for job in jobs}
     lines = []
     for system, ours in NEAREST.items():
         both = [(named.get((system, b)), named.get((ours, b))) for b in BUDGETS]
@@ -554,8 +555,13 @@ def _difference(theirs: Job | None, ours: Job | None) -> str:
 
 def _place(arm: str) -> int:
     """Systems of others first, then the references, then ours in their manner."""
-    known = [*ARMS, *LIKE]
-    return known.index(arm.partition("(")[0]) if arm.partition("(")[0] in known else -1
+    known, name = [*ARMS, *LIKE], _option(arm)
+    return known.index(name) if name in known else -1
+
+
+def _option(arm: str) -> str:
+    """The name of an arm's option, without its settings or encoder."""
+    return arm.partition("(")[0]
 
 
 def _cell(job: Job, axis: str) -> str:
