@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="PATH",
-        help="write the tables there; to PATH#near, the paired differences from ours",
+        help="write the tables there; to PATH#near, or #...-near, the differences from ours",
     )
     args = parser.parse_args(arguments)
     if args.model and (args.replay or args.keep or args.recorded):
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts.append("\n".join(["Not run:", "", *left]))
         print(parts[-1])
     for place in args.into:
-        text = "\n".join([*_near_head(), *near]) if place.endswith("#near") else "\n\n".join(parts)
+        text = "\n".join([*_near_head(), *near]) if place.endswith("near") else "\n\n".join(parts)
         put_between_markers(place, text)
     for line in differ:
         print(f"not as recorded: {line}", file=sys.stderr)
