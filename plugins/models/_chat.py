@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from framework.contracts import Prompt
 from framework.models.cache import Response
-from framework.models.sdk import is_closed, tokens_of
+from framework.models.sdk import is_closed, tokens_of, unbounded
 
 CANDIDATES: Final = 20
 """Alternatives to a token that are asked for, the most that the protocol allows."""
@@ -18,7 +18,7 @@ CANDIDATES: Final = 20
 _LONGEST: Final = 2000
 """Repetitions above which llama.cpp refuses a grammar, or does not hold it."""
 _MARK: Final = "x-longest"
-"""Where a form keeps the bound of a longer text: no server knows it, so that none refuses it."""
+"""Where a form keeps the bound of a longer text until it is sent."""
 _CHARACTER: Final = r'([^"\\\n\r\t]|\\n|\\")'
 """What llama.cpp takes for one in a pattern: as JSON writes it, so that a line break is two."""
 
@@ -64,7 +64,7 @@ def form_of(operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def marked(schema: Any) -> Any:
-    """A form whose long texts have their bound under a name that servers pass over."""
+    """A form whose long texts have their bound under a name of ours, which is never sent."""
     if isinstance(schema, list):
         return [marked(entry) for entry in schema]
     if not isinstance(schema, Mapping):
@@ -83,6 +83,12 @@ def in_pieces(request: Mapping[str, Any]) -> dict[str, Any]:
     escapes: llama.cpp matches a pattern with the answer as it is written.
     """
     form = {"response_format": _pieces(request.get("response_format"))}
+    return {**request, **(form if "response_format" in request else {})}
+
+
+def without_marks(request: Mapping[str, Any]) -> dict[str, Any]:
+    """A request for any other server: what `marked` left of a longer text's bound is left out."""
+    form = {"response_format": unbounded(request.get("response_format"), (_MARK,))}
     return {**request, **(form if "response_format" in request else {})}
 
 

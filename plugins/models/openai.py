@@ -24,6 +24,7 @@ from plugins.models._chat import (
     messages_of,
     response_of,
     with_chat,
+    without_marks,
 )
 
 _OWN: Final = "api.openai.com"
@@ -106,7 +107,7 @@ class OpenAI(Batched[OpenAISettings]):
     async def submit(self, name: str, requests: Mapping[str, Mapping[str, Any]]) -> str:
         lines = [
             json.dumps({"custom_id": key, "method": "POST", "url": _COMPLETIONS, "body": body})
-            for key, body in requests.items()
+            for key, body in zip(requests, map(without_marks, requests.values()), strict=True)
         ]
         content = "\n".join(lines).encode()
         file = await self._client.files.create(file=(f"{name}.jsonl", content), purpose="batch")
@@ -162,8 +163,7 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def send(self, request: Mapping[str, Any]) -> Response:
         """A prompt that the server's context does not hold is not sent, where the server counts."""
-        if self._is_llama_cpp:
-            request = in_pieces(request)
+        request = in_pieces(request) if self._is_llama_cpp else without_marks(request)
         context = self._context
         if context is None:
             return await super().send(request)
