@@ -187,7 +187,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts.append("\n".join(["Not run:", "", *left]))
         print(parts[-1])
     for place in args.into:
-        text = "\n".join([*_near_head(), *near]) if place.endswith("near") else "\n\n".join(parts)
+        text = (
+            "\n".join([*_near_head(), *near])
+            if place.partition("#")[2].endswith("near")
+            else "\n\n".join(parts)
+        )
         put_between_markers(place, text)
     for line in differ:
         print(f"not as recorded: {line}", file=sys.stderr)

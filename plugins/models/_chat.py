@@ -10,15 +10,13 @@ from typing import Any, Final
 
 from framework.contracts import Prompt
 from framework.models.cache import Response
-from framework.models.sdk import is_closed, tokens_of, unbounded
+from framework.models.sdk import is_closed, tokens_of
 
 CANDIDATES: Final = 20
 """Alternatives to a token that are asked for, the most that the protocol allows."""
 
 _LONGEST: Final = 2000
 """Repetitions above which llama.cpp refuses a grammar, or does not hold it."""
-_MARK: Final = "x-longest"
-"""Where a form keeps the bound of a longer text until it is sent."""
 _CHARACTER: Final = r'([^"\\\n\r\t]|\\n|\\")'
 """What llama.cpp takes for one in a pattern: as JSON writes it, so that a line break is two."""
 
@@ -63,47 +61,32 @@ def form_of(operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": named}
 
 
-def marked(schema: Any) -> Any:
-    """A form whose long texts have their bound under a name of ours, which is never sent."""
-    if isinstance(schema, list):
-        return [marked(entry) for entry in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    form = {key: marked(value) for key, value in schema.items()}
-    if isinstance(longest := form.get("maxLength"), int) and longest > _LONGEST:
-        del form["maxLength"]
-        form[_MARK] = longest
-    return form
-
-
-def in_pieces(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request for llama.cpp, which holds a longer text as a pattern of shorter pieces.
+def held(request: Mapping[str, Any], *, by_llama_cpp: bool) -> dict[str, Any]:
+    """A request as it is sent: llama.cpp holds a longer text as a pattern of shorter pieces.
 
     The text has line breaks and quotation marks, but none of the other characters that JSON
-    escapes: llama.cpp matches a pattern with the answer as it is written.
+    escapes: llama.cpp matches a pattern with the answer as it is written. Any other server gets no
+    bound of such a text, which it may refuse: `max_tokens` alone ends it.
     """
-    form = {"response_format": _pieces(request.get("response_format"))}
-    return {**request, **(form if "response_format" in request else {})}
+    if "response_format" not in request:
+        return dict(request)
+    return {**request, "response_format": _held(request["response_format"], by_llama_cpp)}
 
 
-def without_marks(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request for any other server: what `marked` left of a longer text's bound is left out."""
-    form = {"response_format": unbounded(request.get("response_format"), (_MARK,))}
-    return {**request, **(form if "response_format" in request else {})}
-
-
-def _pieces(form: Any) -> Any:
+def _held(form: Any, by_llama_cpp: bool) -> Any:
     if isinstance(form, list):
-        return [_pieces(entry) for entry in form]
+        return [_held(entry, by_llama_cpp) for entry in form]
     if not isinstance(form, Mapping):
         return form
-    longest = form.get(_MARK, form.get("maxLength"))
-    if form.get("type") == "string" and isinstance(longest, int) and longest > _LONGEST:
+    longest = form.get("maxLength")
+    if isinstance(longest, int) and longest > _LONGEST:
+        kept = {key: value for key, value in form.items() if key != "maxLength"}
+        if not by_llama_cpp or form.get("type") != "string":
+            return kept
         whole, rest = divmod(longest, _LONGEST)
         pieces = [_LONGEST] * whole + [rest] * bool(rest)
-        text = "".join(f"{_CHARACTER}{{0,{most}}}" for most in pieces)
-        return {"type": "string", "pattern": f"^{text}$"}
-    return {key: _pieces(value) for key, value in form.items()}
+        return {**kept, "pattern": f"^{''.join(f'{_CHARACTER}{{0,{most}}}' for most in pieces)}$"}
+    return {key: _held(value, by_llama_cpp) for key, value in form.items()}
 
 
 def response_of(answer: Any, request: Mapping[str, Any]) -> Response:

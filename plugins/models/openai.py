@@ -16,16 +16,7 @@ from framework.models.sdk import unbounded
 from framework.models.transport import CallFailed
 from framework.registry import register
 from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record, lines_of
-from plugins.models._chat import (
-    CANDIDATES,
-    form_of,
-    in_pieces,
-    marked,
-    messages_of,
-    response_of,
-    with_chat,
-    without_marks,
-)
+from plugins.models._chat import CANDIDATES, form_of, held, messages_of, response_of, with_chat
 
 _OWN: Final = "api.openai.com"
 _REFUSED: Final = ("minLength", "maxLength")
@@ -82,11 +73,11 @@ class OpenAI(Batched[OpenAISettings]):
         settings = self.settings
         # OpenAI's newer models refuse the old name, other servers know no other.
         own = urlsplit(settings.base_url).hostname == _OWN
-        held = schema if settings.structured_output == "schema" and not own else None
+        bounded = schema if settings.structured_output == "schema" and not own else None
         body: dict[str, Any] = {
             "model": settings.name,
             "messages": messages_of(prompt),
-            "max_completion_tokens" if own else "max_tokens": self.room(operation, held),
+            "max_completion_tokens" if own else "max_tokens": self.room(operation, bounded),
         }
         if settings.temperature is not None:
             body["temperature"] = settings.temperature
@@ -95,7 +86,7 @@ class OpenAI(Batched[OpenAISettings]):
         if settings.confidence == "logprobs":
             body |= {"logprobs": True, "top_logprobs": CANDIDATES}
         if schema is not None and settings.structured_output == "schema":
-            known = unbounded(schema, _REFUSED) if own else marked(schema)
+            known = unbounded(schema, _REFUSED) if own else schema
             body["response_format"] = form_of(operation, known)
         elif schema is not None and settings.structured_output == "json":
             body["response_format"] = {"type": "json_object"}
@@ -105,9 +96,10 @@ class OpenAI(Batched[OpenAISettings]):
         return response_of(answer, request)
 
     async def submit(self, name: str, requests: Mapping[str, Mapping[str, Any]]) -> str:
+        bodies = {key: held(one, by_llama_cpp=False) for key, one in requests.items()}
         lines = [
             json.dumps({"custom_id": key, "method": "POST", "url": _COMPLETIONS, "body": body})
-            for key, body in zip(requests, map(without_marks, requests.values()), strict=True)
+            for key, body in bodies.items()
         ]
         content = "\n".join(lines).encode()
         file = await self._client.files.create(file=(f"{name}.jsonl", content), purpose="batch")
@@ -163,7 +155,7 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def send(self, request: Mapping[str, Any]) -> Response:
         """A prompt that the server's context does not hold is not sent, where the server counts."""
-        request = in_pieces(request) if self._is_llama_cpp else without_marks(request)
+        request = held(request, by_llama_cpp=self._is_llama_cpp)
         context = self._context
         if context is None:
             return await super().send(request)

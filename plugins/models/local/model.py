@@ -24,14 +24,7 @@ from framework.models.prices import Price
 from framework.models.transport import CallFailed
 from framework.registry import register
 from framework.text.reading import read_json
-from plugins.models._chat import (
-    CANDIDATES,
-    form_of,
-    in_pieces,
-    messages_of,
-    response_of,
-    with_chat,
-)
+from plugins.models._chat import CANDIDATES, form_of, held, messages_of, response_of, with_chat
 from plugins.models.local.gguf import Weights, weights_of
 from plugins.models.local.turns import at_once, turn
 
@@ -217,7 +210,7 @@ class Local(LLM[LocalSettings]):
                 text="", stop="unfit", tokens_in=needs, tokens_out=0, context=self.context
             )
         body = {key: value for key, value in request.items() if key not in ("model", "context")}
-        answer = await _post(server, "/v1/chat/completions", in_pieces(body))
+        answer = await _post(server, "/v1/chat/completions", held(body, by_llama_cpp=True))
         if (refused := answer.get("error")) is not None:
             said = " ".join(str(refused.get("message", "")).split())[:300]
             raise CallFailed(str(refused.get("code", "body")), said, again=False)
