@@ -6,9 +6,9 @@ does can beat them, so this is the ceiling of selection, not of compression.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from framework.records import Gold, GoldItem
@@ -99,34 +99,50 @@ def _choices(items: Sequence[GoldItem], wanted: frozenset[str], budget: int) -> 
 def _exact(
     items: Sequence[GoldItem], choices: Sequence[_Choice], wanted: frozenset[str], budget: int
 ) -> frozenset[str]:
-    suffixes: list[frozenset[str]] = [frozenset()]
-    for choice in reversed(choices):
-        suffixes.append(suffixes[-1] | choice.ids)
-    suffixes.reverse()
-    counted: dict[frozenset[str], int] = {}
+    # Sets of ids are whole numbers here, a bit an item: the innermost loop of a tight budget.
+    bits = {item.id: 1 << at for at, item in enumerate(items)}
+    asked = _bits(wanted, bits)
+    derived = [
+        (bits[item.id], _bits(item.derived_from, bits))
+        for item in items
+        if item.derived_from and bits.keys() >= set(item.derived_from)
+    ]
+    spans = [_bits(choice.ids, bits) for choice in choices]
+    after = [0]
+    for span in reversed(spans):
+        after.append(after[-1] | span)
+    after.reverse()
 
-    def count(held: frozenset[str]) -> int:
-        if held not in counted:
-            counted[held] = len(closure(items, held) & wanted)
-        return counted[held]
+    @cache
+    def count(held: int) -> int:
+        known, before = held, -1
+        while known != before:
+            before = known
+            for bit, sources in derived:
+                if known & sources == sources:
+                    known |= bit
+        return (known & asked).bit_count()
 
-    best: frozenset[str] = frozenset()
+    best = 0
 
-    def extend(index: int, held: frozenset[str], left: int) -> None:
+    def extend(index: int, held: int, left: int) -> None:
         nonlocal best
         if count(held) > count(best):
             best = held
-        if index == len(choices) or count(held | suffixes[index]) <= count(best):
+        if index == len(spans) or count(held | after[index]) <= count(best):
             return
-        choice = choices[index]
-        if choice.cost > left:  # by cost, so nothing after it fits either
+        if choices[index].cost > left:  # by cost, so nothing after it fits either
             return
-        if not choice.ids <= held:
-            extend(index + 1, held | choice.ids, left - choice.cost)
+        if spans[index] & ~held:
+            extend(index + 1, held | spans[index], left - choices[index].cost)
         extend(index + 1, held, left)
 
-    extend(0, frozenset(), budget)
-    return best
+    extend(0, 0, budget)
+    return frozenset(name for name, bit in bits.items() if best & bit)
+
+
+def _bits(names: Iterable[str], bits: Mapping[str, int]) -> int:
+    return sum({bits[name] for name in names})
 
 
 def _greedy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -23,13 +24,15 @@ class Postings:
 
     def __init__(self, texts: Sequence[str], tokens: Callable[[str], Iterable[str]]) -> None:
         self.size = len(texts)
-        self.terms: dict[str, int] = {}
+        terms: defaultdict[str, int] = defaultdict()
+        terms.default_factory = terms.__len__  # a new term's column is the next one
         self.lengths = np.zeros(self.size, dtype=np.int64)
         columns: list[int] = []
         for row, text in enumerate(texts):
             before = len(columns)
-            columns.extend(self.terms.setdefault(t, len(self.terms)) for t in tokens(text))
+            columns.extend(map(terms.__getitem__, tokens(text)))
             self.lengths[row] = len(columns) - before
+        self.terms = dict(terms)
         height = max(1, self.size)
         rows = np.repeat(np.arange(self.size, dtype=np.int64), self.lengths)
         cells = np.asarray(columns, dtype=np.int64) * height + rows
