@@ -1,10 +1,12 @@
 """What a long run takes: time, memory and disk, at sizes tenfold apart.
 
-    python -m benchmarks.scale [--again] [--into PAGE#TABLE] [CASES ...]
+    python -m benchmarks.scale [--again] [--into PAGE#TABLE] [--set WORD ...] [--in FOLDER] [CASES ...]
 
 Each size is a fresh process, `decisionbench domain=loan protocol=retrieve arch=bm25 n_cases=CASES`: generated cases,
 one history each, no model. CPU time and peak memory are that process's; disk is all of its run directory. Then
 `decisionbench verify` reads the whole run again. 1,000 and 10,000 cases where none are named.
+--set adds words of the command line, `domain.tokens=2000` for short histories. --in keeps the runs
+in a folder: one that was cut off goes on there, and what its processes took is added up.
 
 --again measures what `resume` reads of a run that was cut off before it goes on: its state, then,
 with the journal held, every line and every record again as a check. Such runs are made of 1,000
@@ -18,12 +20,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -34,6 +37,7 @@ from framework.store.answers import answer_records
 from framework.store.directory import RunDirectory, load_finished, load_state
 from framework.store.segments import n_closed
 from framework.text.canonical import files_below
+from framework.text.counting import counted
 
 RUN: Final = ("domain=loan", "protocol=retrieve", "arch=bm25", "tracking=none", "report=false")
 SIZES: Final = (1_000, 10_000)
@@ -41,12 +45,12 @@ SIZES_AGAIN: Final = (10_000, 100_000)
 _OWN: Final = ("key", "error")
 """What a run writes into each record by itself."""
 _MEASURED: Final = """
-import json, os, subprocess, sys
+import json, os, signal, subprocess, sys
+signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C ends the process, which is then counted
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, used = os.wait4(process.pid, 0)
 took = {"cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 1024}
-print(json.dumps(took))
-raise SystemExit(os.waitstatus_to_exitcode(status) != 0)
+print(json.dumps({**took, "status": os.waitstatus_to_exitcode(status)}))
 """
 """Starts a process and prints what it took. The kernel counts what the starter held as its child's
 peak memory too, so a small one starts it."""
@@ -55,35 +59,63 @@ _ROOT: Final = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Took:
-    """What a process took: seconds of CPU, and its most memory in MiB."""
+    """What a process took: seconds of CPU, and its most memory in MiB; the status it ended with."""
 
     cpu: float
     peak: float
+    status: int = 0
+
+    def check(self) -> None:
+        """Raise RuntimeError where it failed."""
+        if self.status:
+            raise RuntimeError(f"ended with status {self.status} after {self.cpu:.0f} s of CPU")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """A run of so many cases and what it took; disk in bytes."""
+    """A run of so many cases and what it took, in how many processes; disk in bytes.
+
+    uncounted : processes that ended together with what was to count their seconds.
+    """
 
     cases: int
     run: Took
+    processes: int = 1
+    uncounted: int = 0
     verify: Took
     disk: int
     segments: int
 
 
-def measure(cases: int) -> Size:
-    """Run so many cases and verify them. Raises CalledProcessError where either fails."""
+def measure(cases: int, words: Sequence[str] = (), folder: Path | None = None) -> Size:
+    """Run so many cases and verify them. Raises RuntimeError where either fails.
+
+    words : of the command line, besides `RUN`. folder : where the run is kept, and goes on.
+    """
     with tempfile.TemporaryDirectory() as scratch:
-        directory = Path(scratch) / "runs" / "scale"
-        run = took(scratch, *RUN, f"n_cases={cases}", "run_name=scale")
-        verify = took(scratch, "verify", str(directory))
+        place = Path(scratch) if folder is None else folder
+        place.mkdir(parents=True, exist_ok=True)
+        directory = place / "runs" / f"scale-{cases}"
+        new = (*RUN, *words, f"n_cases={cases}", f"run_name={directory.name}")
+        kept = place / f"scale-{cases}.json"
+        parts = [Took(**part) for part in json.loads(kept.read_text())] if kept.exists() else []
+        if not parts or parts[-1].status:
+            parts.append(
+                ran(str(place), *((f"resume={directory}",) if directory.exists() else new))
+            )
+            kept.write_text(json.dumps([asdict(part) for part in parts]))
+            parts[-1].check()
+        verify = took(str(place), "verify", str(directory))
         assert len(load_finished(directory).rows) == cases
         files = dict(files_below(directory))
         disk = sum(path.stat().st_size for path in files.values())
         return Size(
             cases=cases,
-            run=run,
+            run=Took(cpu=sum(part.cpu for part in parts), peak=max(part.peak for part in parts)),
+            processes=len(parts),
+            uncounted=sum(e.type == "run.resumed" for e in read(directory / JOURNAL))
+            + 1
+            - len(parts),
             verify=verify,
             disk=disk,
             segments=sum(name.startswith("segments/journal-") for name in files),
@@ -108,7 +140,7 @@ class Again:
 def measure_again(cases: int, first: int = 1_000) -> Again:
     """Make a run of so many cases that was cut off, and read it as `resume` does.
 
-    first : cases that are measured. Raises CalledProcessError where a process fails.
+    first : cases that are measured. Raises RuntimeError where a process fails.
     """
     with tempfile.TemporaryDirectory() as scratch:
         runs = Path(scratch) / "runs"
@@ -150,36 +182,55 @@ def read_again(path: str, told: str) -> None:
 
 
 def took(place: str, *argv: str) -> Took:
-    """Run `decisionbench` with these words, or Python with `-c`. Raises CalledProcessError."""
+    """What `decisionbench` took with these words, or Python with `-c`. Raises RuntimeError."""
+    found = ran(place, *argv)
+    found.check()
+    return found
+
+
+def ran(place: str, *argv: str) -> Took:
+    """The same, with the status for whoever asks; Ctrl-C ends what is measured, not its caller."""
     command = [sys.executable, str(_ROOT / "run.py"), *argv]
     if argv[0] == "verify":
         command[1:2] = ["-m", "framework"]
     elif argv[0] == "-c":
         del command[1]
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", _MEASURED, *command],
-        cwd=place,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
-        stdout=subprocess.PIPE,
-        check=True,
-    )
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", _MEASURED, *command],
+            cwd=place,
+            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     return Took(**json.loads(done.stdout))
 
 
-def table(sizes: Sequence[Size]) -> str:
-    """The sizes as a Markdown table."""
+def table(sizes: Sequence[Size], words: Sequence[str] = ()) -> str:
+    """The sizes as a Markdown table, with the words that were set above it."""
+    said = [f"With `{' '.join(words)}`:", ""] if words else []
     lines = [
+        *said,
         "| cases | CPU, minutes | CPU, ms a case | peak memory, MiB | disk, KB a case | segments "
         "| verify: CPU, s | verify: peak, MiB |",
         "|" + "---|" * 8,
     ]
     lines += [
-        f"| {s.cases:,} | {s.run.cpu / 60:.1f} | {1000 * s.run.cpu / s.cases:.1f} "
+        f"| {s.cases:,} | {'> ' * bool(s.uncounted)}{s.run.cpu / 60:.1f}{_in(s)} "
+        f"| {1000 * s.run.cpu / s.cases:.1f} "
         f"| {s.run.peak:.0f} | {s.disk / s.cases / 1000:.2f} | {s.segments} "
         f"| {s.verify.cpu:.1f} | {s.verify.peak:.0f} |"
         for s in sizes
     ]
     return "\n".join(lines) + "\n"
+
+
+def _in(size: Size) -> str:
+    n = size.processes + size.uncounted
+    return f", cut off and resumed {counted(n - 1, 'time')}" if n > 1 else ""
 
 
 def table_again(found: Sequence[Again]) -> str:
@@ -202,6 +253,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
     parser.add_argument("--into", help="PAGE#TABLE to write")
     parser.add_argument("--again", action="store_true", help="measure what a resume reads")
+    parser.add_argument("--set", action="append", default=[], metavar="WORD", help="of the command")
+    parser.add_argument("--in", dest="folder", type=Path, help="keep the runs there, and go on")
     parser.add_argument("cases", nargs="*", type=int, default=[])
     given = parser.parse_args(argv)
     if given.again:
@@ -209,9 +262,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         found = []
         for cases in given.cases or SIZES:
-            found.append(measure(cases))
+            found.append(measure(cases, given.set, given.folder))
             print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
-        text = table(found)
+        text = table(found, given.set)
     print(text)
     if given.into:
         put_between_markers(given.into, text)

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,9 +14,11 @@ from benchmarks.scale import Again, Size, Took, grown, measure, read_again, tabl
 from framework.engine.run import execute
 from framework.store import JOURNAL
 from framework.store.answers import answer_records
-from framework.store.directory import load_state
+from framework.store.directory import ANSWERS, load_state
 from framework.store.segments import n_closed
 from tests.trivial import trivial_plan
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_table_has_a_line_for_each_size() -> None:
@@ -28,6 +35,40 @@ def test_what_the_caller_holds_is_not_counted_as_the_memory_of_what_it_starts(
     held = bytearray(b"x" * 400_000_000)
     assert took(str(tmp_path), "-c", "print(1)").peak < 200
     assert len(held) == 400_000_000
+
+
+def test_the_table_says_what_was_set_and_what_was_cut_off() -> None:
+    each = Took(cpu=90.0, peak=250.4)
+    size = Size(
+        cases=3_000, run=each, processes=2, uncounted=1, verify=each, disk=9_000_000, segments=2
+    )
+    said, _, *_, last = table([size], ["domain.tokens=2000"]).splitlines()
+    assert said == "With `domain.tokens=2000`:"
+    assert last.startswith("| 3,000 | > 1.5, cut off and resumed 2 times | 30.0 | 250 |")
+
+
+@pytest.mark.slow
+def test_a_size_that_was_cut_off_goes_on_in_its_folder(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.scale", "--in", str(tmp_path), "300"]
+    directory = tmp_path / "runs" / "scale-300"
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (directory / ANSWERS).exists() or not (directory / ANSWERS).stat().st_size:
+        assert first.poll() is None
+        time.sleep(0.05)
+    (run,) = (
+        int(found.parent.name)
+        for found in Path("/proc").glob("[0-9]*/cmdline")
+        if found.read_bytes().split(b"\0")[1:2] == [str(ROOT / "run.py").encode()]
+        and (found.parent / "cwd").resolve() == tmp_path.resolve()
+    )
+    os.kill(run, signal.SIGTERM)
+    assert first.wait(60) != 0
+    size = measure(300, folder=tmp_path)
+    assert (size.processes, size.uncounted) == (2, 0)
+    (one, other) = json.loads((tmp_path / "scale-300.json").read_text())
+    assert one["status"] != 0 == other["status"]
+    assert size.run.cpu == pytest.approx(one["cpu"] + other["cpu"])
+    assert measure(300, folder=tmp_path).run == size.run
 
 
 @pytest.mark.slow
