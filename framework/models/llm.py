@@ -66,6 +66,7 @@ class LLM(Served[S], Model[S]):
     """
 
     kind = "llm"
+    _by: str = ""
 
     @abstractmethod
     def request(
@@ -83,7 +84,8 @@ class LLM(Served[S], Model[S]):
 
     @property
     def described(self) -> str:
-        return self.settings.name
+        name: str = self.settings.name
+        return name if self._by in ("", name) else f"{name} (answered by {self._by})"
 
     def room(self, operation: str, schema: Mapping[str, Any] | None) -> int:
         """Tokens that an answer to an operation, in a form, may have."""
@@ -104,6 +106,7 @@ class LLM(Served[S], Model[S]):
             usage = replace(usage, repairs=repairs)
             try:
                 answer, usage = await self.answer(operation.name, body, sample, usage)
+                self._by = answer.model
             except DoesNotFit as unfit:
                 if not said:
                     raise

@@ -289,6 +289,7 @@ class Pipeline:
             measured.outcome.update(success=None, determined=None)
         row = replace(
             row,
+            model=self.model.described if answer else "",
             **measured.outcome,
             error=error,
             state=state,

@@ -101,13 +101,13 @@ def _exact(
 ) -> frozenset[str]:
     # Sets of ids are whole numbers here, a bit an item: the innermost loop of a tight budget.
     bits = {item.id: 1 << at for at, item in enumerate(items)}
-    asked = _bits(wanted, bits)
-    derived = [
-        (bits[item.id], _bits(item.derived_from, bits))
-        for item in items
-        if item.derived_from and bits.keys() >= set(item.derived_from)
-    ]
-    spans = [_bits(choice.ids, bits) for choice in choices]
+
+    def bits_of(names: Iterable[str]) -> int:
+        return sum({bits[name] for name in names})
+
+    asked, spans = bits_of(wanted), [bits_of(choice.ids) for choice in choices]
+    given = [i for i in items if i.derived_from and bits.keys() >= set(i.derived_from)]
+    derived = [(bits[item.id], bits_of(item.derived_from)) for item in given]
     after = [0]
     for span in reversed(spans):
         after.append(after[-1] | span)
@@ -139,10 +139,6 @@ def _exact(
 
     extend(0, 0, budget)
     return frozenset(name for name, bit in bits.items() if best & bit)
-
-
-def _bits(names: Iterable[str], bits: Mapping[str, int]) -> int:
-    return sum({bits[name] for name in names})
 
 
 def _greedy(

@@ -6,7 +6,8 @@ import importlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PureWindowsPath
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from framework.models.transport import CallFailed
 from framework.registry import register
 from plugins.models._batches import Batched, BatchedSettings, Found, Outcome, Record, lines_of
 from plugins.models._chat import CANDIDATES, form_of, held, messages_of, response_of, with_chat
+from plugins.models.local.gguf import named
 
 _OWN: Final = "api.openai.com"
 _REFUSED: Final = ("minLength", "maxLength")
@@ -53,8 +55,9 @@ class OpenAI(Batched[OpenAISettings]):
     """OpenAI's models, and any OpenAI-compatible server, by chat completions.
 
     Of a server that tells its slots (llama.cpp, `/props`) no more calls are under way than it has
-    slots. A prompt that can't fit the context that a server tells (llama.cpp, or vLLM by
-    `/models`) is not sent, where the server counts its tokens.
+    slots, and rows name the weights that it says it holds. A prompt that can't fit the context
+    that a server tells (llama.cpp, or vLLM by `/models`) is not sent, where the server counts its
+    tokens.
     Sources: https://developers.openai.com/api/reference/resources/chat and .../batches.
     """
 
@@ -66,6 +69,8 @@ class OpenAI(Batched[OpenAISettings]):
     """Tokens that the server says it holds; `_with_answer`: of prompt and answer together."""
     _with_answer: bool = False
     _is_llama_cpp: bool = False
+    _weights: str = ""
+    """What a server of llama.cpp says it holds, whatever name it is asked for."""
 
     def request(
         self, operation: str, prompt: Prompt, schema: Mapping[str, Any] | None, sample: int
@@ -146,8 +151,10 @@ class OpenAI(Batched[OpenAISettings]):
             self.at_most(int(told["total_slots"]))
             self._is_llama_cpp = True
             self._context = int(told["default_generation_settings"]["n_ctx"])
-            return
         listed = await self._told("GET", f"{self.settings.base_url.rstrip('/')}/models")
+        if self._is_llama_cpp:
+            self._weights = _weights(told, listed)
+            return
         with suppress(KeyError, StopIteration, TypeError, ValueError):
             mine = next(one for one in listed["data"] if one["id"] == self.settings.name)
             self._context = int(mine["max_model_len"])
@@ -155,7 +162,10 @@ class OpenAI(Batched[OpenAISettings]):
 
     async def send(self, request: Mapping[str, Any]) -> Response:
         """A prompt that the server's context does not hold is not sent, where the server counts."""
-        request = held(request, by_llama_cpp=self._is_llama_cpp)
+        response = await self._fitting(held(request, by_llama_cpp=self._is_llama_cpp))
+        return replace(response, model=self._weights or response.model)
+
+    async def _fitting(self, request: Mapping[str, Any]) -> Response:
         context = self._context
         if context is None:
             return await super().send(request)
@@ -198,3 +208,12 @@ class OpenAI(Batched[OpenAISettings]):
             return await self._client.post(address, cast_to=object, body=body, options=options)
         except (importlib.import_module(self.sdk).OpenAIError, CallFailed, ValueError):
             return None
+
+
+def _weights(props: Mapping[str, Any], listed: Any) -> str:
+    """Name, parameters and quantisation of what a server of llama.cpp holds, as far as it tells."""
+    parameters = 0
+    with suppress(IndexError, KeyError, TypeError, ValueError):
+        parameters = int(listed["data"][0]["meta"]["n_params"])
+    file = PureWindowsPath(str(props.get("model_path") or ""))  # that of either kind of system
+    return named(file.stem, parameters, str(props.get("model_ftype") or ""))

@@ -45,9 +45,15 @@ class Weights:
     @property
     def described(self) -> str:
         """`SmolLM2-135M-Instruct, 135M, Q4_1, sha256:b179c9523d0e`."""
-        size = self.parameters / 1e6
-        shown = f"{size:.0f}M" if size < 1000 else f"{size / 1000:.1f}B"
-        return f"{self.name}, {shown}, {self.quantisation}, {self.digest[:19]}"
+        return f"{named(self.name, self.parameters, self.quantisation)}, {self.digest[:19]}"
+
+
+def named(name: str, parameters: int, quantisation: str) -> str:
+    """`SmolLM2-135M-Instruct, 135M, Q4_1`, of a file's name too; what is not known is left out."""
+    size = parameters / 1e6
+    shown = f"{size:.0f}M" if size < 1000 else f"{size / 1000:.1f}B"
+    own = name.removesuffix(quantisation).rstrip("-_.")
+    return ", ".join(filter(None, (own, shown if parameters else "", quantisation)))
 
 
 @cache

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from framework.contracts import Prompt
-from framework.errors import DoesNotFit, ModelError
+from framework.errors import DoesNotFit, ModelError, UnreadableError
+from framework.operations.entail import Entail, EntailRequest
 from framework.records import Usage
 from plugins.models.openai import OpenAI, OpenAISettings
 
@@ -182,6 +184,40 @@ def test_a_prompt_beyond_what_llama_cpp_says_it_holds_is_not_sent(httpserver: HT
     answered, _ = asyncio.run(ask_one(model(httpserver), 10))
     assert answered.stop == "end"
     assert (len(counted), answers.most) == (1, 1), "a short prompt is not counted"
+
+
+async def run_one(asked: OpenAI) -> str:
+    request = EntailRequest(rationale="x", points=())
+    try:
+        with suppress(UnreadableError):
+            await asked.run(Entail(), request, 0)
+        return asked.described
+    finally:
+        await asked.close()
+
+
+@pytest.mark.parametrize(
+    ("props", "listed", "said"),
+    [
+        (
+            {"model_path": "/models/Tiny-1M.Q8_0.gguf", "model_ftype": "Q8_0"},
+            {"data": [{"id": "x", "meta": {"n_params": 1_234_567}}]},
+            "mine (answered by Tiny-1M, 1M, Q8_0)",
+        ),
+        ({"model_path": r"C:\models\Tiny-7B.gguf"}, {}, "mine (answered by Tiny-7B)"),
+        ({}, {"data": [{"meta": {"n_params": "many"}}]}, "mine"),
+    ],
+)
+def test_a_server_of_llama_cpp_is_named_by_its_weights_and_not_as_it_is_asked_for(
+    httpserver: HTTPServer, props: dict[str, Any], listed: Any, said: str
+) -> None:
+    told = {"total_slots": 1, "default_generation_settings": {"n_ctx": 8192}, **props}
+    httpserver.expect_request("/props").respond_with_json(told)
+    httpserver.expect_request("/v1/models").respond_with_json(listed)
+    httpserver.expect_request(PATH).respond_with_handler(Slots(0))
+    asked = model(httpserver, name="mine")
+    assert asked.described == "mine", "before it was asked"
+    assert asyncio.run(run_one(asked)) == said
 
 
 def test_vllm_s_context_holds_prompt_and_answer(httpserver: HTTPServer) -> None:
