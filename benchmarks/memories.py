@@ -68,13 +68,16 @@ class Setting:
     """Cases that all arms get.
 
     file : of a data set that is no part of the package. small : whether it is for systems that ask
-    a language model at every write; the others are measured on the large ones.
+    a language model at every write; the others are measured on the large ones. limit : results that
+    a system is asked for, where a history may have more events than the shipped limit: no arm of
+    ours has one, so that the budget alone must cut.
     """
 
     name: str
     overrides: tuple[str, ...]
     file: str = ""
     small: bool = False
+    limit: int | None = None
 
 
 _GOVERNANCE: Final = ("domain=governance", "domain.depths=[1,2,3,4]")
@@ -83,18 +86,22 @@ _CONVERSATIONS: Final = "locomo/locomo_first5.json"
 _SESSIONS: Final = 3
 _QUESTIONS: Final = 9
 """Of the first conversation, where a system asks a model at every write."""
+_ALL: Final = 1_000
+"""More than any history has events (501 at most)."""
 SETTINGS: Final = (
     Setting(
         name="governance",
         overrides=(*_GOVERNANCE, "domain.tasks_per_history=5", "n_cases=60"),
+        limit=_ALL,
     ),
     Setting(name="loan", overrides=("domain=loan", "n_cases=60")),
     Setting(
         name="longmemeval",
         overrides=("domain=longmemeval", "n_cases=null"),
         file="longmemeval/snapshot.json",
+        limit=_ALL,
     ),
-    Setting(name="locomo", overrides=_LOCOMO, file=_CONVERSATIONS),
+    Setting(name="locomo", overrides=_LOCOMO, file=_CONVERSATIONS, limit=_ALL),
     Setting(
         name="governance_60_records",
         overrides=(*_GOVERNANCE, "domain.items=60", "domain.tasks_per_history=3", "n_cases=3"),
@@ -341,6 +348,7 @@ def measure(
         own = [f"arch={system.name}", *by]
         own += [f"arch.exchanges={exchanges(system, setting, runs, args).absolute()}"]
         own += ["arch.replay=true"] if args.replay else []
+        own += [f"arch.limit={setting.limit}"] if setting.limit else []
         if system.asks and not any(word.startswith("model=") for word in by):
             # Retention needs no answer, and the packaged model takes half a minute for one.
             own += [*shlex.split(MODEL), "protocol=retrieve"]

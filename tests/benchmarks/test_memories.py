@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from benchmarks import memories
 from framework.engine.compose import compose_plan, composer
@@ -48,6 +50,7 @@ def test_a_drawn_part_of_the_table_is_replayed_bit_for_bit(
         capsys,
         *setting.overrides,
         f"n_cases={memories.HEAD}",
+        *([f"arch.limit={setting.limit}"] if setting.limit else []),
         f"arch={arm}",
         f"arch.exchanges={memories.RECORDED / arm / setting.name}",
         "arch.replay=true",
@@ -194,3 +197,34 @@ def test_the_cases_of_a_setting_open(
         assert sum(len(list(domain.history(one))) for one in histories) <= 400
     else:
         assert len(cases) >= 12
+
+
+FIELDS = ("id", "text", "time", "kind", "session", "speaker", "metadata", "tenant")
+
+
+def fields_sent(name: str) -> set[str]:
+    """The fields of an event that a mapping's calls, or its driver's code, take."""
+    mapping = yaml.safe_load((memories.ROOT / "conf" / "arch" / f"{name}.yaml").read_text())
+    if "write" in mapping:
+        return set(re.findall(r"\{(\w+)\}", json.dumps(mapping["write"]))) & set(FIELDS)
+    base = next((one for one in mapping["defaults"] if one not in ("process", "_self_")), None)
+    command = " ".join(mapping.get("command") or ())
+    if "{system}/" not in command:
+        return fields_sent(str(base))
+    driver = re.findall(r"\{system\}/(\w+\.py)", command)[0]
+    code = (memories.ROOT / "plugins" / "archs" / "external" / "systems" / driver).read_text()
+    return set(re.findall(r"""event(?:\.get\(|\[)["'](\w+)["']""", code)) & set(FIELDS)
+
+
+def test_the_page_says_what_of_an_event_reaches_each_system() -> None:
+    page = (memories.ROOT / "docs" / "results" / "memories.md").read_text()
+    part = page.partition("## What each was told\n")[2].partition("\n## ")[0]
+    lines = [line.split("|")[1:3] for line in part.splitlines() if line.startswith("| `")]
+    said = {
+        name: set(re.findall(r"`(\w+)`", of))
+        for names, of in lines
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    recorded = {folder.name for folder in memories.RECORDED.iterdir() if folder.is_dir()}
+    assert said.keys() == recorded
+    assert said == {name: fields_sent(name) for name in said}
