@@ -1,12 +1,14 @@
 """Kill runs of three memory systems of others at random moments, go on with each, and compare.
 
-    python -m benchmarks.kills [--kills N] [--seed N]
+    python -m benchmarks.kills [--kills N] [--seed N] [--record FILE]
 
-The systems are one in sh, one in Python whose searches are counted in a file as paid, and
+The systems are one in sh, one in Python whose searches are counted in a file as paid, one in Python
+that asks a language model at every write, whose calls a server of ours counts there too, and
 `server_memory`, or a toy in its place where its environment is not made. A run is killed (SIGKILL)
 again and again until it is done. Then no row may be lost or doubled; what was answered may not have
 been paid for again, but for what was under way at the moment of a kill; no view may be over the
-budget; where the system is declared deterministic, the rows are those of an undisturbed run.
+budget; where the system is declared deterministic, the rows of two undisturbed runs are the same,
+and those of the killed one too.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,9 +36,54 @@ from framework.text.canonical import digest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 STUBS: Final = ROOT / "tests" / "plugins" / "archs" / "external"
-RUN: Final = ("domain=loan", "protocol=retrieve", "n_cases=6", "tracking=none", "report=false")
+BRIDGE: Final = ROOT / "plugins" / "archs" / "external" / "systems"
+LEDGER: Final = "paid.jsonl"
+_CASES: Final = 6
+RUN: Final = (
+    "domain=loan",
+    "protocol=retrieve",
+    f"n_cases={_CASES}",
+    "tracking=none",
+    "report=false",
+)
 _UNDER_WAY_S: Final = 2.0
 """Between a search's line in the ledger and its record, on a machine that is busy."""
+
+
+class Model(ThreadingHTTPServer):
+    """A language model that says every text again, and writes down what it was paid for."""
+
+    def __init__(self, ledger: Path) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.ledger, self.lock = ledger, threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever asked was killed: half a question, or nobody who takes the answer."""
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: Model
+
+    def do_POST(self) -> None:  # the name that the class looks for
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        line = json.dumps({"search": asked["messages"], "time": time.time()})
+        with self.server.lock, self.server.ledger.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+        said = {"message": {"content": asked["messages"][-1]["content"]}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1}
+        body = json.dumps({"choices": [said], "usage": usage, "model": "counted"}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
 
 
 def systems(place: Path) -> dict[str, dict[str, Any]]:
@@ -42,7 +91,11 @@ def systems(place: Path) -> dict[str, dict[str, Any]]:
     python = [sys.executable, "-S", "-E"]
     found: dict[str, dict[str, Any]] = {
         "shell": {"command": ["sh", str(STUBS / "memory.sh")], "deterministic": True},
-        "counted": {"command": [*python, str(STUBS / "counted.py"), str(place / "paid.jsonl")]},
+        "counted": {"command": [*python, str(STUBS / "counted.py"), str(place / LEDGER)]},
+        "caller": {
+            "command": [sys.executable, str(STUBS / "caller.py"), str(BRIDGE)],
+            "models": {"chat": True, "embeddings": True},
+        },
     }
     with composer():
         shipped = compose_plan(["arch=server_memory"]).parts["arch"].settings
@@ -57,10 +110,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=16)
+    parser.add_argument("--record", type=Path, help="write what was found there too")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         found = killed(Path(scratch), args.kills, args.seed)
-    print(json.dumps(found, indent=1))
+    text = json.dumps(found, indent=1)
+    print(text)
+    if args.record is not None:
+        args.record.write_text(f"{text}\n", encoding="utf-8")
     return int(bool(found["problems"]))
 
 
@@ -73,15 +130,20 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
         text = json.dumps({"defaults": ["process", "_self_"], **mapping})
         (place / "arch" / f"{name}.yaml").write_text(text)
     names = [*mapped, *(() if "toy" in mapped else ("server_memory",))]
+    model = Model(place / LEDGER)
     seconds, wanted = {}, {}
+    hit: Counter[str] = Counter()
+    moments, problems, under_way = list[float](), list[str](), Counter[float]()
     for name in names:
         begun = time.monotonic()
-        _finish(place, name, place / f"whole-{name}")
+        _finish(place, name, place / f"whole-{name}", model)
         seconds[name] = time.monotonic() - begun
         wanted[name] = measured(load_state(place / f"whole-{name}").rows)
-    hit: Counter[str] = Counter()
-    moments, problems = list[float](), list[str]()
-    (place / "paid.jsonl").unlink(missing_ok=True)
+        if mapped.get(name, {}).get("deterministic", False):
+            _finish(place, name, place / f"again-{name}", model)
+            if digest(measured(load_state(place / f"again-{name}").rows)) != digest(wanted[name]):
+                problems.append(f"{name}: two undisturbed runs have other rows")
+    (place / LEDGER).unlink(missing_ok=True)
     attempt = 0
     while hit.total() < kills:
         name = names[attempt % len(names)]
@@ -89,46 +151,52 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
         attempt += 1
         for _ in range(rng.randint(3, 8)):
             after = rng.uniform(0.1, 0.9) * seconds[name]
-            if hit.total() == kills or not _kill(after, place, name, directory, moments):
+            if hit.total() == kills or not _kill(after, place, name, directory, moments, model):
                 break
             hit[f"{name}: {_where(directory)}"] += 1
-        _finish(place, name, directory)
+        _finish(place, name, directory, model)
         problems += [f"{directory.name}: {p}" for p in _problems(directory, name, mapped, wanted)]
-        problems += [f"{directory.name}: {p}" for p in _twice(place, moments)]
-        (place / "paid.jsonl").unlink(missing_ok=True)
+        problems += [f"{directory.name}: {p}" for p in _twice(place, moments, under_way)]
+        (place / LEDGER).unlink(missing_ok=True)
         print(f"{hit.total()} kills, {attempt} runs, {problems}", file=sys.stderr, flush=True)
     return {
         "kills": hit.total(),
         "runs": attempt,
         "where": dict(sorted(hit.items())),
+        "paid_again": {"calls": under_way.total(), "kills": len(under_way)},
         "problems": problems,
     }
 
 
-def _words(name: str, directory: Path) -> list[str]:
-    """What begins the run, or goes on with it; its exchanges are beside it."""
+def _words(name: str, directory: Path, model: Model) -> list[str]:
+    """What begins the run, or goes on with it; its exchanges and responses are beside it."""
     if directory.exists():
         return [f"resume={directory}"]
     kept = f"arch.exchanges={directory}.exchanges"
     words = [f"arch={name}", *RUN, kept, f"hydra.run.dir={directory}"]
+    if name == "caller":
+        words += ["model=openai", f"model.base_url=http://127.0.0.1:{model.server_port}/v1"]
+        words += ["model.api_key_env=null", f"model.cache={directory}.sqlite"]
     return ["--config-dir", str(directory.parent), *words]
 
 
-def _command(place: Path, name: str, directory: Path) -> list[str]:
-    return [sys.executable, str(ROOT / "run.py"), *_words(name, directory)]
+def _command(name: str, directory: Path, model: Model) -> list[str]:
+    return [sys.executable, str(ROOT / "run.py"), *_words(name, directory, model)]
 
 
-def _finish(place: Path, name: str, directory: Path) -> None:
-    command = _command(place, name, directory)
+def _finish(place: Path, name: str, directory: Path, model: Model) -> None:
+    command = _command(name, directory, model)
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{directory.name}: {done.stderr}")
 
 
-def _kill(seconds: float, place: Path, name: str, directory: Path, moments: list[float]) -> bool:
+def _kill(
+    seconds: float, place: Path, name: str, directory: Path, moments: list[float], model: Model
+) -> bool:
     """Start or go on, and kill after so long; whether it was still running."""
     process = subprocess.Popen(
-        _command(place, name, directory),
+        _command(name, directory, model),
         cwd=place,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -176,20 +244,28 @@ def _problems(
     return [str(one) for one in found]
 
 
-def _twice(place: Path, moments: Sequence[float]) -> list[str]:
-    """Searches that were paid for again after they had been answered."""
-    ledger = place / "paid.jsonl"
+def _twice(place: Path, moments: Sequence[float], under_way: Counter[float]) -> list[str]:
+    """Searches and calls of a model that were paid for again after they had been answered.
+
+    under_way : gets, by the moment of a kill, how many were under way then and paid for again.
+    """
+    ledger = place / LEDGER
     lines = ledger.read_text().splitlines() if ledger.is_file() else []
     times: dict[str, list[float]] = {}
     for line in lines:
         paid = json.loads(line)
         times.setdefault(json.dumps(paid["search"]), []).append(paid["time"])
-    return [
-        f"paid again: {search[:80]}"
-        for search, at in times.items()
-        for moment in at[:-1]
-        if not any(0 <= kill - moment < _UNDER_WAY_S for kill in moments)
-    ]
+    found = []
+    for search, at in times.items():
+        for moment in at[:-1]:
+            kill = next((one for one in moments if 0 <= one - moment < _UNDER_WAY_S), None)
+            if kill is None:
+                found.append(f"paid again: {search[:80]}")
+            else:
+                under_way[kill] += 1
+                if under_way[kill] > _CASES:  # a history has one call under way at most
+                    found.append(f"paid again, {under_way[kill]} at one kill: {search[:80]}")
+    return found
 
 
 if __name__ == "__main__":

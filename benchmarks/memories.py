@@ -230,7 +230,10 @@ def probed(system: System, canaries: dict[str, list[str]], by: Sequence[str]) ->
     if done.returncode > 1 or not lines or not lines[-1].startswith(f"{system.name}: "):
         said = (done.stderr.strip() or "the probe ended without a word").splitlines()
         return replace(system, missing=said[-1])
-    canaries[system.name] = [line.split()[1] for line in lines if line.startswith("FAIL ")]
+    failing = {line.split()[1]: line for line in lines if line.startswith("FAIL ")}
+    if line := failing.get("answers"):  # nobody is there, and nothing else was asked
+        return replace(system, missing=line.partition("reset: ")[2] or line)
+    canaries[system.name] = list(failing)
     return system
 
 
@@ -482,7 +485,7 @@ def table(
             remarks.append(f"fails the {_canaries(failing)}")
         elif name in versions and name not in canaries:
             remarks.append("no canaries run")
-        dollars = ledger["total"]["cost_usd"]
+        dollars = ledger["total"].get("cost_usd", 0.0)  # without a row that did not fail
         ingest = ledger.get("ingest", {})
         lines.append(
             [
