@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import re
@@ -228,3 +229,13 @@ def test_the_page_says_what_of_an_event_reaches_each_system() -> None:
     recorded = {folder.name for folder in memories.RECORDED.iterdir() if folder.is_dir()}
     assert said.keys() == recorded
     assert said == {name: fields_sent(name) for name in said}
+
+
+def test_no_recorded_system_asked_a_model_more_than_400_times() -> None:
+    asked = dict.fromkeys((f.name for f in memories.RECORDED.iterdir() if f.is_dir()), 0)
+    for file in memories.RECORDED.rglob("*.jsonl.gz"):
+        lines = gzip.decompress(file.read_bytes()).splitlines()
+        used = (json.loads(line).get("usage") or {} for line in lines if b'"usage"' in line)
+        asked[file.relative_to(memories.RECORDED).parts[0]] += sum(one["calls"] for one in used)
+    assert max(asked.values()) <= 400
+    assert {name for name, n in asked.items() if n} == {"mem0_1"}
