@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from framework.analysis.cost import RATE, cost_effectiveness, sharing
 from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
 from framework.analysis.outcomes import part_values
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
+from framework.records import Row
 from framework.registry import find, register
 from framework.reporting.blocks import NOTHING, Block, Cell, Note, Table, Text
+from framework.statistics.intervals import mean_interval
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
-from plugins.recipes._cells import UNDEFINED, Measured, against, measured, shown
+from plugins.recipes._cells import UNDEFINED, Measured, against, measured, of_interval, shown
 from plugins.recipes._paper_values import printed
-from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere
+from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere, printed_beside
 from plugins.recipes.depth._cases import STAR, difference, gain
 from plugins.recipes.depth._knobs import (
     Sweep,
@@ -41,6 +45,63 @@ class ReturnOnTokens(ByAxis):
 
     source = "Depth, Figure 32"
     table = "figure_32"
+
+
+class _Parts(Beside):
+    """A column is a depth, and what is measured is of its rows, not an axis of a case."""
+
+    printed_as: ClassVar[str] = "d={}"
+
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        source = printed("depth")[self.table]
+        yield elsewhere(source)
+        columns = {f"d={depth}": self.printed_as.format(depth) for depth in (1, 2, 3)}
+        yield printed_beside(source, columns, jobs, self.value, self.digits)
+
+    def value(self, job: Job, column: str) -> Measured:
+        rows = [row for row in job.good if f"d={row.depth}" == column]
+        return self.of_rows(rows, job) if rows else UNDEFINED
+
+    @abstractmethod
+    def of_rows(self, rows: Sequence[Row], job: Job) -> Measured:
+        """The measure of one depth's rows."""
+
+
+@register("recipe", "depth/table26")
+class ReturnOnTokensByDepth(_Parts):
+    """Return on tokens by depth.
+
+    Of governed corpora, beside the paper's synthetic suite; its two sets of code are not here.
+    """
+
+    source = "Depth, Table 26"
+    table = "table_26"
+    printed_as = "syn{}"
+
+    def of_rows(self, rows: Sequence[Row], job: Job) -> Measured:
+        seed = int(job.summary["run"]["seed"])
+        return measured(cost_effectiveness(rows, sharing(job.good), seed).get(RATE))
+
+
+@register("recipe", "depth/figure31")
+class TokensByDepth(_Parts):
+    """Tokens of a view by depth.
+
+    A control: every arm is held to one budget at every depth, so that depth is no matter of size.
+    """
+
+    source = "Depth, Figure 31"
+    table = "figure_31"
+    digits = 0
+
+    def of_rows(self, rows: Sequence[Row], job: Job) -> Measured:
+        cases: dict[str, list[int]] = {}
+        for row in rows:
+            cases.setdefault(row.case_id, []).append(row.view_tokens)
+        means = [sum(tokens) / len(tokens) for tokens in cases.values()]
+        clusters = [job.means.clusters[case] for case in cases]
+        seed = int(job.summary["run"]["seed"])
+        return of_interval(mean_interval(means, clusters, seed=seed, amount=True))
 
 
 @register("recipe", "depth/table7")

@@ -397,6 +397,37 @@ def returns(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
         near(table.number(job.arm, "RoT"), 1000 * mean(job, "compliance") / mean(job, tokens), 3)
 
 
+def returns_by_depth(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """Successes per 1,000 tokens of recall and answer, at each depth."""
+    table = next(t for caption, t in pages.items() if caption.startswith("Table 26."))
+    for job in jobs:
+        for level in (1, 2, 3):
+            rows = [row for row in job.rows if row.depth == level]
+            used = [u for row in rows for p, u in row.usage.items() if p in ("recall", "answer")]
+            spent = sum(usage.tokens_in + usage.tokens_out for usage in used)
+            right = sum(row.axes["compliance"] or 0 for row in rows)
+            near(table.number(job.arm, f"d={level}"), 1000 * right / spent, 3)
+
+
+def tokens_by_depth(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = next(t for caption, t in pages.items() if caption.startswith("Figure 31."))
+    for job in jobs:
+        for level in (1, 2, 3):
+            found = [row.view_tokens for row in job.rows if row.depth == level]
+            near(table.number(job.arm, f"d={level}"), float(np.mean(found)), 0)
+
+
+def effect_sizes(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    table = pages["Cohen's h by axis"]
+    typed = next(job for job in jobs if job.arm == "typed_graph")
+    assert {row[1] for row in table.rows} == {job.arm for job in jobs} - {"typed_graph"}
+    for row in table.rows:
+        other = next(job for job in jobs if job.arm == row[1])
+        for axis, cell in zip(table.columns[2:], row[2:], strict=True):
+            angles = [2 * np.arcsin(np.sqrt(mean(job, axis))) for job in (typed, other)]
+            near(float(cell), float(angles[0] - angles[1]))
+
+
 def scorecard(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     table = next(t for caption, t in pages.items() if caption.startswith("Comparisons by what"))
     rows = load(jobs[0].path.parent).sweep["comparisons"]
@@ -552,6 +583,9 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/table67": ("paper_geometry", depth_table("Table 67", "recall")),
     "depth/table34": ("paper_geometry", failures),
     "depth/figure32": ("paper_geometry", returns),
+    "depth/table26": ("paper_geometry", returns_by_depth),
+    "depth/figure31": ("paper_geometry", tokens_by_depth),
+    "depth/figure50": ("paper_geometry", effect_sizes),
     "depth/F023": ("paper_geometry", ranks),
     "depth/F024": ("paper_geometry", forest),
     "depth/F027": ("paper_geometry", failures_drawn),

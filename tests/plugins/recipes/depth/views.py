@@ -38,6 +38,15 @@ def ranking(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     assert "printed 0.881" in table.text("bm25", "ndcg_at_10")
 
 
+def cutoffs(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
+    """Where the axes keep a cutoff, the curve goes through it."""
+    for job in jobs:
+        for axis, at_, name in (("ndcg_at_10", 10, "nDCG"), ("recall_at_2", 2, "recall")):
+            near(pages[f"{name} by cutoff"].number(job.arm, str(at_)), mean(job, axis))
+        # A task has one piece of evidence.
+        near(pages["precision by cutoff"].number(job.arm, "5"), mean(job, "recall_at_5") / 5)
+
+
 def tokens(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
     for job in jobs:
         spent = sum(row.view_tokens for row in job.rows) / len(job.rows)
@@ -189,6 +198,7 @@ def posteriors(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
 VIEWS: Final[dict[str, tuple[str, Check]]] = {
     "depth/table20": ("paper_geometry", grids),
     "depth/table27": ("paper_geometry", ranking),
+    "depth/figure8": ("paper_geometry", cutoffs),
     "depth/table31": ("paper_geometry", tokens),
     "depth/table33": ("paper_geometry", deepest),
     "depth/table44": ("pruning", components),
