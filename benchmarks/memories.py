@@ -53,6 +53,7 @@ NEAREST: Final = {
     "langmem": "dense",
     "mcp_memory_service": "dense",
     "mem0_raw": "dense",
+    "txtai": "dense",
     "reme": "bm25",
 }
 """By system the arm of ours that ranks the same texts by the same mechanism, and by it alone."""
@@ -518,8 +519,8 @@ def _caution(jobs: Sequence[Job]) -> str:
     by += f", vectors by {' and '.join(sorted(encoders))}" if encoders else ""
     return (
         f"*{by}: made for none of these systems, so that no statement about a product follows. By "
-        "a model on a server: `make memories ARGS='--model \"model=openai model.base_url=... "
-        "model.name=...\"'`.*"
+        "a model on a server, with an encoder: `make memories ARGS='--model \"model=openai "
+        "model.base_url=... model.name=... embedder=e5\"'`.*"
     )
 
 

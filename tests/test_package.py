@@ -24,7 +24,10 @@ from tests.installing import python as python_here
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("framework", "plugins", "hydra_plugins", "conf", "decisionbench", "decisionbench_gate")
 PYENV = os.environ.get("PYENV_ROOT", "~/.pyenv")
-PLACES = (f"{PYENV}/versions/{{0}}.*/bin/python{{0}}", "~/.local/share/uv/python/*-{0}.*/bin/python{0}")
+PLACES = (
+    f"{PYENV}/versions/{{0}}.*/bin/python{{0}}",
+    "~/.local/share/uv/python/*-{0}.*/bin/python{0}",
+)
 """Where other versions of Python stand that are not on the path."""
 
 
