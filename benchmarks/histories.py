@@ -38,7 +38,7 @@ from framework.text.tokens import count_tokens
 
 ITEMS: Final = 1_000_000
 ARMS: Final = ("bm25", "dense", "typed_graph")
-KEEPING: Final = ("bm25", "dense")
+KEEPING: Final = ("bm25", "dense", "typed_graph")
 """Arms that can keep their index on disk."""
 QUERIES: Final = 20
 _ROUNDS: Final = 3

@@ -174,12 +174,16 @@ class TypedArm(Arch[S]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedGraphSettings(GraphSettings):
-    """Settings of `arch=typed_graph`: those of the graph, and those of BM25 (`BM25Settings`)."""
+    """Settings of `arch=typed_graph`: those of the graph, and those of BM25 (`BM25Settings`).
+
+    cache : a folder for indexes of words, those of `arch=bm25`; None keeps none. No row hangs on it.
+    """
 
     k1: float = 1.5
     b: float = 0.75
     epsilon: float = 0.25
     tokenizer: Literal["words", "split"] = "words"
+    cache: str | None = field(default=None, metadata={"operational": True})
 
     def __post_init__(self) -> None:
         GraphSettings.__post_init__(self)
@@ -213,7 +217,8 @@ class TypedGraphMemory(TypedArm[TypedGraphSettings]):
         from plugins.archs._bm25 import BM25Index
 
         self._keep(tuple(events))
-        self._index = BM25Index([event.text for event in self._events], self.settings.bm25())
+        texts = [event.text for event in self._events]
+        self._index = BM25Index(texts, self.settings.bm25(), self.settings.cache)
 
     def recall(self, query: Query, k: int) -> Sequence[Item]:
         return self._recalled(query, self._index.scores(query.text), k)

@@ -24,6 +24,7 @@ from plugins.archs._postings import Postings
 from plugins.archs._stored import IndexFile, index_file
 from plugins.archs.bm25 import BM25, BM25ArmSettings
 from plugins.archs.dense import Dense, DenseSettings
+from plugins.archs.typed_graph import TypedGraphMemory, TypedGraphSettings
 from plugins.embedders.hashing import Hashing, HashingSettings
 from tests.launching import HOTPOT, run
 from tests.plugins.archs.helpers import event, opened, recall
@@ -31,6 +32,7 @@ from tests.plugins.archs.helpers import event, opened, recall
 ARMS: dict[str, tuple[Any, Any]] = {
     "bm25": (BM25, BM25ArmSettings),
     "dense": (Dense, DenseSettings),
+    "typed_graph": (TypedGraphMemory, TypedGraphSettings),
 }
 EVENTS = [event(f"e{i}", f"Record {i}: income {i % 7} and score {i % 11}, été.") for i in range(40)]
 
