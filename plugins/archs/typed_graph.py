@@ -176,7 +176,7 @@ class TypedArm(Arch[S]):
 class TypedGraphSettings(GraphSettings):
     """Settings of `arch=typed_graph`: those of the graph, and those of BM25 (`BM25Settings`).
 
-    cache : a folder for indexes of words, those of `arch=bm25`; None keeps none. No row hangs on it.
+    cache : a folder for indexes of words, those of `arch=bm25`; None keeps none. It changes no row.
     """
 
     k1: float = 1.5
