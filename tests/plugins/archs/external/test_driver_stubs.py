@@ -243,11 +243,185 @@ def cognee(monkeypatch: pytest.MonkeyPatch) -> Any:
     return memory
 
 
+class Mem0:
+    """mem0ai: `Memory`, whose search has another signature in each version."""
+
+    version = ""
+
+    @classmethod
+    def from_config(cls, config: Told) -> Mem0:
+        store = config["vector_store"]
+        assert (store["provider"], store["config"]["embedding_model_dims"]) == ("faiss", 2)
+        return cls()
+
+    def __init__(self) -> None:
+        self.toy, self.made = Toy(), dict[str, Told]()
+
+    def add(self, messages: list[Told], *, user_id: str, metadata: Told, infer: bool) -> Told:
+        assert (user_id, infer) == ("user", True)
+        (message,) = messages
+        assert message["role"] == "user"
+        uid = f"m{len(self.made)}"
+        self.made[uid] = metadata
+        self.toy.write({"id": uid, "text": message["content"]})
+        return {"results": [{"id": uid, "event": "ADD"}, {"id": "old", "event": "NONE"}]}
+
+    def search(self, query: str, **options: Any) -> Told:
+        if self.version.startswith("1."):
+            assert options.keys() == {"user_id", "limit"}
+        else:
+            assert options.keys() == {"filters", "top_k"}
+            assert options["filters"] == {"user_id": "user"}
+        found = self.toy.search(query, options.get("limit") or options["top_k"])
+        return {
+            "results": [
+                {"memory": one["text"], "metadata": self.made[one["id"]], "score": 0.5}
+                for one in found
+            ]
+        }
+
+    def delete(self, memory_id: str) -> None:
+        assert memory_id in self.made
+        self.toy.events = [one for one in self.toy.events if one["id"] != memory_id]
+
+    def reset(self) -> None:
+        self.toy = Toy()
+
+
+def mem0_of(version: str) -> Callable[[pytest.MonkeyPatch], Any]:
+    def made(monkeypatch: pytest.MonkeyPatch) -> Any:
+        memory = type("Memory", (Mem0,), {"version": version})
+        modules = {"bridge": BRIDGE, "mem0": {"Memory": memory, "__version__": version}}
+        return driver(monkeypatch, "mem0_driver.py", modules).Mem0()
+
+    return made
+
+
+class LightRAG:
+    """lightrag-hku 1.5.7: what was inserted, as pieces; an entity and a relation of each."""
+
+    def __init__(self, **options: Any) -> None:
+        words = options["tokenizer"].inner
+        assert words.decode(words.encode("A gate, 17.")) == "A gate, 17."
+        assert options["embedding_func"].embedding_dim == 2
+        self.toy, self.options = Toy(), options
+
+    async def initialize_storages(self) -> None:
+        """Nothing to open."""
+
+    async def finalize_storages(self) -> None:
+        """Nothing to close."""
+
+    async def ainsert(self, text: str, *, ids: str, file_paths: str) -> None:
+        assert ids == file_paths
+        assert (await self.options["embedding_func"].func([text])).shape == (1, 2)
+        assert await self.options["llm_model_func"](text, system_prompt="Name entities.") == text
+        self.toy.write({"id": ids, "text": text})
+
+    async def aquery_data(self, query: str, param: Any) -> Told:
+        found = self.toy.search(query, 20)
+        if not found:
+            return {"status": "failure", "data": {}}
+        names = "<SEP>".join(one["id"] for one in found)
+        gate = {"entity_name": "gate", "description": "It has a code.", "file_path": names}
+        tie = {"src_id": "gate", "tgt_id": "code", "description": "has", "file_path": names}
+        known = query == "gate code"  # the graph has it under no other words
+        pieces = [{"content": one["text"], "file_path": one["id"]} for one in found]
+        return {
+            "data": {
+                "entities": [gate] * known,
+                "relationships": [tie] * known,
+                "chunks": pieces,
+            }
+        }
+
+
+def lightrag(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def chat(turns: list[Told], **form: Any) -> str:
+        assert [turn["role"] for turn in turns] == ["system", "user"]
+        return str(turns[-1]["content"])
+
+    def tokenizer(name: str, inner: Any) -> Any:
+        return SimpleNamespace(name=name, inner=inner)
+
+    modules: dict[str, dict[str, Any]] = {
+        "bridge": {**BRIDGE, "chat": chat},
+        "lightrag": {"LightRAG": LightRAG, "QueryParam": SimpleNamespace},
+        "lightrag.utils": {"EmbeddingFunc": SimpleNamespace, "Tokenizer": tokenizer},
+    }
+    memory = driver(monkeypatch, "lightrag_driver.py", modules).Graph()
+    loops.append(memory.loop)
+    return memory
+
+
+class Graphiti:
+    """graphiti-core 0.31.1: a fact of each episode, which names it by an id of its own."""
+
+    def __init__(self, **options: Any) -> None:
+        assert options["graph_driver"].asked == ["index"] or not options["graph_driver"].asked
+        assert options["llm_client"].config.base_url == BRIDGE["BASE_URL"]
+        assert options["embedder"].config.embedding_dim == 2
+        self.toy = Toy()
+
+    async def add_episode(self, **told: Any) -> Any:
+        assert told["reference_time"].tzinfo is not None
+        assert (told["source"], told["source_description"]) == ("text", "record")
+        uid = f"episode {told['name']}"
+        self.toy.write({"id": uid, "text": told["episode_body"]})
+        return SimpleNamespace(episode=SimpleNamespace(uuid=uid))
+
+    async def search(self, query: str, *, num_results: int) -> list[Any]:
+        found = self.toy.search(query, num_results)
+        return [
+            SimpleNamespace(fact=one["text"], episodes=[one["id"], "another's"]) for one in found
+        ]
+
+
+class Kuzu:
+    """Its driver, which keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def execute_query(self, query: str) -> None:
+        self.asked.append(query)
+
+
+def graphiti(monkeypatch: pytest.MonkeyPatch) -> Any:
+    kinds = SimpleNamespace(message="message", text="text")
+    modules: dict[str, dict[str, Any]] = {
+        "bridge": BRIDGE,
+        "graphiti_core": {"Graphiti": Graphiti},
+        "graphiti_core.cross_encoder": {},
+        "graphiti_core.cross_encoder.client": {"CrossEncoderClient": object},
+        "graphiti_core.driver": {},
+        "graphiti_core.driver.driver": {"GraphProvider": SimpleNamespace(KUZU="kuzu")},
+        "graphiti_core.driver.kuzu_driver": {"KuzuDriver": Kuzu},
+        "graphiti_core.embedder": {},
+        "graphiti_core.embedder.openai": {
+            "OpenAIEmbedder": SimpleNamespace,
+            "OpenAIEmbedderConfig": SimpleNamespace,
+        },
+        "graphiti_core.graph_queries": {"get_fulltext_indices": lambda provider: ["index"]},
+        "graphiti_core.llm_client": {},
+        "graphiti_core.llm_client.config": {"LLMConfig": SimpleNamespace},
+        "graphiti_core.llm_client.openai_generic_client": {"OpenAIGenericClient": SimpleNamespace},
+        "graphiti_core.nodes": {"EpisodeType": kinds},
+    }
+    memory = driver(monkeypatch, "graphiti_driver.py", modules).Facts()
+    loops.append(memory.loop)
+    return memory
+
+
 loops: list[Any] = []
 DRIVERS = {
     "a_mem": a_mem,
     "cognee": cognee,
+    "graphiti": graphiti,
     "hipporag": hipporag,
+    "lightrag": lightrag,
+    "mem0": mem0_of("2.2.1"),
+    "mem0_1": mem0_of("1.0.11"),
     "simplemem": simplemem,
     "txtai": txtai,
 }
@@ -304,7 +478,11 @@ def test_a_reset_leaves_nothing_and_writing_goes_on(memory: Any) -> None:
             "General\tmemory keywords: ['gate']\tmemory tags: []",
         ),
         ("cognee", "The gate code is 17."),
+        ("graphiti", "The gate code is 17."),
         ("hipporag", "The gate code is 17."),
+        ("lightrag", "gate: It has a code."),
+        ("mem0", "The gate code is 17."),
+        ("mem0_1", "The gate code is 17."),
         ("simplemem", "Content: [2026-03-01] The gate code is 17.\nPersons: Ana"),
         ("txtai", "The gate code is 17."),
     ],
@@ -316,7 +494,32 @@ def test_a_result_is_what_the_product_puts_before_its_model(
     memory.write(EVENTS[0])
     found = memory.retrieve("gate code", 5)[0]
     assert found["text"] == text
-    assert found.get("id") in {"simplemem": [None], "hipporag": [["e1"]]}.get(name, ["e1"])
+    assert found.get("id") in _IDS.get(name, ["e1"])
+
+
+_IDS: dict[str, list[Any]] = {
+    "simplemem": [None],
+    **{name: [["e1"]] for name in ("graphiti", "hipporag", "lightrag")},
+}
+
+
+def test_mem0_forgets_what_it_made_of_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = DRIVERS["mem0"](monkeypatch)
+    for event in EVENTS:
+        memory.write(event)
+    memory.forget(EVENTS[0])
+    assert not memory.retrieve("gate code", 5)
+    assert memory.retrieve("when does the ferry leave", 5)
+
+
+def test_lightrag_gives_entities_relations_and_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = lightrag(monkeypatch)
+    memory.write(EVENTS[0])
+    assert memory.retrieve("gate code", 5) == [
+        {"text": "gate: It has a code.", "id": ["e1"]},
+        {"text": "gate, code: has", "id": ["e1"]},
+        {"text": "The gate code is 17.", "id": ["e1"]},
+    ]
 
 
 def test_cognee_gives_entities_and_facts_after_passages(monkeypatch: pytest.MonkeyPatch) -> None:
