@@ -106,7 +106,7 @@ scale: setup ## run 1,000 and 10,000 cases (ARGS="CASES ..."), then one history 
 	$(PY) -m benchmarks.histories --kept --into=$(PERFORMANCE)#indexes
 
 .PHONY: papers
-papers: setup ## run every sweep behind the papers' tables and figures, then all recipes; an hour of CPU, resumable
+papers: setup ## run every sweep behind the papers' tables and figures, then all recipes; 71 minutes of CPU, resumable
 	$(PY) -m benchmarks.replicate $(ARGS)
 
 .PHONY: coverage

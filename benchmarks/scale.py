@@ -39,6 +39,8 @@ from framework.store.segments import n_closed
 from framework.text.canonical import files_below
 from framework.text.counting import counted
 
+_UNCOUNTED: Final = -1_000
+"""The status of a process that was begun and whose end nobody saw."""
 RUN: Final = ("domain=loan", "protocol=retrieve", "arch=bm25", "tracking=none", "report=false")
 SIZES: Final = (1_000, 10_000)
 SIZES_AGAIN: Final = (10_000, 100_000)
@@ -87,24 +89,51 @@ class Size:
     segments: int
 
 
+@dataclass(slots=True)
+class Kept:
+    """What the processes of a run took that is kept in a folder, and with which words it began."""
+
+    file: Path
+    words: list[str]
+    parts: list[Took]
+
+    @classmethod
+    def read(cls, file: Path, words: Sequence[str]) -> Kept:
+        """What is there. Raises RuntimeError where the run was begun with other words."""
+        if not file.exists():
+            return cls(file, list(words), [])
+        found = json.loads(file.read_text())
+        if found["words"] != list(words):
+            raise RuntimeError(f"{file} is of --set {found['words']}: remove it and its run first")
+        return cls(file, found["words"], [Took(**part) for part in found["parts"]])
+
+    def add(self, part: Took) -> None:
+        """Keep what a process took; it takes the place of one that was begun and not counted."""
+        if self.parts and self.parts[-1].status == _UNCOUNTED and part.status != _UNCOUNTED:
+            self.parts.pop()
+        self.parts.append(part)
+        plain = {"words": self.words, "parts": [asdict(one) for one in self.parts]}
+        self.file.write_text(json.dumps(plain))
+
+
 def measure(cases: int, words: Sequence[str] = (), folder: Path | None = None) -> Size:
     """Run so many cases and verify them. Raises RuntimeError where either fails.
 
     words : of the command line, besides `RUN`. folder : where the run is kept, and goes on.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch) if folder is None else folder
+        place = (Path(scratch) if folder is None else folder).resolve()
         place.mkdir(parents=True, exist_ok=True)
         directory = place / "runs" / f"scale-{cases}"
         new = (*RUN, *words, f"n_cases={cases}", f"run_name={directory.name}")
-        kept = place / f"scale-{cases}.json"
-        parts = [Took(**part) for part in json.loads(kept.read_text())] if kept.exists() else []
-        if not parts or parts[-1].status:
-            parts.append(
-                ran(str(place), *((f"resume={directory}",) if directory.exists() else new))
-            )
-            kept.write_text(json.dumps([asdict(part) for part in parts]))
-            parts[-1].check()
+        kept = Kept.read(place / f"scale-{cases}.json", words)
+        if not kept.parts or kept.parts[-1].status:
+            # Written before: who dies together with the run leaves a part that nobody counted.
+            kept.add(Took(cpu=0, peak=0, status=_UNCOUNTED))
+            on = (f"resume={directory}",) if directory.exists() else new
+            kept.add(ran(str(place), *on))
+            kept.parts[-1].check()
+        parts = [part for part in kept.parts if part.status != _UNCOUNTED]
         verify = took(str(place), "verify", str(directory))
         assert len(load_finished(directory).rows) == cases
         files = dict(files_below(directory))
@@ -113,9 +142,7 @@ def measure(cases: int, words: Sequence[str] = (), folder: Path | None = None) -
             cases=cases,
             run=Took(cpu=sum(part.cpu for part in parts), peak=max(part.peak for part in parts)),
             processes=len(parts),
-            uncounted=sum(e.type == "run.resumed" for e in read(directory / JOURNAL))
-            + 1
-            - len(parts),
+            uncounted=len(kept.parts) - len(parts),
             verify=verify,
             disk=disk,
             segments=sum(name.startswith("segments/journal-") for name in files),

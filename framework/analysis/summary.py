@@ -141,9 +141,10 @@ def summarize(
     }
 
 
-def _answered_by(rows: Iterable[Row]) -> str:
+def _answered_by(rows: Sequence[Row]) -> str:
     """The language models that answered, as rows name them; empty where none did."""
-    return "; ".join(sorted({row.model for row in rows} - {""}))
+    answered = [row for row in rows if not (row.error or row.state)] or rows
+    return "; ".join(sorted({row.model for row in answered} - {""}))
 
 
 def _commonest(rows: Sequence[Row]) -> str:

@@ -35,4 +35,5 @@ def test_the_page_tells_what_was_recorded() -> None:
     assert re.findall(r"\((\d+) while it started, (\d+) before the first row, (\d+) between cases, "
                       r"(\d+) after the end\)", said) == [tuple(map(str, counts))]  # fmt: skip
     assert f"100 kills in {found['runs']} runs" in said
-    assert f"{found['paid_again']['calls']} calls were paid for again" in said
+    again = found["paid_again"]
+    assert f"{again['calls']} calls were paid for again, at {again['kills']} kills" in said

@@ -10,7 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.scale import Again, Size, Took, grown, measure, read_again, table, table_again, took
+from benchmarks.scale import (
+    _UNCOUNTED,
+    Again,
+    Kept,
+    Size,
+    Took,
+    grown,
+    measure,
+    read_again,
+    table,
+    table_again,
+    took,
+)
 from framework.engine.run import execute
 from framework.store import JOURNAL
 from framework.store.answers import answer_records
@@ -48,7 +60,9 @@ def test_the_table_says_what_was_set_and_what_was_cut_off() -> None:
 
 
 @pytest.mark.slow
-def test_a_size_that_was_cut_off_goes_on_in_its_folder(tmp_path: Path) -> None:
+def test_a_size_that_was_cut_off_goes_on_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = [sys.executable, "-m", "benchmarks.scale", "--in", str(tmp_path), "300"]
     directory = tmp_path / "runs" / "scale-300"
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -63,12 +77,26 @@ def test_a_size_that_was_cut_off_goes_on_in_its_folder(tmp_path: Path) -> None:
     )
     os.kill(run, signal.SIGTERM)
     assert first.wait(60) != 0
-    size = measure(300, folder=tmp_path)
+    monkeypatch.chdir(tmp_path.parent)
+    size = measure(300, folder=Path(tmp_path.name))
     assert (size.processes, size.uncounted) == (2, 0)
-    (one, other) = json.loads((tmp_path / "scale-300.json").read_text())
+    (one, other) = json.loads((tmp_path / "scale-300.json").read_text())["parts"]
     assert one["status"] != 0 == other["status"]
     assert size.run.cpu == pytest.approx(one["cpu"] + other["cpu"])
     assert measure(300, folder=tmp_path).run == size.run
+
+
+def test_a_kept_size_is_one_of_its_words_and_counts_what_nobody_saw_end(tmp_path: Path) -> None:
+    file = tmp_path / "scale-9.json"
+    kept = Kept.read(file, ["domain.tokens=2000"])
+    kept.add(Took(cpu=0, peak=0, status=_UNCOUNTED))  # begun, and never heard of again
+    again = Kept.read(file, ["domain.tokens=2000"])
+    again.add(Took(cpu=0, peak=0, status=_UNCOUNTED))
+    again.add(Took(cpu=5, peak=1))
+    found = Kept.read(file, ["domain.tokens=2000"]).parts
+    assert [part.status for part in found] == [_UNCOUNTED, 0]
+    with pytest.raises(RuntimeError, match=r"of --set \['domain.tokens=2000'\]"):
+        Kept.read(file, [])
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -48,11 +49,15 @@ class Weights:
         return f"{named(self.name, self.parameters, self.quantisation)}, {self.digest[:19]}"
 
 
+_QUANTISED: Final = re.compile(r"[-_.](?:I?Q\d\w*|B?F(?:16|32))\Z", re.IGNORECASE)
+"""What a file's name ends with that says how its weights are stored."""
+
+
 def named(name: str, parameters: int, quantisation: str) -> str:
     """`SmolLM2-135M-Instruct, 135M, Q4_1`, of a file's name too; what is not known is left out."""
     size = parameters / 1e6
     shown = f"{size:.0f}M" if size < 1000 else f"{size / 1000:.1f}B"
-    own = name.removesuffix(quantisation).rstrip("-_.")
+    own = _QUANTISED.sub("", name.removesuffix(quantisation).rstrip("-_."))
     return ", ".join(filter(None, (own, shown if parameters else "", quantisation)))
 
 

@@ -13,7 +13,7 @@ from framework.registry import register
 from framework.reporting.blocks import Block, Text
 from framework.statistics.intervals import mean_interval
 from framework.store.answers import answer_records
-from plugins.recipes.depth._knobs import Curve, Point, Sweep, curves_block, needs
+from plugins.recipes.depth._knobs import Curve, Point, Sweep, curves_block, needs, placed
 from plugins.recipes.depth._panels import draw
 
 CUTOFFS: Final = (1, 2, 5, 10, 20, 50)
@@ -53,6 +53,7 @@ class Cutoffs(Sweep):
     needs = needs("paper_geometry")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        placed(jobs)  # one job an arm, or it says what else was varied
         ranked = {job.arm: (job, found) for job in jobs if (found := _ranked(job))}
         if not ranked:
             raise UserError("the records have no evidence with a rank")

@@ -204,6 +204,11 @@ async def run_one(asked: OpenAI) -> str:
             {"data": [{"id": "x", "meta": {"n_params": 1_234_567}}]},
             "mine (answered by Tiny-1M, 1M, Q8_0)",
         ),
+        (
+            {"model_path": "/models/Tiny-Q4_K_M.gguf", "model_ftype": "Q4_K - Medium"},
+            {},
+            "mine (answered by Tiny, Q4_K - Medium)",
+        ),
         ({"model_path": r"C:\models\Tiny-7B.gguf"}, {}, "mine (answered by Tiny-7B)"),
         ({}, {"data": [{"meta": {"n_params": "many"}}]}, "mine"),
     ],

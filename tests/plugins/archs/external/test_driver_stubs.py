@@ -319,6 +319,7 @@ class LightRAG:
         self.toy.write({"id": ids, "text": text})
 
     async def aquery_data(self, query: str, param: Any) -> Told:
+        assert not vars(param), "the product's own mode and sizes"
         found = self.toy.search(query, 20)
         if not found:
             return {"status": "failure", "data": {}}
@@ -358,10 +359,9 @@ class Graphiti:
     """graphiti-core 0.31.1: a fact of each episode, which names it by an id of its own."""
 
     def __init__(self, **options: Any) -> None:
-        assert options["graph_driver"].asked == ["index"] or not options["graph_driver"].asked
         assert options["llm_client"].config.base_url == BRIDGE["BASE_URL"]
         assert options["embedder"].config.embedding_dim == 2
-        self.toy = Toy()
+        self.toy, self.store = Toy(), options["graph_driver"]
 
     async def add_episode(self, **told: Any) -> Any:
         assert told["reference_time"].tzinfo is not None
@@ -409,6 +409,7 @@ def graphiti(monkeypatch: pytest.MonkeyPatch) -> Any:
         "graphiti_core.nodes": {"EpisodeType": kinds},
     }
     memory = driver(monkeypatch, "graphiti_driver.py", modules).Facts()
+    assert memory.graph.store.asked == ["index"], "the product makes none of itself"
     loops.append(memory.loop)
     return memory
 
