@@ -31,6 +31,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from framework.errors import UserError
 from framework.reporting.markdown import put_between_markers
 from framework.store import JOURNAL, read
 from framework.store.answers import answer_records
@@ -39,7 +40,7 @@ from framework.store.segments import n_closed
 from framework.text.canonical import files_below
 from framework.text.counting import counted
 
-_UNCOUNTED: Final = -1_000
+UNCOUNTED: Final = -1_000
 """The status of a process that was begun and whose end nobody saw."""
 RUN: Final = ("domain=loan", "protocol=retrieve", "arch=bm25", "tracking=none", "report=false")
 SIZES: Final = (1_000, 10_000)
@@ -99,17 +100,17 @@ class Kept:
 
     @classmethod
     def read(cls, file: Path, words: Sequence[str]) -> Kept:
-        """What is there. Raises RuntimeError where the run was begun with other words."""
+        """What is there. Raises UserError where the run was begun with other words."""
         if not file.exists():
             return cls(file, list(words), [])
         found = json.loads(file.read_text())
         if found["words"] != list(words):
-            raise RuntimeError(f"{file} is of --set {found['words']}: remove it and its run first")
+            raise UserError(f"{file} is of --set {found['words']}: remove it and its run first")
         return cls(file, found["words"], [Took(**part) for part in found["parts"]])
 
     def add(self, part: Took) -> None:
         """Keep what a process took; it takes the place of one that was begun and not counted."""
-        if self.parts and self.parts[-1].status == _UNCOUNTED and part.status != _UNCOUNTED:
+        if self.parts and self.parts[-1].status == UNCOUNTED and part.status != UNCOUNTED:
             self.parts.pop()
         self.parts.append(part)
         plain = {"words": self.words, "parts": [asdict(one) for one in self.parts]}
@@ -129,11 +130,11 @@ def measure(cases: int, words: Sequence[str] = (), folder: Path | None = None) -
         kept = Kept.read(place / f"scale-{cases}.json", words)
         if not kept.parts or kept.parts[-1].status:
             # Written before: who dies together with the run leaves a part that nobody counted.
-            kept.add(Took(cpu=0, peak=0, status=_UNCOUNTED))
+            kept.add(Took(cpu=0, peak=0, status=UNCOUNTED))
             on = (f"resume={directory}",) if directory.exists() else new
             kept.add(ran(str(place), *on))
             kept.parts[-1].check()
-        parts = [part for part in kept.parts if part.status != _UNCOUNTED]
+        parts = [part for part in kept.parts if part.status != UNCOUNTED]
         verify = took(str(place), "verify", str(directory))
         assert len(load_finished(directory).rows) == cases
         files = dict(files_below(directory))
@@ -284,18 +285,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--in", dest="folder", type=Path, help="keep the runs there, and go on")
     parser.add_argument("cases", nargs="*", type=int, default=[])
     given = parser.parse_args(argv)
-    if given.again:
-        text = table_again([measure_again(n) for n in given.cases or SIZES_AGAIN])
-    else:
-        found = []
-        for cases in given.cases or SIZES:
-            found.append(measure(cases, given.set, given.folder))
-            print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
-        text = table(found, given.set)
+    try:
+        text = _measured(given)
+    except UserError as error:
+        parser.error(str(error))
+    except RuntimeError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
     print(text)
     if given.into:
         put_between_markers(given.into, text)
     return 0
+
+
+def _measured(given: argparse.Namespace) -> str:
+    """The table that is asked for."""
+    if given.again:
+        return table_again([measure_again(n) for n in given.cases or SIZES_AGAIN])
+    found = []
+    for cases in given.cases or SIZES:
+        found.append(measure(cases, given.set, given.folder))
+        print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
+    return table(found, given.set)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import open_domain
 from framework.statistics.comparison import CaseMeans
 from framework.store.directory import read_run
+from plugins.archs.external._mapping import EVENT
 from tests.launching import run
 
 RECORDED = json.loads(memories.ROWS.read_text())
@@ -201,21 +202,18 @@ def test_the_cases_of_a_setting_open(
         assert len(cases) >= 12
 
 
-FIELDS = ("id", "text", "time", "kind", "session", "speaker", "metadata", "tenant")
-
-
 def fields_sent(name: str) -> set[str]:
     """The fields of an event that a mapping's calls, or its driver's code, take."""
     mapping = yaml.safe_load((memories.ROOT / "conf" / "arch" / f"{name}.yaml").read_text())
     if "write" in mapping:
-        return set(re.findall(r"\{(\w+)\}", json.dumps(mapping["write"]))) & set(FIELDS)
+        return set(re.findall(r"\{(\w+)\}", json.dumps(mapping["write"]))) & set(EVENT)
     base = next((one for one in mapping["defaults"] if one not in ("process", "_self_")), None)
     command = " ".join(mapping.get("command") or ())
     if "{system}/" not in command:
         return fields_sent(str(base))
     driver = re.findall(r"\{system\}/(\w+\.py)", command)[0]
     code = (memories.ROOT / "plugins" / "archs" / "external" / "systems" / driver).read_text()
-    return set(re.findall(r"""event(?:\.get\(|\[)["'](\w+)["']""", code)) & set(FIELDS)
+    return set(re.findall(r"""event(?:\.get\(|\[)["'](\w+)["']""", code)) & set(EVENT)
 
 
 def test_the_page_says_what_of_an_event_reaches_each_system() -> None:

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scale import (
-    _UNCOUNTED,
+    UNCOUNTED,
     Again,
     Kept,
     Size,
     Took,
     grown,
+    main,
     measure,
     read_again,
     table,
@@ -86,17 +87,22 @@ def test_a_size_that_was_cut_off_goes_on_in_its_folder(
     assert measure(300, folder=tmp_path).run == size.run
 
 
-def test_a_kept_size_is_one_of_its_words_and_counts_what_nobody_saw_end(tmp_path: Path) -> None:
+def test_a_kept_size_is_one_of_its_words_and_counts_what_nobody_saw_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "scale-9.json"
     kept = Kept.read(file, ["domain.tokens=2000"])
-    kept.add(Took(cpu=0, peak=0, status=_UNCOUNTED))  # begun, and never heard of again
+    kept.add(Took(cpu=0, peak=0, status=UNCOUNTED))  # begun, and never heard of again
     again = Kept.read(file, ["domain.tokens=2000"])
-    again.add(Took(cpu=0, peak=0, status=_UNCOUNTED))
+    again.add(Took(cpu=0, peak=0, status=UNCOUNTED))
     again.add(Took(cpu=5, peak=1))
     found = Kept.read(file, ["domain.tokens=2000"]).parts
-    assert [part.status for part in found] == [_UNCOUNTED, 0]
-    with pytest.raises(RuntimeError, match=r"of --set \['domain.tokens=2000'\]"):
-        Kept.read(file, [])
+    assert [part.status for part in found] == [UNCOUNTED, 0]
+    with pytest.raises(SystemExit) as ended:
+        main(["--in", str(tmp_path), "9"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "of --set ['domain.tokens=2000']: remove it" in said
 
 
 @pytest.mark.slow

@@ -40,8 +40,11 @@ class Beside(Sweep):
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         source = printed("depth")[self.table]
         yield elsewhere(source)
-        columns = {name: name for name in source.columns}
-        yield printed_beside(source, columns, jobs, self.value, self.digits)
+        yield printed_beside(source, self.columns(source), jobs, self.value, self.digits)
+
+    def columns(self, source: Printed) -> Mapping[str, str]:
+        """The table's columns as they are named here, and as they are printed."""
+        return {name: name for name in source.columns}
 
 
 def printed_name(arm: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from framework.analysis.cost import RATE, cost_effectiveness, sharing
@@ -18,8 +18,8 @@ from framework.statistics.intervals import mean_interval
 from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, of_interval, shown
-from plugins.recipes._paper_values import printed
-from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere, printed_beside
+from plugins.recipes._paper_values import Printed, printed
+from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere
 from plugins.recipes.depth._cases import STAR, difference, gain
 from plugins.recipes.depth._knobs import (
     Sweep,
@@ -52,11 +52,8 @@ class _Parts(Beside):
 
     printed_as: ClassVar[str] = "d={}"
 
-    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
-        source = printed("depth")[self.table]
-        yield elsewhere(source)
-        columns = {f"d={depth}": self.printed_as.format(depth) for depth in (1, 2, 3)}
-        yield printed_beside(source, columns, jobs, self.value, self.digits)
+    def columns(self, source: Printed) -> Mapping[str, str]:
+        return {f"d={depth}": self.printed_as.format(depth) for depth in (1, 2, 3)}
 
     def value(self, job: Job, column: str) -> Measured:
         rows = [row for row in job.good if f"d={row.depth}" == column]

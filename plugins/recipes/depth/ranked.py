@@ -21,6 +21,7 @@ Ranked = tuple[Collection[int], int]
 """The ranks of the evidence that was recalled, and how much evidence there is."""
 
 
+# As the axis `ranking` has them at its own cutoffs: plugins of other groups are not imported.
 def _ndcg(ranked: Ranked, k: int) -> float:
     ranks, n = ranked
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(n, k) + 1))

@@ -22,7 +22,6 @@ from tests.plugins.axes.helpers import EVERYTHING, score, scored
 from tests.plugins.domains.regulated.support import shared
 
 SMALL = PromptSet("small").bind(find("operation", "decide").cls())
-RATIONALE = 300
 NOTICES: Mapping[str, str] = {
     "loan": (
         "Harbor Lane Mortgage, 200 Quay Street. We deny your application: {reasons}. Equal Credit "
@@ -88,10 +87,11 @@ def test_a_right_decision_fits_the_short_form_and_has_every_point(spec: str, too
     for case in islice(domain.cases(80, 7), 80):
         request = AnswerRequest(task=case.task, view="")
         said = short(spec, case)
-        if len(said["rationale"]) > RATIONALE:
+        form: Any = SMALL.schema(request)
+        if len(said["rationale"]) > form["properties"]["rationale"]["maxLength"]:
             longer.append(case.id)
             said["rationale"] = ""
-        jsonschema.validate(said, SMALL.schema(request))
+        jsonschema.validate(said, form)
         answer = Answer(**asdict(SMALL.parse(json.dumps(said), request)))
         given = replace(scored(answer, case.gold, EVERYTHING), case=case, domain=domain)
         for axis, column in (
