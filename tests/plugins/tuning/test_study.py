@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from framework.config import Plan
 from framework.engine.compose import compose_plan, composer
 from framework.errors import UserError
+from framework.registry import hints_of, plugins
 from plugins.tuning.study import Space, Study
 
+SHIPPED: dict[str, Space] = yaml.safe_load(
+    (Path(__file__).parents[3] / "conf/experiment/tune.yaml").read_text(encoding="utf-8")
+)["hydra"]["sweeper"]["space"]
+UNTUNED = {
+    "http": "says how a system of others is asked",
+    "mcp": "says how a system of others is asked",
+    "misrouted": "a control of typed_routing: its settings are those of what it controls",
+    "process": "says how a system of others is asked",
+    "random_context": "a control: only its number of trials is set",
+}
 SPACE = {"seeds": [1, 20], "decay": [0.0, 3.0], "prune": [False, True]}
 
 
@@ -30,6 +44,34 @@ def searched(plan: Plan, n: int, space: Space = SPACE, *, higher: bool = True) -
         settings = study.ask()
         study.tell(settings, value(settings) if higher else -value(settings))
     return study
+
+
+def has_a_number(settings: Any) -> bool:
+    """Whether an arm has a number to search, which changes its rows."""
+    hints = hints_of(settings)
+    fields = dataclasses.fields(settings)
+    return any(
+        not f.metadata.get("operational")
+        and ("int" in str(hints[f.name]) or "float" in str(hints[f.name]))
+        for f in fields
+    )
+
+
+def test_every_arm_with_a_number_to_search_has_a_space_or_a_reason_for_none() -> None:
+    settable = {p.name for p in plugins("arch") if has_a_number(p.settings)}
+    assert settable == SHIPPED.keys() | UNTUNED.keys()
+    assert not SHIPPED.keys() & UNTUNED.keys()
+
+
+@pytest.mark.parametrize("arch", sorted(SHIPPED))
+def test_all_that_is_asked_for_in_a_shipped_space_is_a_setting_of_the_arm(arch: str) -> None:
+    plan = plan_of(arch)
+    study = Study(plan, SHIPPED[arch], higher_is_better=True)
+    for number in range(15):
+        settings = study.ask()
+        assert settings.keys() == (SHIPPED[arch].keys() if number else set())
+        dataclasses.replace(plan.parts["arch"].settings, **settings)
+        study.tell(settings, 0.0)
 
 
 def test_the_first_trial_is_the_arm_as_it_is() -> None:
