@@ -114,6 +114,30 @@ def test_a_sweep_is_said_to_be_measured_here(
     assert "TMC" not in done.out
 
 
+@pytest.mark.slow
+def test_the_verified_reader_as_it_is_stands_in_table_7_and_at_its_strictness_in_table_8(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "sweep"
+    readers = "reader=commit,verified,verified_strict"
+    small = ["n_cases=4", "tracking=none", "report=false", f"hydra.sweep.dir={place}"]
+    words = ["-m", "domain=loan", "arch=summ_only", "budget=moderate", readers, *small]
+    assert command.main(words) == 0
+    capsys.readouterr()
+    by_table = {}
+    for number in (7, 8):
+        to = ["--to", str(tmp_path / f"page{number}")]
+        done = framework(
+            capsys, "report", "--recipe", f"longhorizon/table{number}", str(place), *to
+        )
+        lines = [one.split(" | ") for one in done.out.splitlines() if "VM" in one[:6]]
+        by_table[number] = {name.strip("| "): cells for name, *cells in lines}
+    assert by_table[7].keys() == {"VM"}
+    assert by_table[8].keys() == {"VM (strict)", "VM (moderate)"}
+    counted = [cells[0].split()[0] for cells in (by_table[7]["VM"], by_table[8]["VM (moderate)"])]
+    assert counted == ["3", "3"], "the cases in a wording that the reader was made to read"
+
+
 def test_mistakes(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = framework(capsys, "report", "--recipe", "longhorizon/table33", str(sweep))
     assert "longhorizon/table3" in wrong.mistake
