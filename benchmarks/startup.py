@@ -3,7 +3,8 @@
 Each is a fresh process, the first of which is not counted; the figure is the median, and a limit is
 one of CPU time. The peer is `python -c 'import hydra'`, timed in turn with them: what no Hydra
 program can be faster than. The no-op run is one case of the loan domain; it is timed with MLflow
-(into an empty folder, the first run creating the database aside) and with tracking=none.
+(into an empty folder, the first run creating the database aside) and with tracking=none. What
+Python compiles is kept in a folder of its own, whatever PYTHONDONTWRITEBYTECODE says.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ class Command:
             cwd=cwd,
             check=True,
             stdout=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT),
+                "PYTHONDONTWRITEBYTECODE": "",
+                "PYTHONPYCACHEPREFIX": str(cwd / "compiled"),
+            },
         )
         self.wall.append(time.perf_counter() - start)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
