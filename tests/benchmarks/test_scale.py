@@ -115,9 +115,10 @@ def test_a_small_size_is_measured() -> None:
 
 
 def test_the_table_of_resumes_has_a_line_for_each_size() -> None:
-    again = Again(cases=3_000, segments=2, state=1.0, check=0.5, lines=0.3, peak=150.4)
+    took = {"state": 1.0, "check": 0.5, "passed": 0.2, "lines": 0.3}
+    again = Again(cases=3_000, segments=2, peak=150.4, **took)
     assert table_again([again]).splitlines()[-1] == (
-        "| 3,000 | 2 | 1.5 | 1.0 | 0.5 | 0.50 | 150 | 0.3 |"
+        "| 3,000 | 2 | 1.7 | 1.0 | 0.5 | 0.2 | 0.57 | 150 | 0.3 |"
     )
 
 
@@ -130,7 +131,7 @@ def test_a_run_is_written_again_until_it_has_enough_cases_and_can_be_resumed(
     assert n_closed(tmp_path / "long" / JOURNAL) >= 1
     read_again(str(tmp_path / "long"), str(tmp_path / "seconds.json"))
     seconds = json.loads((tmp_path / "seconds.json").read_text())
-    assert seconds.keys() == {"state", "check", "lines"}
+    assert seconds.keys() == {"state", "check", "passed", "lines"}
     assert min(seconds.values()) > 0
     rows = load_state(tmp_path / "long").rows
     assert len({row.key for row in rows}) == 23

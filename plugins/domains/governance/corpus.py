@@ -60,7 +60,7 @@ class Corpus:
         """The case of one of its tasks."""
         chain = self.gold_chain(task)
         case = Case(
-            id=f"{history_id}-{task:04d}",
+            id=case_id(history_id, task),
             history_id=history_id,
             task=card_of(self.layout, self.contents, chain),
             gold=gold_of(self.layout, self.contents, self.writer, chain),
@@ -105,8 +105,21 @@ def corpus_of(settings: GovernanceSettings, seed: int, block: int) -> Corpus:
 @lru_cache(maxsize=4096)
 def case_of(settings: GovernanceSettings, seed: int, index: int) -> Case:
     """A case, kept for the arms that come after."""
+    _, history_id = ids_of(settings, seed, index)
     block, task = divmod(index, settings.tasks_per_history)
-    return corpus_of(settings, seed, block).case(f"governance-s{seed}-{block:05d}", task)
+    return corpus_of(settings, seed, block).case(history_id, task)
+
+
+def ids_of(settings: GovernanceSettings, seed: int, index: int) -> tuple[str, str]:
+    """The ids of a case and of its history."""
+    block, task = divmod(index, settings.tasks_per_history)
+    history_id = f"governance-s{seed}-{block:05d}"
+    return case_id(history_id, task), history_id
+
+
+def case_id(history_id: str, task: int) -> str:
+    """The id of a task's case."""
+    return f"{history_id}-{task:04d}"
 
 
 @lru_cache(maxsize=4096)

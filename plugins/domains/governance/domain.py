@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import fmean, median
 from typing import ClassVar, Final
 
@@ -12,11 +12,19 @@ from framework.contracts import Provenance
 from framework.errors import UserError
 from framework.records import Case, Event
 from framework.registry import register
-from plugins.domains.governance.corpus import Corpus, case_of, corpus_of, events_of, word_drift
+from plugins.domains.governance.corpus import (
+    Corpus,
+    case_of,
+    corpus_of,
+    events_of,
+    ids_of,
+    word_drift,
+)
 from plugins.domains.governance.lexicon import best_blind, chances, decision_bits
 from plugins.domains.governance.measured import Drift, nearest_neighbours
 from plugins.domains.governance.plans import ChangePlans, digest_of
 from plugins.domains.governance.settings import GovernanceSettings
+from plugins.domains.late import late_case
 
 RECORD_TOKENS: Final = {"alias": 128, "explicit": 113}
 """Mean tokens of a record that is not scattered, by naming, as measured in the tests."""
@@ -96,7 +104,8 @@ class Governance(ChangePlans[GovernanceSettings]):
         if n is None:
             raise UserError("n_cases: governance cases are generated without end; give a number")
         for index in range(n):
-            yield self.case(seed, index)
+            ids = ids_of(self.settings, seed, index)
+            yield late_case(*ids, partial(self.case, seed, index))
 
     def case(self, seed: int, index: int) -> Case:
         """The case of a seed and index, whatever came before it."""

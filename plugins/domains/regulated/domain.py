@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -14,6 +14,7 @@ from framework.contracts import Domain, ProtectedGroups, Provenance
 from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Event, FactField, Gold, GoldItem, TaskCard
 from framework.registry import register
+from plugins.domains.late import late_case
 from plugins.domains.regulated.chains import with_chains
 from plugins.domains.regulated.clauses import Clauses
 from plugins.domains.regulated.documents import Content, write
@@ -227,7 +228,8 @@ class Regulated(Domain[RegulatedSettings]):
                 f"n_cases: {self.spec.name} cases are generated without end; give a number"
             )
         for index in range(n):
-            yield self.case(seed, index)
+            id_ = self.history_id(seed, index)
+            yield late_case(id_, id_, partial(self.case, seed, index))
 
     def case(self, seed: int, index: int, rendering: int = 0) -> Case:
         """The case of a seed and index, whatever came before it."""
