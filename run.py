@@ -9,8 +9,9 @@ from framework import cli
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status."""
-    return cli.main(["run", *(sys.argv[1:] if argv is None else argv)])
+    """Run the command line and return the exit status: a run, or the command named first."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return cli.main(words if words and words[0].isalpha() else ["run", *words])
 
 
 if __name__ == "__main__":

@@ -161,11 +161,9 @@ def compare_runs(
     for summary, run_rows in zip(summaries, rows, strict=True):
         setting = setting_of(summary["run"])
         place = canonical_json([*setting, summary["run"]["budget"]])
-        places[place] = {
-            **dict(zip(SETTING, setting, strict=True)),
-            "budget": summary["run"]["budget"],
-            "chosen": set(axes or _headline(summary)),
-        }
+        of_setting = dict(zip(SETTING, setting, strict=True))
+        at = {**of_setting, "budget": summary["run"]["budget"], "chosen": set()}
+        places.setdefault(place, at)["chosen"].update(axes or _headline(summary))
         arms[place].add(summary["run"]["arch"])
         of_arm[place, summary["run"]["arch"]] = summary, run_rows
         flat += as_mappings(run_rows, place)

@@ -126,8 +126,8 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     if failed:
         where = "; ".join(f"{job.arm} at {job.budget}: {_errors(job)}" for job in failed)
         yield Note(
-            f"Rows that failed: {where}. Means and pairs leave them out, but for what memory kept; "
-            "at a gate they count as the worst case."
+            f"Rows that failed: {where}. Means and pairs leave them out, retention only where "
+            "there was no view; at a gate they count as the worst case."
         )
 
 

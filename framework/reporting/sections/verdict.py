@@ -129,6 +129,9 @@ def _budget(group: Group, budget: str) -> str:
 def _lead(group: Group, leader: Leader) -> str:
     mark = DAGGER if leader.kind == "rule-based" else ""
     mean = f"{leader.mean:.2f}{mark}{_limits(leader.low, leader.high)}"
+    jobs = filter(None, (group.job(arm, leader.budget) for arm in leader.arms))
+    if failed := sum(job.summary["errors"]["n"] for job in jobs):
+        mean += f" without {counted(failed, 'row')} that failed"
     if len(leader.arms) > 1:
         return f"{_named(leader.arms)} alike, {mean}"
     said = f"{leader.arms[0]}, {mean}"

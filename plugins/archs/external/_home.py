@@ -23,6 +23,7 @@ BOUND: Final = 16 * 2**20
 _LAST: Final = 15
 """Lines that a runtime writes with an error at most: where it arose, and its own version."""
 _NAMES_ERROR: Final = re.compile(r"[Ee]rror\b")
+_SAYS_ERROR: Final = re.compile(r"[\w.]*(Error|Exception)( \[\w+\])?: .")
 _STDERR_KEPT: Final = 2000
 """Bytes that the keeper keeps of what a system writes to stderr, as in _keeper.py."""
 
@@ -69,16 +70,17 @@ class Home:
     def failed(self, what: str) -> SystemFailed:
         """The error of a system that did `what`, with what it wrote to stderr.
 
-        That is the last line that names an error, since what comes after it may be its runtime's
-        version; else the last line.
+        That is the last line that begins with an error and says which; else the last that names
+        one, since what comes after it may be its runtime's version; else the last line.
         """
         with contextlib.suppress(OSError):
             written = self._errors.read_text(encoding="utf-8", errors="replace")
             if len(written.encode()) >= _STDERR_KEPT:  # it may begin within a secret
                 written = written[self.secrets.longest :]
             lines = [one.strip() for one in self.secrets.hide(written).split("\n") if one.strip()]
+            said = [line for line in lines if _SAYS_ERROR.match(line)]
             named = [line for line in lines[-_LAST:] if _NAMES_ERROR.search(line)]
-            what = ": ".join([what, *(named or lines)[-1:]])
+            what = ": ".join([what, *(said or named or lines)[-1:]])
         return SystemFailed(self.secrets.hide(what).replace(str(self.path), "HOME"))
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ START: Final = ("home", "here", "python", "bin", "system")
 """Of a command and its environment: the fresh home, where decisionbench was started, the
 interpreter of the system's own environment, the folder of its programs, and that of the drivers
 that are shipped."""
-_PLACEHOLDER: Final = re.compile(r"\{([a-z]+)(?:\.(\w+))?\}")
+_PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z0-9_]*)(?:\.(\w+))?\}")
 _WITH_NAMES: Final = ("metadata", "env")
 _SECRET: Final = 8
 """Characters from which on a value of the environment may not be part of a result."""

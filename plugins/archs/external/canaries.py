@@ -284,7 +284,9 @@ def reset(stand: Stand) -> str:
     try:
         system.reset()
     except NoReset:
-        raise _Skipped("none is declared: every history gets a fresh system") from None
+        started = getattr(stand.settings, "is_started", True)
+        apart = "a fresh system" if started else "a tenant of its own"
+        raise _Skipped(f"none is declared: every history gets {apart}") from None
     if code(0) in texts(system.search("locker of Marta Ilves", RESULTS)):
         raise _Wrong("after a reset the memory still knows what it held")
     system.write(fact(1, f"The badge of Aiko Mori is {code(1)}."))
@@ -325,15 +327,22 @@ def ids(stand: Stand) -> str:
     events = [event for _, event in facts()]
     system = stand.open()
     named = {given: event.id for event in events if (given := system.write(event)) is not None}
-    tracer, by_id, by_words = Tracer(events), 0, 0
+    tracer, by_id, by_words, strange = Tracer(events), 0, 0, 0
+    written = {event.id for event in events}
     found = [result for what, _ in facts() for result in system.search(what, RESULTS)]
     for result in found:
-        sources, traced = tracer.trace(result, named)
+        sources, _ = tracer.trace(result, named)
         aligned, share = tracer.trace(Found(text=result.text), {})
-        by_id, by_words = by_id + (traced == 1 and bool(result.ids)), by_words + (share > 0)
+        known = any(named.get(name, name) in written for name in result.ids)
+        by_id, by_words = by_id + known, by_words + (share > 0)
+        strange += bool(result.ids) and not known
         if share == 1 and not set(sources) & set(aligned):
             raise _Wrong(f"{result.text[:60]!r} has the id of {sources[0]}, not of {aligned[0]}")
-    return f"of {len(found)} results {by_id} have an id, {by_words} can be traced by their words"
+    told = f", {strange} an id of no event" if strange else ""
+    return (
+        f"of {len(found)} results {by_id} have an event's id{told}, {by_words} can be traced by "
+        "their words"
+    )
 
 
 @canary

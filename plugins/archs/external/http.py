@@ -173,7 +173,8 @@ class HttpSystem(CalledSystem[Endpoint]):
         self._program.terminate()  # what it wrote last is known with its end
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._program.process.wait(_LAST_WORDS_S)
-        raise self._program.home.failed(f"start: no answer within {seconds:g} s{said}")
+        where = f"from {self._url.netloc} within {seconds:g} s"
+        raise self._program.home.failed(f"start: no answer {where}{said}")
 
     def _ended(self, what: str) -> SystemFailed:
         assert self._program is not None
@@ -240,7 +241,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         try:
             return read_json(read) if read.strip() else None
         except ValueError:
-            told = self._secrets.hide(read.decode(errors="replace")).encode()
+            told = self._secrets.hide(read.decode(errors="replace")).strip()
             raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r}") from None
 
     def _exchange(

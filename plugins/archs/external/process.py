@@ -82,9 +82,14 @@ class LineSystem:
         return {k: told[k] for k in EVENT if told[k] not in (None, {})}
 
     def search(self, query: str, limit: int) -> list[Found]:
-        results = self._ask({"op": "retrieve", "query": query, "limit": limit}).get("items")
+        answer = self._ask({"op": "retrieve", "query": query, "limit": limit})
+        results = answer.get("items")
         if not isinstance(results, list) or not all(isinstance(r, dict) for r in results):
-            raise self._fail("the answer to retrieve has no list of objects as 'items'")
+            there = sorted(answer)
+            raise self._fail(f"retrieve: no list of objects as 'items' in the answer's {there}")
+        for one in results:
+            if "text" not in one:
+                raise self._fail(f"retrieve: an item without 'text': it has {sorted(one)}")
         found = [found_of(r.get("text"), r.get("id"), r.get("score")) for r in results]
         return self._home.secrets.check(found)
 
@@ -131,11 +136,14 @@ class LineSystem:
         try:
             read = read_json(answer)
         except ValueError:
-            told = self._home.secrets.hide(answer.decode(errors="replace")).encode()
-            raise self._fail(f"{op}: the answer is no JSON: {told[:80]!r}") from None
+            told = self._home.secrets.hide(answer.decode(errors="replace")).strip()
+            shown = f"{told[:80]!r}; what is no answer belongs on standard error"
+            raise self._fail(f"{op}: the answer is no JSON: {shown}") from None
         if not isinstance(read, dict) or "error" in read:
             said = read.get("error") if isinstance(read, dict) else "the answer is no JSON object"
             raise self._fail(f"{op}: {said}")
+        if read.get("ok") is False:
+            raise self._fail(f"{op}: refused: its answer says that it is not ok")
         return read
 
     def _exchange(self, line: bytes, op: str) -> bytes:
@@ -149,7 +157,8 @@ class LineSystem:
             left = end - time.monotonic()
             ready = select.select([out], [to] if line else [], [], max(0.0, left))
             if left <= 0 or not (ready[0] or ready[1]):
-                raise self._fail(f"{op}: no answer within {self._seconds:g} s")
+                half = f", but {len(answer):,} bytes without a line's end" if answer else ""
+                raise self._fail(f"{op}: no answer within {self._seconds:g} s{half}")
             if ready[1]:
                 with contextlib.suppress(BrokenPipeError):  # what it said last is still to be read
                     line = line[os.write(to, line) :]

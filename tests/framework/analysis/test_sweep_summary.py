@@ -105,6 +105,17 @@ def test_a_case_that_failed_in_one_arm_is_left_out_of_the_pair() -> None:
     assert (row["n"], row["n_undefined"]) == (7, 1)
 
 
+def test_an_arm_that_fails_in_every_case_leaves_the_pairs_of_the_others() -> None:
+    """Its summary has no axes, wherever it stands among the jobs."""
+    sound = [job("x", {"eda": ALL}), job("y", {"eda": NONE})]
+    failed, rows = job("z", {"eda": ALL}, errors=range(8))
+    failed["axes"] = {}
+    for at in range(3):
+        found = combine(*sound[:at], (failed, rows), *sound[at:])
+        (row,) = (r for r in found["comparisons"] if (r["arm_a"], r["arm_b"]) == ("x", "y"))
+        assert (row["n"], row["conclusion"]) == (8, "a better")
+
+
 def test_too_few_cases_say_so() -> None:
     found = combine(job("x", {"eda": [1.0] * 5}), job("y", {"eda": [0.0] * 5}))
     (row,) = found["comparisons"]

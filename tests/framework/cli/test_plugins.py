@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import run as command
 from framework import cli, registry
 from framework.registry import plugins
 from tests.launching import QUESTIONS, framework
@@ -32,6 +33,13 @@ def test_list_of_one_group(capsys: pytest.CaptureFixture[str]) -> None:
     names = [line.split()[0] for line in done.out.splitlines() if line[2:3].strip()][1:]
     assert names == [p.name for p in plugins("gate")]
     assert "baseline: str | None = None" in done.out
+
+
+def test_run_py_takes_every_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a run prints to do next is a command, and a checkout may have nothing but run.py."""
+    expected = framework(capsys, "list", "gate").out
+    assert command.main(["list", "gate"]) == 0
+    assert capsys.readouterr().out == expected
 
 
 def test_a_group_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,11 @@ def test_arms_of_one_mean_lead_together() -> None:
     assert "x and y alike, 0.50" in text
 
 
+def test_a_leader_some_of_whose_rows_failed_is_told_with_them() -> None:
+    arms = [job("x", {"eda": ALL}, errors=[0, 3]), job("y", {"eda": NONE}, errors=[1])]
+    assert "(1,000 tokens) x, 1.00 without 2 rows that failed, " in said(combine(*arms))
+
+
 def test_where_lower_is_better_the_lowest_leads() -> None:
     axis = "wrongful_adverse"
     text = said(combine(job("x", {axis: ALL}), job("y", {axis: NONE}), baseline="x"))

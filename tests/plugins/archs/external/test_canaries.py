@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from framework.contracts.probe import Finding
+from framework.records import Event
 from plugins.archs.bm25 import BM25
+from plugins.archs.external import canaries
+from plugins.archs.external._mapping import Found
 from plugins.archs.external._settings import CommandSettings
 from plugins.archs.external.canaries import Canaries, check
 from plugins.archs.external.process import ProcessMemory
@@ -57,6 +61,25 @@ def failed(found: list[Finding]) -> dict[str, str]:
 
 
 @pytest.mark.slow
+def test_ids_of_no_event_are_counted_apart() -> None:
+    """The words trace such results, so that nothing is wrong with them but what was declared."""
+
+    class Echo:
+        def __init__(self) -> None:
+            self.texts: list[str] = []
+
+        def write(self, event: Event) -> None:
+            self.texts.append(event.text)
+
+        def search(self, query: str, limit: int) -> list[Found]:
+            return [Found(text=one, ids=("s-1",)) for one in self.texts[:2]]
+
+    stand: Any = SimpleNamespace(open=Echo)
+    n = 2 * len(canaries.facts())
+    said = f"of {n} results 0 have an event's id, {n} an id of no event, "
+    assert canaries.ids(stand) == f"{said}{n} can be traced by their words"
+
+
 @pytest.mark.parametrize("settings", [CommandSettings(command=SHELL), toy()], ids=["sh", "python"])
 def test_a_sound_system_passes_all(settings: CommandSettings) -> None:
     found = findings(settings)

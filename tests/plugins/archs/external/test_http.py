@@ -301,7 +301,7 @@ def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> No
     ("respond", "said"),
     [
         (lambda _: Response("no such user", status=404), "add: status 404: no such user"),
-        (lambda _: Response("<html>"), "add: the answer is no JSON: b'<html>'"),
+        (lambda _: Response("<html>"), "add: the answer is no JSON: '<html>'"),
         (lambda _: _json({"id": 1}), r"no 'memory.uid': 'memory' is not in \['id'\]"),
         (lambda _: Response(b" " * (17 << 20)), "it answered more than 16,777,216 bytes"),
     ],

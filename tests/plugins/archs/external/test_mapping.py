@@ -62,6 +62,7 @@ def test_nothing_is_no_value_and_zero_is_one() -> None:
 def test_braces_of_json_are_no_placeholders() -> None:
     template = '{"text": "{text}", "a": {}}'
     check_template(template, EVENT, "write")
+    check_template("${HOME} x{3} {}", (), "command")
     assert fill(template, values_of(EVENT_1, "")) == '{"text": "Ann: hi", "a": {}}'
 
 
@@ -79,7 +80,9 @@ def test_a_variable_needs_a_name() -> None:
         check_template("{env}", EVENT, "write")
 
 
-@pytest.mark.parametrize("template", ["{txt}", {"a": ["{txt}"]}, "x {text.y}", "{txt.y}"])
+@pytest.mark.parametrize(
+    "template", ["{txt}", {"a": ["{txt}"]}, "x {text.y}", "{txt.y}", "{text_1}", {"b": "{tex_t}"}]
+)
 def test_a_placeholder_that_there_is_not_names_the_nearest(template: Any) -> None:
     with pytest.raises(ValueError, match=r"write: no placeholder \{t.*did you mean 'text'"):
         check_template(template, EVENT, "write")

@@ -97,7 +97,7 @@ def test_a_key_that_is_handed_on_is_in_no_result_and_no_error(
         ('echo "bad key $KEY" >&2; exit 3', r"write: it ended with status 3: bad key \*\*\*$"),
         ("printf '%s%01990d\\n' $KEY 0 >&2; exit 3", "write: it ended with status 3: 0+$"),
         ('echo "{\\"error\\": \\"bad key $KEY\\"}"', r"write: bad key \*\*\*$"),
-        ('echo "%070d $KEY"', r"write: the answer is no JSON: b'%070d \*\*\*"),
+        ('echo "%070d $KEY"', r"write: the answer is no JSON: '%070d \*\*\*"),
     ):
         command = ("sh", "-c", f"read -r line; {script}")
         with pytest.raises(SystemFailed, match=said) as failed:
@@ -214,20 +214,57 @@ def test_what_can_not_be_started_leaves_no_home(
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("echo no", "write: the answer is no JSON: b'no"),
+        ("echo no", "write: the answer is no JSON: 'no'; what is no answer belongs on standard"),
         ("echo []", "write: the answer is no JSON object"),
         ("""echo '{"error": "the disk is full"}'""", "write: the disk is full"),
+        ("""echo '{"ok": false}'""", "write: refused: its answer says that it is not ok"),
         ("exec no-such-program", "write: it ended with status 127: .*no-such-program"),
         ("exit 0", "write: it ended with status 0"),
         (
             "printf 'Error: no module memory.js\\n    at load:9\\n\\nNode.js v20\\n' >&2; exit 1",
             "write: it ended with status 1: Error: no module memory.js$",
         ),
+        (
+            "printf 'Error: listen EADDRINUSE: port 80\nEmitted error event at: x\n' >&2; exit 1",
+            "write: it ended with status 1: Error: listen EADDRINUSE: port 80$",
+        ),
     ],
 )
 def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
     with pytest.raises(SystemFailed, match=said):
         opened(ProcessSettings(command=("sh", "-c", f"read -r line; {script}")))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            '{"results": [], "n": 0}',
+            r"retrieve: no list of objects as 'items' in .*\['n', 'results'\]",
+        ),
+        ('{"items": ["a text"]}', r"retrieve: no list of objects as 'items' in .*\['items'\]"),
+        (
+            '{"items": [{"text": "a"}, {"content": "b", "id": "d1"}]}',
+            r"retrieve: an item without 'text': it has \['content', 'id'\]",
+        ),
+    ],
+)
+def test_an_answer_to_a_search_that_is_otherwise_tells_what_it_has(answer: str, said: str) -> None:
+    script = f"read -r line; echo '{{\"ok\": true}}'; read -r line; echo '{answer}'"
+    system = LineSystem(ProcessSettings(command=("sh", "-c", script)), "t")
+    try:
+        system.write(history()[0])
+        with pytest.raises(SystemFailed, match=said):
+            system.search("a text", 3)
+    finally:
+        system.close()
+
+
+def test_an_answer_without_a_lines_end_is_told_from_none() -> None:
+    script = "read -r line; printf '{\"ok\": true}'; sleep 60"
+    settings = ProcessSettings(command=("sh", "-c", script), timeout_seconds=1.0)
+    with pytest.raises(SystemFailed, match=r"within 1 s, but 12 bytes without a line's end$"):
+        opened(settings)
 
 
 def test_a_command_that_is_not_there_is_the_users_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
