@@ -163,7 +163,9 @@ def telling_cases(evidence: Evidence) -> Iterator[Block]:
         said.setdefault(where, []).append(f"by {outcome} {entry['cases']} of {entry['of']}")
     for where, parts in said.items():
         asked = "" if len({place[:-1] for place in said}) == 1 else f" ({', '.join(where[:-1])})"
-        yield Text(f"Cases that tell arms apart at budget {where[-1]}{asked}: {', '.join(parts)}.")
+        hint = " Another budget may; more cases hardly." * all(" 0 of " in p for p in parts)
+        told = f"at budget {where[-1]}{asked}: {', '.join(parts)}.{hint}"
+        yield Text(f"Cases that tell arms apart {told}")
 
 
 def _main_table(group: Group, budget: str, anchor: str) -> Table:

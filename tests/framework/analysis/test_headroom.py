@@ -60,6 +60,10 @@ def test_the_page_says_it_in_a_line_a_budget() -> None:
     evidence: Any = type("E", (), {"sweep": {"telling_cases": entries}})
     said = [b.text for b in overview.telling_cases(evidence) if isinstance(b, Text)]
     assert said == ["Cases that tell arms apart at budget tight: by success 1 of 3."]
+    alike = made("a", [1, 0]), made("b", [1, 0])
+    evidence.sweep = {"telling_cases": telling_cases([s for s, _ in alike], [r for _, r in alike])}
+    (none,) = (b.text for b in overview.telling_cases(evidence) if isinstance(b, Text))
+    assert none.endswith("by success 0 of 2. Another budget may; more cases hardly.")
     former: Evidence = type("E", (), {"sweep": {}})  # type: ignore[assignment]
     assert list(overview.telling_cases(former)) == []
 
