@@ -8,8 +8,9 @@ from itertools import permutations
 import pytest
 
 from framework.contracts import Query
-from framework.records import Gold, GoldItem, Item, Span
+from framework.records import Event, Gold, GoldItem, Item, Span
 from framework.testing.arch_conformance import settle
+from plugins.archs.by_kind import ByKind, ByKindSettings
 from plugins.archs.chat_log import ChatLog
 from plugins.archs.full_context import FullContext
 from plugins.archs.last_mention import LastMention, LastMentionSettings, label_of
@@ -38,6 +39,15 @@ def test_the_log_is_read_from_either_end_whatever_is_asked() -> None:
     assert ids(recall(oldest, "note c")) == ["a", "b", "c"]
     assert ids(recall(oldest, "note c", k=1)) == ["a"]
     assert ids(recall(opened(ChatLog, EVENTS), "note a")) == ["c", "b", "a"]
+
+
+def test_kinds_come_in_the_order_that_is_told_whatever_is_asked() -> None:
+    kinds = {"a": "memo", "b": "form", "c": "policy", "d": "form", "e": ""}
+    events = [Event(id=name, text="x", time="", kind=kind) for name, kind in kinds.items()]
+    assert ids(recall(opened(ByKind, events), "note a")) == ["c", "b", "d", "a", "e"]
+    assert ids(recall(opened(ByKind, events), "note a", k=2)) == ["c", "b"]
+    memos = ByKindSettings(kinds=("memo",))
+    assert ids(recall(opened(ByKind, events, settings=memos))) == ["a", "b", "c", "d", "e"]
 
 
 def test_random_context_gives_every_order_about_equally_often() -> None:
