@@ -21,7 +21,8 @@ class CRR(Axis[NoSettings]):
     `wrongful_adverse`.
 
     crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
-        checklist is met and no reason is stated that was not a principal one; else 0, so a wrong
+        checklist is met and no reason of the policy is stated that was not a principal one (one
+        that is none of the policy's is not seen in a text); else 0, so a wrong
         decision and an abstention are 0.
     crr_corrected, crr_quote_corrected, crr_fcra_corrected, crr_published_corrected : the share of
         cases behind the column whose notice meets its items, by the judge's error on notices of
