@@ -19,9 +19,10 @@ _Subject = tuple[str, str, str, str]  # budget, axis, the two arms
 Conclusion = Literal[
     "a better", "b better", "differs", "equivalent", "undecided", "cannot conclude"
 ]
+_DECIDED: Final = ("a better", "b better", "differs")
 SKEWED: Final = (
     "p assumes symmetric differences; without that, losses too rare to be seen could undo this one "
-    "(the decision bounds hold 0)"
+    "(the decision bounds at the comparison's level within its family hold 0)"
 )
 INSENSITIVE: Final = (
     "within the smallest effect, but not both are shown to beat a third arm by more than it: the "
@@ -176,7 +177,8 @@ def comparison_table(
     """Compare arms with each other on the same cases, for each budget and axis.
 
     The primary test is the sign-flip permutation of mean differences over cases (over clusters when
-    some cluster holds several cases), with Holm's adjustment over every row of the table. The
+    some cluster holds several cases), with Holm's adjustment over every row of the table; a row is
+    decided where the decision bounds at its level within the family leave out 0 as well. The
     generator of a row comes from the seed and the names in it, so another arm, axis or budget
     changes no existing interval or raw p; only the Holm columns depend on the family.
 
@@ -230,9 +232,15 @@ def comparison_table(
     adjusted = _holm_defined([result.permutation.p for _, result, _, _ in compared])
     floors = _holm_defined([result.permutation.smallest_p for _, result, _, _ in compared])
     table = []
-    for found, holm_p, floor in zip(compared, adjusted, floors, strict=True):
+    again = _subjects(means, baseline, axes, common_cases)
+    for found, (_, a, b), holm_p, floor in zip(compared, again, adjusted, floors, strict=True):
         subject, result, direction, sensitive = found
         concluded = _conclude(result, holm_p, floor, direction, sensitive, alpha)
+        if holm_p and result.permutation.p and concluded[0] in _DECIDED:
+            level, amount = alpha * result.permutation.p / holm_p, subject[1] in amounts
+            bounds = paired_bounds(a, b, means.clusters, amount=amount, alpha=level)
+            if bounds.low is None or bounds.high is None or bounds.low <= 0 <= bounds.high:
+                concluded = "undecided", SKEWED
         table.append(_table_row(subject, result, holm_p, floor, concluded))
     return table
 
@@ -256,9 +264,8 @@ def _beats_another(
         own, theirs = (means.column(budget, side, axis) for side in (arm, other))
         bounds = paired_bounds(own, theirs, means.clusters, amount=amount, alpha=alpha)
         verdict = against_smallest_effect(bounds.low, bounds.high, effect)
-        if direction >= 0 and verdict.startswith("more than"):
-            return True
-        if direction <= 0 and verdict.startswith("less than"):
+        good = [word for word, sign in (("more", 1), ("less", -1)) if direction in (0, sign)]
+        if verdict.startswith(tuple(f"{word} than" for word in good)):
             return True
     return False
 
@@ -359,25 +366,18 @@ def _conclude(
     sensitive: bool,
     alpha: float,
 ) -> tuple[Conclusion, str]:
-    low, high = result.bounds.low, result.bounds.high
     if result.delta is None or holm_p is None or floor is None:
         return "cannot conclude", "no case where both define the axis"
     if sensitive:
         return "equivalent", ""
     if floor >= alpha:
-        units = counted(
-            *((result.n_clusters, "cluster") if result.n_clusters else (result.n, "case"))
-        )
-        return "cannot conclude", (
-            f"{units} reach p {result.permutation.smallest_p:.2g} at best "
-            f"({result.permutation.method}), {floor:.2g} after Holm"
-        )
-    if low is None or high is None:
+        n, unit = (k, "cluster") if (k := result.n_clusters) else (result.n, "case")
+        reach = f"{counted(n, unit)} reach p {result.permutation.smallest_p:.2g} at best "
+        return "cannot conclude", f"{reach}({result.permutation.method}), {floor:.2g} after Holm"
+    if result.bounds.low is None or result.bounds.high is None:
         return "cannot conclude", result.bounds.method
     if holm_p >= alpha:
         return "undecided", INSENSITIVE if result.within_effect else ""
-    if low <= 0 <= high:
-        return "undecided", SKEWED
     if direction == 0:
         return "differs", ""
     return ("a better" if result.delta * direction > 0 else "b better"), ""
