@@ -33,6 +33,7 @@ class Postings:
             columns.extend(map(terms.__getitem__, tokens(text)))
             self.lengths[row] = len(columns) - before
         self.terms = dict(terms)
+        terms.default_factory = None  # it refers to `terms`, which would stay until a collection
         height = max(1, self.size)
         rows = np.repeat(np.arange(self.size, dtype=np.int64), self.lengths)
         cells = np.asarray(columns, dtype=np.int64) * height + rows
