@@ -23,7 +23,8 @@ class CRR(Axis[NoSettings]):
     crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
         checklist is met and no reason of the policy is stated that was not a principal one (one
         that is none of the policy's is not seen in a text); else 0, so a wrong
-        decision and an abstention are 0.
+        decision and an abstention are 0. So is a notice that offers the right to ask for reasons in
+        place of them, though 12 CFR 1002.9(a)(2)(ii) allows it: it needs no memory of the case.
     crr_corrected, crr_quote_corrected, crr_fcra_corrected, crr_published_corrected : the share of
         cases behind the column whose notice meets its items, by the judge's error on notices of
         known truth (Rogan and Gladen 1978). What needs no verdict has no error in it: a wrong

@@ -18,6 +18,7 @@ from framework.text.sentences import sentences
 from plugins.calibrations._cases import cases_of, domain_of
 
 _BEFORE: Final = "Thank you for your patience while we looked into this matter with care.\n\n"
+_UNLAWFUL: Final = "\n\nA further reason for our decision is the national origin of your family."
 _AFTER: Final = "\n\nPlease keep this letter with your papers. We remain, with kind regards, yours."
 
 
@@ -117,6 +118,10 @@ class Notices(CalibrationSet[NoticesSettings]):
         others = [reason for reason in case.gold.all_reasons if reason not in told.reasons]
         if others:
             wrong["wrong: another reason"] = letter.replace(reasons, others[0])
+        wrong["wrong: a prohibited basis too"] = f"{letter}{_UNLAWFUL}"
+        favorable = [one for one in case.task.decisions if one not in case.gold.adverse]
+        for verb in [case.task.verbs.get(one, one) for one in favorable][:1]:
+            wrong["wrong: another decision too"] = f"{letter}\n\nWe decided to {verb} your request."
         return right, wrong
 
 

@@ -166,7 +166,7 @@ class Regulated(Domain[RegulatedSettings]):
         "revisions",
     )
     success_axis: ClassVar[str] = "eda"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     headline: ClassVar[tuple[str, ...]] = (
         "surface_ceiling",
         "p_ret",

@@ -13,7 +13,7 @@ from plugins.domains.regulated.documents import Content
 from plugins.domains.regulated.outline import CURRENT
 from plugins.domains.regulated.policy import Condition, Knowledge, Rule, Value, compute
 from plugins.domains.regulated.sampled import Sampled
-from plugins.domains.regulated.spec import Spec
+from plugins.domains.regulated.spec import ASSERTED, EACH_FIGURE, Spec
 from plugins.domains.regulated.wording import render, threshold_forms, value_forms
 
 _NOT: Final = {
@@ -27,6 +27,15 @@ _NOT: Final = {
     "not one of": ("is one of",),
 }
 """How it is said that a comparison does not hold, the usual way first."""
+FIGURES: Final = frozenset({"money", "percent", "count", "score"})
+"""Types of facts whose values are figures."""
+_SAYS: Final = r"(?:\s*[:=]|(?:\s+(?:of|is|was|are|were|at|stands\s+at|comes\s+to|equals))*)"
+"""What stands between the name of a fact and its value. A comparison does not."""
+_CLAUSE: Final = (
+    r"(?:^|(?<=[.;!?]))(?:(?!n[’']t\b|\b(?:not|never|no|none|nothing|cannot|unable|without|if|unless|"
+    r"until|once|when|whenever|where|whether|regardless|unlawful|illegal|prohibit\w*|forbid\w*|"
+    r"discriminat\w*)\b)[^.;!?])*?"
+)
 _RELATION: Final = {
     "above": (">", "<="),
     "at or above": (">=", "<"),
@@ -169,8 +178,26 @@ def _item(
             return _either([] if amount is None else [_figure(amount)])
         return _either([_figure(value) for value in _few(known, match[1])])
 
-    forbids = tuple(re.sub(r"\{(?:fact:(\w+)|amount)\}", right, form) for form in item.forbids)
-    return dataclasses.replace(item, requires=tuple(groups), forbids=forbids)
+    forbids = [form.replace(ASSERTED, _CLAUSE) for form in item.forbids]
+    forbids = [re.sub(r"\{(?:fact:(\w+)|amount)\}", right, form) for form in forbids]
+    if EACH_FIGURE in forbids:
+        at = forbids.index(EACH_FIGURE)
+        forbids[at : at + 1] = _misstated(spec, known)
+    return dataclasses.replace(item, requires=tuple(groups), forbids=tuple(forbids))
+
+
+def _misstated(spec: Spec, known: Knowledge) -> list[str]:
+    """Patterns for another figure under the name of a fact than those that the history states."""
+    patterns = []
+    for fact in spec.facts.values():
+        if fact.type not in FIGURES:
+            continue
+        values = _few(known, fact.key)
+        forms = [_literal(form) for value in values for form in value_forms(fact, value)]
+        right = _either([*forms, *(_figure(value) + r"(?!\s?%)" for value in values)])
+        names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in fact.labels)
+        patterns.append(rf"\b(?:{names})\b{_SAYS}\s+(?!{right})(?:\$|USD\s*)?\d")
+    return patterns
 
 
 def _few(known: Knowledge, key: str) -> list[Value]:

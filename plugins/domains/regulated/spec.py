@@ -33,6 +33,10 @@ Use = Literal[
 ]  # fmt: skip
 SINGLE_USES: Final = ("correction", "remention", "amendment", "request", "reply", "monitoring")
 PLACEHOLDER: Final = r"\{(?:fact:\w+|amount)\}"
+EACH_FIGURE: Final = "{each_figure}"
+"""Of `forbids`: another figure under the name of any fact than the right one."""
+ASSERTED: Final = "{asserted}"
+"""Of `forbids`: the start of a clause, up to where it has denied nothing and made no condition."""
 LOOKAHEAD: Final = rf"\(\?!{PLACEHOLDER}\)"
 
 Texts = tuple[str, ...]

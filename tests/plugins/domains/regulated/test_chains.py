@@ -216,11 +216,11 @@ def test_it_meets_the_contract_of_a_domain(spec: str) -> None:
 
 
 RECORDED = {
-    "loan": "d38dfb1937571b05d54f2bf0",
-    "claims": "a5d2071611f22ae48f6b0992",
-    "prior_authorization": "677727811d86cd00cb541fa9",
+    "loan": "7ab908a68e561bcf5418be4a",
+    "claims": "12314228dcc105c9bd2f649b",
+    "prior_authorization": "62c657dd822d58adfddb248d",
 }
-"""Of 25 cases and their histories, as they were before there were entries."""
+"""Of 25 cases and their histories but for the notice's standard, as before there were entries."""
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -228,10 +228,11 @@ def test_without_it_every_case_is_byte_for_byte_as_it_was(spec: str) -> None:
     one = domain(spec)
     found = blake2b(digest_size=12)
     for case in one.cases(25, 7):
-        found.update(repr(case).encode())
+        bare = replace(case, gold=replace(case.gold, standard=None))
+        found.update(repr(bare).encode())
         for event in one.history(case.history_id):
             found.update(repr(event).encode())
-        found.update(repr(one.rerendered(case, 1).gold).encode())
+        found.update(repr(replace(one.rerendered(case, 1).gold, standard=None)).encode())
     assert found.hexdigest() == RECORDED[spec]
     assert with_chains(one.spec, 0) is one.spec
 

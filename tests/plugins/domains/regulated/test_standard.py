@@ -124,7 +124,7 @@ def test_insufficient_reasons_fail(reason: str) -> None:
 def test_a_wrong_credit_score_fails_and_a_vague_reason_too() -> None:
     index, case, gold = with_report()
     wrong = filled("loan", index, case, **{"fact:fico_score": "299"})
-    assert unmet(gold, wrong) == {"fcra_score"}
+    assert unmet(gold, wrong) == {"fcra_score", "figures"}
     vague = filled("loan", index, case, reasons="credit factors")
     assert unmet(gold, vague) == {"specific_reasons"}
 
@@ -132,7 +132,9 @@ def test_a_wrong_credit_score_fails_and_a_vague_reason_too() -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) -> None:
     """The bare verb reads as English in the form; quoted rules and boilerplate don't count."""
-    item = "action_taken" if spec == "loan" else "decision"
+    item, other_item = (
+        ("action_taken", "one_action") if spec == "loan" else ("decision", "one_decision")
+    )
     for index, case, gold in adverse(spec):
         text = filled(spec, index, case)
         verb = case.task.verbs[gold.decision]
@@ -142,7 +144,7 @@ def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) 
         for other in case.task.decisions:
             if other not in gold.adverse:
                 favorable = filled(spec, index, case, decision=case.task.verbs[other])
-                assert unmet(gold, favorable) == {item}
+                assert unmet(gold, favorable) == {item, other_item}
         assert unmet(gold, filled(spec, index, case, decision="not to deny")) == {item}
 
 
@@ -163,6 +165,113 @@ def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) 
 def test_the_action_may_be_worded_in_other_ways(spec: str, sentence: str, stated: bool) -> None:
     _, _, gold = next(adverse(spec))
     assert ({"action_taken", "decision"} & unmet(gold, sentence) == set()) == stated
+
+
+OTHER_ACTIONS = {
+    "loan": (
+        "We have approved your application.",
+        "Your loan has now been approved.",
+        "We are pleased to grant the loan.",
+    ),
+    "claims": (
+        "We have paid your claim.",
+        "Your claim has been accepted.",
+        "We agreed to pay your claim at once.",
+    ),
+    "prior_authorization": (
+        "We have authorized your request.",
+        "The requested therapy was approved.",
+        "We decided to cover the visits.",
+    ),
+}
+NO_OTHER_ACTION = {
+    "loan": (
+        "Your application has not been approved.",
+        "If a later application is approved, we will write to you.",
+        "The rate lock was extended and the appraisal was approved.",
+    ),
+    "claims": (
+        "Your claim was paid in part.",
+        "The claim is not accepted.",
+        "When a claim is paid, a check is sent.",
+    ),
+    "prior_authorization": (
+        "The visits cannot be authorized.",
+        "Unless the request is approved on review, no visit is covered.",
+        "The therapy was never authorized.",
+    ),
+}
+UNLAWFUL = {
+    "loan": (
+        "A further principal reason for our decision is the race of the applicant.",
+        "This was decided because of your religion.",
+        "Principal reasons: length of employment, marital status.",
+        "Our decision is based in part on your age.",
+    ),
+    "claims": (
+        "The claim is denied on account of your national origin.",
+        "Another ground is the age of the policyholder.",
+    ),
+    "prior_authorization": (
+        "The request is denied due to the member's age.",
+        "A reason for our decision was your disability.",
+    ),
+}
+LAWFUL = {
+    "loan": (
+        "It is unlawful to decide because of race or religion.",
+        "We decide without regard to any basis: race, religion and age play no part.",
+        "The form on marital status was kept apart from the file.",
+        "A reason was the age of the collateral.",
+    ),
+    "claims": ("The reason is the age of the roof.", "No claim is denied because of race."),
+    "prior_authorization": ("The reason is the age of the images.",),
+}
+WITHDRAWN = (
+    "None of the reasons above was a reason for our decision.",
+    "The reasons above were not those of our decision.",
+)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_right_notice_that_says_something_false_besides_fails(spec: str) -> None:
+    """What may stand in a letter beside what must, and what may not."""
+    one = "one_action" if spec == "loan" else "one_decision"
+    reasons = "all_bases" if spec == "claims" else "specific_reasons"
+    said = {one: OTHER_ACTIONS[spec], "lawful_basis": UNLAWFUL[spec], reasons: WITHDRAWN}
+    for index, case, gold in list(adverse(spec))[:20]:
+        letter = filled(spec, index, case)
+        for item, sentences in said.items():
+            for sentence in sentences:
+                assert item in unmet(gold, f"{letter}\n{sentence}"), sentence
+        for sentence in (*NO_OTHER_ACTION[spec], *LAWFUL[spec]):
+            assert unmet(gold, f"{letter}\n{sentence}") == set(), sentence
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_figure_under_another_facts_name_fails_and_every_stated_one_does_not(spec: str) -> None:
+    """All figures, in each form of their type; a comparison with a threshold is none."""
+    one, n = shared(spec), 0
+    for index, case, gold in list(adverse(spec))[:40]:
+        sampled, letter = one.sampled(SEED, index), filled(spec, index, case)
+        known = sampled.known(one.spec.formulas)
+        policy = " ".join(span.text for item in gold.items for span in item.spans)
+        points = " ".join(point.text for point in gold.reasons)
+        assert unmet(gold, f"{letter}\n{policy}\n{points}") == set()
+        for key, fact in one.spec.facts.items():
+            if fact.type not in FIGURE_TYPES or len(known.get(key, ())) != 1:
+                continue
+            (value,) = known[key]
+            for form in value_forms(fact, value):
+                assert unmet(gold, f"{letter}\nYour {fact.label} is {form}.") == set(), form
+            for form in value_forms(fact, value * 3 + 7):  # type: ignore[operator, arg-type]
+                wrong = f"{letter}\nYour {fact.label} was {form}."
+                assert unmet(gold, wrong) == {"figures"}, form
+                n += 1
+    assert n > 100
+
+
+FIGURE_TYPES = ("money", "percent", "score", "count")
 
 
 def test_fcra_is_asked_for_where_a_consumer_report_was_used() -> None:
