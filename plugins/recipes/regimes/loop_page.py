@@ -12,6 +12,7 @@ from framework.reporting.blocks import Block, Details, Heading, Listing, Note, T
 from framework.reporting.figures.style import Drawing
 from framework.reporting.format import p_value
 from framework.store.openings import register_of
+from framework.text.counting import counted
 from plugins.recipes.regimes import loop_figures as figures
 from plugins.recipes.regimes.loop_tables import (
     CASES,
@@ -200,10 +201,12 @@ def _in_words(results: Mapping[str, Any]) -> str:
     if silent:
         text += f" (none as {', '.join(f'#{n}' for n in silent)}: these count as attempts)"
     text += (
-        f"; {stopped['analyses']} of them came to an interim analysis of CONFIRM "
+        f"; {len(results['analyses'])} of them came to an interim analysis of CONFIRM "
         f"and {stopped['promotions']} promoted. "
-        f"It stopped since {_STOPPED.get(reason, reason)} ({reason})"
     )
+    if without := stopped["analyses"] - len(results["analyses"]):
+        text += f"{counted(without, 'more look')} at CONFIRM asked whether an edit could go. "
+    text += f"It stopped since {_STOPPED.get(reason, reason)} ({reason})"
     if stopped["exhausted"]:
         text += f"; exhausted: {', '.join(stopped['exhausted'])}"
     failures = ", ".join(f"{r} {n}" for r, n in results["baseline"]["failures"].items())

@@ -122,6 +122,17 @@ def test_interim_analyses_funnel_and_cases_are_those_of_the_loop(
     assert {row[""] for row in table(page, "loop-0-by-regime")} == {"assemble-internal", "correct"}
 
 
+def test_looks_at_confirm_that_were_of_no_draft_are_told_apart(loop: Finished) -> None:
+    """Consolidating looks at CONFIRM too, and these looks are no drafts'."""
+    drafts, stopped = len(loop.results["analyses"]), loop.results["stopped"]
+    for more, said in ((0, ""), (1, "1 more look at"), (7, "7 more looks at")):
+        found = {**loop.results, "stopped": {**stopped, "analyses": drafts + more}}
+        text = section._in_words(found)
+        assert f"; {drafts} of them came to an interim analysis" in text
+        assert ("more look" in text) == bool(said)
+        assert said in text
+
+
 def test_test_confirms_or_not(loop: Finished, page: ElementTree.Element) -> None:
     text = words(page)
     assert "TEST: 0.400 before, 1.000 after, +0.600" in text
