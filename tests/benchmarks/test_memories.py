@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from benchmarks import memories
+from benchmarks.memory_tables import BUDGETS, differences
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import open_domain
 from framework.statistics.comparison import CaseMeans
@@ -35,7 +36,7 @@ def drawn() -> tuple[memories.Setting, str, str]:
         if not setting.file
         for arm in sorted(ROWS.get(setting.name, {}))
         if (memories.RECORDED / arm.partition("(")[0] / setting.name).is_dir()
-        for budget in memories.BUDGETS
+        for budget in BUDGETS
     ]
     number = int(hashlib.sha256(memories.ROWS.read_bytes()).hexdigest(), 16)
     return there[number % len(there)]
@@ -129,13 +130,13 @@ def test_a_system_is_set_beside_the_arm_of_ours_by_the_same_cases() -> None:
 
     jobs = [job("dense(lexical)", "1100110011"), job("reme", "1111"), job("bm25", "1111")]
     setting = memories.SETTINGS[0]
-    (line,) = memories.differences(setting, jobs)
+    (line,) = differences(setting.name, jobs)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[:5] == ["governance", "reme", "bm25", "–", "–"]
     assert cells[5].startswith("+0.00")
     assert cells[5].endswith("(0 of 4 differ)")
     jobs.append(job("mem0_raw(lexical)", "1000000011"))
-    line, _ = memories.differences(setting, jobs)
+    line, _ = differences(setting.name, jobs)
     assert "| -0.30 " in line
     assert "(3 of 10 differ)" in line
 
