@@ -143,8 +143,8 @@ def summarize(
 
 def _answered_by(rows: Sequence[Row]) -> str:
     """The language models that answered, as rows name them; empty where none did."""
-    answered = [row for row in rows if not (row.error or row.state)] or rows
-    return "; ".join(sorted({row.model for row in answered} - {""}))
+    found = {row.model for row in rows if not (row.error or row.state)}
+    return "; ".join(sorted((found or {row.model for row in rows}) - {""}))
 
 
 def _commonest(rows: Sequence[Row]) -> str:

@@ -14,7 +14,7 @@ from framework.records import Row
 from framework.rows import flat, going_up, is_measured
 from framework.store.atomic import replacing
 
-_GROUP: Final = 10_000
+_GROUP: Final = 2_000
 """Rows of a row group: no more of them are in memory as columns."""
 _KINDS: Final = (bool, int, float, str, list)
 

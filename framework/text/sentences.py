@@ -22,7 +22,7 @@ _DIGIT: Final = re.compile(r"\d")
 _TITLES: Final = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "Nos", "Jr", "Sr"})
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 11)
 def sentence_ends(text: str) -> tuple[tuple[int, int], ...]:
     """(end of a sentence, start of the next) for every boundary inside `text`, in order."""
     ends: list[tuple[int, int]] = []

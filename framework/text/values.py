@@ -25,7 +25,7 @@ TYPES: Final = frozenset(
 )
 """The types of `FactField.type`. The empty type is prose: compared as a category is."""
 
-_CACHED_TEXTS: Final = 1 << 15
+_CACHED_TEXTS: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import itertools
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import framework.rows
 from framework.analysis.axes import axis_meta, kind_of
 from framework.analysis.summary import SETTING, setting_of, summarize
 from framework.contracts import GateOutcome
 from framework.records import Row, Usage
+from framework.rows import PackedRows
+from framework.store.parquet import write_parquet
 from tests.trivial import trivial_plan
 
 PLAN = trivial_plan()
@@ -250,6 +255,24 @@ def test_a_case_without_a_cluster_stands_alone() -> None:
     assert summary(alone)["axes"] == summary(clustered)["axes"]
     twins = [row(f"c{i}", float(i % 2), cluster=f"pair{i // 2}") for i in range(24)]
     assert summary(twins)["axes"]["right"]["n_clusters"] == 12
+
+
+def test_of_a_long_run_few_rows_are_in_memory_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a summary nor rows.parquet holds all rows: a run of 10^5 cases has 130 MB of them."""
+    packed = PackedRows(row(f"case-{i:05d}", float(i % 2)) for i in range(9_000))
+    most, unpack = 0, framework.rows._unpacked
+
+    def counting(part: bytes) -> list[Row]:
+        nonlocal most
+        most = max(most, sum(isinstance(thing, Row) for thing in gc.get_objects()))
+        return unpack(part)
+
+    monkeypatch.setattr(framework.rows, "_unpacked", counting)
+    summary(packed)
+    write_parquet(packed, tmp_path / "rows.parquet")
+    assert 0 < most <= 5_000  # two groups of rows.parquet and a part
 
 
 def test_latencies_are_quantiles_over_calls_not_over_cases() -> None:
