@@ -23,13 +23,7 @@ from framework.registry import find, names
 from framework.rows import by_session
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.answers import answer_lines
-from framework.store.directory import (
-    ANSWERS,
-    SWEEP,
-    SWEEP_PLAN,
-    FinishedRun,
-    read_run,
-)
+from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN, FinishedRun, read_run
 from framework.store.former import read_json
 
 _MOST_DRAWN: Final = 4

@@ -140,9 +140,9 @@ def tell_gate(outcome: Outcome) -> None:
 
     if outcome.summary is None:
         return
-    gate = outcome.summary["gate"]
-    if gate["findings"] or gate["passed"] is False:  # a gate that compares nothing says nothing
-        _log.info("%s", gate_verdict(outcome.summary))
+    gate, said = outcome.summary["gate"], gate_verdict(outcome.summary)
+    if said and (gate["findings"] or gate["passed"] is not True):  # an open gate says nothing
+        _log.info("%s", said)
 
 
 def status_of(outcome: Outcome) -> int:

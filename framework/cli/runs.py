@@ -129,6 +129,7 @@ def replay(args: argparse.Namespace) -> int:
         again = Path(scratch) / "replay"
         execute(plan, again, listener=Progress())
         after = load_state(again)
+        others = _not_of_its_rows(path, again)
     old = {row.key: line for row, line in _keyed(before.rows)}
     new = {row.key: dict(line) for row, line in _keyed(after.rows)}
     # An axis may have got a column since: it says nothing about the run.
@@ -137,9 +138,11 @@ def replay(args: argparse.Namespace) -> int:
     if added:
         print(f"columns that the run does not have: {', '.join(sorted(added))}", file=sys.stderr)
     new = {k: {n: v for n, v in line.items() if n not in added} for k, line in new.items()}
-    if old == new:
+    if old == new and not others:
         print(f"same: {counted(len(old), 'row')}, every measured column equal")
         return 0
+    for name in others if old == new else ():
+        print(f"{name}: not what the rows give, which are the same")
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key), new.get(key)
         if a is None or b is None:
@@ -148,6 +151,26 @@ def replay(args: argparse.Namespace) -> int:
             differ = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
             print(f"{_named(key)}: differs in {', '.join(differ)}")
     return 1
+
+
+def _not_of_its_rows(path: Path, again: Path) -> list[str]:
+    """Which files that are made of rows say another thing than those of the repetition."""
+    import pyarrow.parquet as pq
+
+    from framework.store.directory import ROWS, read_summary
+    from framework.store.parquet import MEASURED
+
+    one, other = (read_summary(p)["axes"] for p in (path, again))
+    means = [
+        {n: (a[n]["mean"], a[n]["n"]) for n in one.keys() & other.keys()} for a in (one, other)
+    ]
+    files = [pq.ParquetFile(p / ROWS) for p in (path, again)]
+    told = [(file.schema_arrow.metadata or {}).get(MEASURED, b"").decode() for file in files]
+    said = [set(names.split(",")) for names in told]
+    named = sorted(said[0] & said[1])
+    tables = [file.read(columns=named) for file in files]
+    same = (means[0] == means[1], tables[0].to_pylist() == tables[1].to_pylist())
+    return [name for name, equal in zip(("summary.json", ROWS), same, strict=True) if not equal]
 
 
 def table(args: argparse.Namespace) -> int:

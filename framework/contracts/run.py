@@ -19,12 +19,16 @@ RowKey = tuple[str, str, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOutcome:
-    """`passed` is None when no gate was asked for. `findings`: one mapping per axis judged."""
+    """`passed` is None when no gate was asked for. `findings`: one mapping per axis judged.
+
+    against : by directory, the head hash of the journal of each run that was compared with.
+    """
 
     name: str
     passed: bool | None
     findings: tuple[Mapping[str, Any], ...] = ()
     reason: str = ""
+    against: Mapping[str, str] = field(default_factory=dict)
 
 
 class Gate(Configured[S]):

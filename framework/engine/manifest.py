@@ -6,6 +6,7 @@ import platform
 import re
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ from framework.text.reading import read_json
 from framework.text.tokens import TOKENIZER
 
 _PROJECT: Final = "decisionbench"
+_CODE: Final = frozenset({".py", ".yaml", ".md", ".txt", ".json", ".sql"})
 _NAME: Final = re.compile(r"[\w.-]+")
 
 
@@ -33,13 +35,11 @@ def manifest(plan: Plan, data: Mapping[str, Any]) -> dict[str, Any]:
         "prompts": plan.prompt_digests,
         "data": dict(data),
         "plugins": {
-            group: {
-                "name": part.plugin.name,
-                "code": digest_file(_source(part.plugin.cls)),
-            }
+            group: {"name": part.plugin.name, "code": digest_file(_source(part.plugin.cls))}
             for group, part in sorted(plan.used.items())
         },
-        "framework": _framework_digest(),
+        "framework": _code_of("framework"),
+        "packages": {name: _code_of(name) for name in sorted(_packages(plan) - {"framework"})},
         "versions": {
             "python": platform.python_version(),
             _PROJECT: _version(_PROJECT),
@@ -67,6 +67,8 @@ def changed_since(path: Path, plan: Plan) -> list[str]:
         if plugin != began["plugins"].get(group)
     ]
     changed += [key for key in ("framework", "tokenizer") if now[key] != began[key]]
+    there = began.get("packages", now["packages"])  # runs of before had none
+    changed += [name for name, code in now["packages"].items() if there.get(name, code) != code]
     return changed + [
         f"{name} {began['versions'][name]} -> {new}"
         for name, new in now["versions"].items()
@@ -74,9 +76,18 @@ def changed_since(path: Path, plan: Plan) -> list[str]:
     ]
 
 
-def _framework_digest() -> str:
-    root = Path(__file__).resolve().parents[1]
-    return digest({str(p.relative_to(root)): digest_file(p) for p in sorted(root.rglob("*.py"))})
+def _packages(plan: Plan) -> set[str]:
+    """The packages that the plugins of a run are of."""
+    return {part.plugin.cls.__module__.partition(".")[0] for part in plan.used.values()}
+
+
+@cache
+def _code_of(package: str) -> str:
+    """The digest of a package's code, prompts and tables, or of a module's one file."""
+    file = Path(str(sys.modules[package].__file__))
+    below = file.parent.rglob("*") if file.name == "__init__.py" else [file]
+    files = [path for path in below if path.suffix in _CODE]
+    return digest({str(p.relative_to(file.parent)): digest_file(p) for p in sorted(files)})
 
 
 def _source(cls: type[Any]) -> str:

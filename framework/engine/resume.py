@@ -15,14 +15,7 @@ from framework.engine.job import Job, check_job, check_operational, run_job
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same
-from framework.engine.sweep import (
-    SWEEP_PLAN,
-    Launch,
-    SweepOutcome,
-    alone_in,
-    load_jobs,
-    run_sweep,
-)
+from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, alone_in, load_jobs, run_sweep
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.store.directory import load_state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from framework.engine.prepare import Prepared, data_of, prepare
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
-from framework.records import EMPTY, Row
+from framework.records import EMPTY
 from framework.registry import NoSettings
 from framework.rows import by_session
 from framework.store import Clock, JournalEvent, utc_now
@@ -199,14 +199,14 @@ def judge_gate(
     if baseline is None and gate.baseline is not None:
         return GateOutcome(name=gate.name, passed=None, reason="this run is the baseline")
 
-    def rows_of(place: Path | State) -> Sequence[Row]:
-        if isinstance(place, State):
-            return by_session(place.rows)
-        return by_session(run.rows if place == run.path else load_state(place).rows)
-
-    against = rows_of(baseline) if baseline is not None else ()
-    beneath = rows_of(floor) if floor is not None else None
-    return gate.decide(by_session(run.rows), against, seed, floor=beneath)
+    places = [place for place in (baseline, floor) if place is not None]
+    states = [place if isinstance(place, State) else load_state(place) for place in places]
+    rows = [by_session(run.rows if s.path == run.path else s.rows) for s in states]
+    against = rows[0] if baseline is not None else ()
+    beneath = rows[-1] if floor is not None else None
+    outcome = gate.decide(by_session(run.rows), against, seed, floor=beneath)
+    heads = {str(s.path.name): s.head for s in states if s.path != run.path}
+    return replace(outcome, against=heads)
 
 
 def begun_in(plan: Plan, directory: Path) -> State | None:

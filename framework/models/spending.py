@@ -70,12 +70,7 @@ class Spending:
     """
 
     def __init__(
-        self,
-        path: Path,
-        scope: str,
-        *,
-        max_usd: float | None = None,
-        max_tokens: int | None = None,
+        self, path: Path, scope: str, *, max_usd: float | None = None, max_tokens: int | None = None
     ) -> None:
         self.scope = scope
         self.max_usd = max_usd

@@ -7,14 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.evidence import (
-    Evidence,
-    as_printed,
-    load,
-    of_run,
-    of_sweep,
-    redacted,
-)
+from framework.analysis.evidence import Evidence, as_printed, load, of_run, of_sweep, redacted
 from framework.contracts.section import Section
 from framework.registry import plugins
 from framework.reporting.blocks import Block, Note, Page, Text

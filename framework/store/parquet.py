@@ -14,6 +14,8 @@ from framework.records import Row
 from framework.rows import flat, going_up, is_measured
 from framework.store.atomic import replacing
 
+MEASURED: Final = b"decisionbench.measured"
+"""Of the file's metadata: the columns that were measured, the others told by a clock or a price."""
 _GROUP: Final = 2_000
 """Rows of a row group: no more of them are in memory as columns."""
 _KINDS: Final = (bool, int, float, str, list)
@@ -32,7 +34,7 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
         for name, value in line.items():
             kinds[name] |= {kind for kind in _KINDS if isinstance(value, kind)}
     order = sorted(kinds, key=lambda n: _rank(n, first))
-    described = {b"decisionbench.measured": ",".join(n for n in order if is_measured(n)).encode()}
+    described = {MEASURED: ",".join(n for n in order if is_measured(n)).encode()}
     schema = pa.schema([(name, _type(kinds[name])) for name in order], described)
     with (
         replacing(path) as draft,

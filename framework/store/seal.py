@@ -143,16 +143,12 @@ def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
     files = None
     if verdict.finished and last is not None:
         files = verify_files(run_dir, last)
-        for word, names in (
-            ("changed", files.changed),
-            ("missing", files.missing),
-            ("extra", files.extra),
-        ):
-            problems += [f"{name}: {word}" for name in names]
-        if (
-            MANIFEST in last.payload.get("files", {})
-            and MANIFEST not in files.missing + files.changed
-        ):
+        for word in ("changed", "missing", "extra"):
+            problems += [f"{name}: {word}" for name in getattr(files, word)]
+        if files.ok and verdict.intact:  # a seal that was made anew over what was edited
+            problems += edited(run_dir)
+        sealed = MANIFEST in last.payload.get("files", {})
+        if sealed and MANIFEST not in files.missing + files.changed:
             manifest = _load_manifest(run_dir / MANIFEST)
             stamped = manifest.get(HEAD_HASH)
             if stamped is None:
@@ -165,7 +161,7 @@ def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
 
 
 def edited(run_dir: Path) -> Iterator[str]:
-    """What of an unfinished run is not what its journal says that was written, a line each.
+    """What of a run is not what the events of its journal say that was written, a line each.
 
     Runs of before their events told it say nothing. Raises UserError where there is no journal.
     """

@@ -25,11 +25,7 @@ MAX_DEPTH = 200
 """Deepest nesting of lists and objects with a canonical form; also ends a value inside itself."""
 
 _ENCODER = json.JSONEncoder(
-    ensure_ascii=False,
-    check_circular=False,
-    allow_nan=False,
-    sort_keys=True,
-    separators=(",", ":"),
+    ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
 )
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _PLAIN = frozenset({str, bool, type(None)})  # canonical whatever the value

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from framework.contracts import Axis, Scored, Verdict, maybe_await
 from framework.records import Answer, AxisScore, Gold, Row
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER, LOWER, share, succeeded
+
+_DENIED: Final = re.compile(r",?\s+(?:is|was|are|were)\s+(?:not|no)\b")
+"""After a reason, what says that it was none."""
 
 
 @register("axis", "crr")
@@ -133,7 +136,7 @@ def _met(verdicts: Sequence[Verdict], gold: Gold, axis: str) -> bool:
 
 
 def _stated(answer: Answer, gold: Gold) -> frozenset[str]:
-    """The reasons that the answer lists and those of the policy that its notice names.
+    """The reasons that the answer lists and those of the policy that its notice names as reasons.
 
     Of reasons one of which is part of another the longest counts where it stands.
     """
@@ -143,7 +146,9 @@ def _stated(answer: Answer, gold: Gold) -> frozenset[str]:
         return frozenset(listed)
     longest_first = sorted(known, key=lambda reason: (-len(reason), reason))
     phrase = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)")
-    return frozenset(listed | set(phrase.findall(_folded(answer.notice))))
+    text = _folded(answer.notice)
+    found = (match for match in phrase.finditer(text) if not _DENIED.match(text, match.end()))
+    return frozenset(listed | {match.group() for match in found})
 
 
 def _folded(reason: str) -> str:

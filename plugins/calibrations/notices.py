@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from framework.contracts import Client, Judge, Verdict, answer_by_rule, maybe_await
@@ -14,9 +15,11 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.decide import Decide, DecideResponse
 from framework.records import Answer, Case, ChecklistItem, Gold, Standard
 from framework.registry import register
+from framework.text.reading import read_yaml
 from framework.text.sentences import sentences
 from plugins.calibrations._cases import cases_of, domain_of
 
+_LETTERS: Final = Path(__file__).with_name("letters.yaml")
 _BEFORE: Final = "Thank you for your patience while we looked into this matter with care.\n\n"
 _UNLAWFUL: Final = "\n\nA further reason for our decision is the national origin of your family."
 _AFTER: Final = "\n\nPlease keep this letter with your papers. We remain, with kind regards, yours."
@@ -123,6 +126,40 @@ class Notices(CalibrationSet[NoticesSettings]):
         for verb in [case.task.verbs.get(one, one) for one in favorable][:1]:
             wrong["wrong: another decision too"] = f"{letter}\n\nWe decided to {verb} your request."
         return right, wrong
+
+
+@register("calibration", "letters")
+class Letters(Notices):
+    """Notices of a denied loan in other words than the form letter's, right ones and wrong ones.
+
+    As `notices`, with the letters of letters.yaml, a line each: the rules know the form letter, so
+    their rates on `notices` say nothing of how lenders or models write. They were changed with
+    these letters in view, so that their rates here are too good as well.
+    """
+
+    def letters(self, case: Case, told: DecideResponse) -> tuple[dict[str, str], dict[str, str]]:
+        texts: Mapping[str, Mapping[str, Sequence[str]]] = read_yaml(_LETTERS.read_text("utf-8"))
+        letter, reasons = told.notice, "; ".join(told.reasons)
+        found: dict[str, dict[str, str]] = {"right": {}, "wrong": {}}
+        for kind, places in texts.items():
+            for place, said in places.items():
+                for text in said:
+                    sort = f"{kind}: {' '.join(text.split()[:5])}"
+                    filled = text.replace("{reasons}", reasons)
+                    found[kind][sort] = _with(letter, place, filled, reasons)
+        return found["right"], found["wrong"]
+
+
+def _with(letter: str, place: str, text: str, reasons: str) -> str:
+    """The letter with a sentence in the place of its own, or after it."""
+    if place == "beside":
+        return f"{letter}\n\n{text}"
+    marks = {"action": "we decided to", "reasons": reasons}
+    lines = letter.split("\n")
+    at = next((i for i, line in enumerate(lines) if marks[place] in line), None)
+    if at is None:
+        raise UserError("calibration.domain.plugin: its letter has no line for the set letters")
+    return "\n".join([*lines[:at], text, *lines[at + 1 :]])
 
 
 @register("calibration", "fcra")

@@ -103,9 +103,9 @@ def gate_lines(evidence: Evidence) -> Iterator[Block]:
 def gate_verdict(summary: Mapping[str, Any]) -> str:
     """The verdict of a run's gate in words, by its summary.json; empty where there is none."""
     gate, run = summary["gate"], summary["run"]
-    if gate["passed"] is None:
+    if gate["passed"] is None and not gate["reason"]:
         return ""
-    outcome = "passed" if gate["passed"] else "FAILED"
+    outcome = {True: "passed", False: "FAILED", None: "no verdict"}[gate["passed"]]
     said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
     known, of_axis = rates_in(summary.get("judge_error")), correctable()
     for axis in sorted({finding.get("axis") for finding in gate["findings"]} & of_axis.keys()):

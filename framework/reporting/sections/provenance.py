@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from framework.analysis.evidence import Evidence
-from framework.records import FIRST_VERSION
-from framework.reporting.blocks import (
-    Block,
-    Cell,
-    Details,
-    Heading,
-    Listing,
-    Note,
-    Table,
-    Text,
-)
+from framework.records import EMPTY, FIRST_VERSION
+from framework.reporting.blocks import Block, Cell, Details, Heading, Listing, Note, Table, Text
 
 
 def provenance(evidence: Evidence) -> Iterator[Block]:
@@ -42,6 +33,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
             if any(name in m["data"] for m in manifests)
         ),
         ("framework code", [m["framework"] for m in manifests]),
+        ("plugins' packages", [" ".join(m.get("packages", EMPTY).values()) for m in manifests]),
         ("tokenizer", [m["tokenizer"] for m in manifests]),
         ("prices", [m["prices"] for m in manifests]),
         ("seed", [str(m["seed"]) for m in manifests]),

@@ -29,10 +29,19 @@ _NOT: Final = {
 """How it is said that a comparison does not hold, the usual way first."""
 FIGURES: Final = frozenset({"money", "percent", "count", "score"})
 """Types of facts whose values are figures."""
-_SAYS: Final = r"(?:\s*[:=]|(?:\s+(?:of|is|was|are|were|at|stands\s+at|comes\s+to|equals))*)"
+_SAYS: Final = (
+    r"(?:\s+ratio)?(?:\s*[:=(]\s*|(?:,?\s+(?:of|is|was|are|were|at|stands\s+at|comes\s+to|equals|"
+    r"(?:calculated|computed|reported|found)\s+(?:as|at|to\s+be)))*\s+)"
+)
 """What stands between the name of a fact and its value. A comparison does not."""
+_SMALL_WORDS: Final = frozenset({"a", "an", "the", "of", "for", "in", "to"})
+_OF_THE_CASE: Final = "".join(
+    rf"(?<!{word}\s)" for word in ("maximum", "minimum", "required", "highest", "lowest", "allowed")
+)
+"""Before the name of a fact: what follows is no threshold."""
 _CLAUSE: Final = (
     r"(?:^|(?<=[.;!?]))(?:(?!n[’']t\b|\b(?:not|never|no|none|nothing|cannot|unable|without|if|unless|"
+    r"earlier|previous|previously|prior|elsewhere|pre-approv\w*|"
     r"until|once|when|whenever|where|whether|regardless|unlawful|illegal|prohibit\w*|forbid\w*|"
     r"discriminat\w*)\b)[^.;!?])*?"
 )
@@ -159,7 +168,8 @@ def _item(
     groups: list[tuple[str, ...]] = []
     for group in item.requires:
         if len(group) == 1 and group[0] in each:
-            groups += [(_literal(text),) for text in dict.fromkeys(each[group[0]])]
+            pattern = _in_order if group[0] == "{each_reason}" else _literal
+            groups += [(pattern(text),) for text in dict.fromkeys(each[group[0]])]
             continue
         filled: list[str] = []
         for form in group:
@@ -196,7 +206,7 @@ def _misstated(spec: Spec, known: Knowledge) -> list[str]:
         forms = [_literal(form) for value in values for form in value_forms(fact, value)]
         right = _either([*forms, *(_figure(value) + r"(?!\s?%)" for value in values)])
         names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in fact.labels)
-        patterns.append(rf"\b(?:{names})\b{_SAYS}\s+(?!{right})(?:\$|USD\s*)?\d")
+        patterns.append(rf"{_OF_THE_CASE}\b(?:{names})\b{_SAYS}(?!{right})(?:\$|USD\s*)?\d")
     return patterns
 
 
@@ -217,6 +227,16 @@ def _figure(value: Value) -> str:
     whole, _, decimals = f"{value:,.2f}".partition(".")
     cents = rf"\.{decimals}" if int(decimals) else r"(?:\.00?)?"
     return rf"(?:\$|USD\s*)?{whole.replace(',', ',?')}{cents}(?![,.]?\d)"
+
+
+def _in_order(text: str) -> str:
+    """A regular expression for the words of a reason that say something, in their order.
+
+    Up to three words between two of them, none of which denies: `value or type of collateral`.
+    """
+    words = [re.escape(word) for word in text.split() if word not in _SMALL_WORDS]
+    gap = r"\W+(?:(?!(?:not|no|never|nor)\b)\w+\W+){0,3}?"
+    return r"(?<!\w)" + gap.join(words) + r"(?!\w)"
 
 
 def _literal(text: str) -> str:

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import run as command
+from framework.engine import manifest
 from framework.engine.sweep import job_directories
 from framework.store import Journal, read, seal
+from framework.store.atomic import write_json
 from framework.store.directory import load_state
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
 
@@ -338,6 +342,17 @@ def test_a_rewritten_chain_is_found_by_a_head_kept_elsewhere(
     assert "not at the head asked for" in done.out
 
 
+def test_answers_that_were_edited_and_sealed_anew_are_no_records_of_their_events(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    """Each case's event holds the digest of its record: the seal alone is not asked."""
+    edit(place / "bm25/answers.jsonl", b'"text":', b'"text" :')
+    rewrite(place / "bm25", lambda _, payload: payload)
+    done = framework(capsys, "verify", "bm25")
+    assert done.status == 1
+    assert done.out.startswith("answers.jsonl:1: not the record written")
+
+
 def test_a_sweep_is_verified_run_by_run(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     done = framework(capsys, "verify", "sweep")
     jobs = job_directories(Path("sweep"))
@@ -435,6 +450,35 @@ def test_a_forged_row_is_found_by_a_replay(capsys: pytest.CaptureFixture[str], p
     cases = [row.case_id for row in load_state(Path("bm25")).rows]
     expected = [f"{c} bm25 trial 0 repeat 0 turn 0: differs in mrr" for c in sorted(cases)]
     assert done.out.splitlines() == expected
+
+
+def test_a_summary_and_a_table_that_were_edited_and_sealed_anew_are_found_by_a_replay(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    summary = read_json(place / "bm25/summary.json")
+    summary["axes"]["mrr"]["mean"] = 0.99
+    write_json(place / "bm25/summary.json", summary)
+    table = pq.read_table(place / "bm25/rows.parquet")
+    at = table.schema.get_field_index("mrr")
+    forged = pa.array([0.5] * table.num_rows)
+    pq.write_table(table.set_column(at, table.schema.field(at), forged), "bm25/rows.parquet")
+    rewrite(place / "bm25", lambda _, payload: payload)
+    assert framework(capsys, "verify", "bm25").status == 0
+    done = framework(capsys, "replay", "bm25")
+    said = "not what the rows give, which are the same"
+    assert done.status == 1
+    assert done.out.splitlines() == [f"summary.json: {said}", f"rows.parquet: {said}"]
+
+
+def test_other_code_of_a_package_is_told_by_a_replay(
+    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also code that is in no plugin's own file: a helper, a rule, a prompt."""
+    assert "plugins" in read_json(place / "bm25/manifest.json")["packages"]
+    assert "changed since" not in framework(capsys, "replay", "bm25").err
+    code = manifest._code_of
+    monkeypatch.setattr(manifest, "_code_of", lambda name: code(name) + "x" * (name == "plugins"))
+    assert "changed since the run: plugins\n" in framework(capsys, "replay", "bm25").err
 
 
 def test_a_column_that_came_later_is_no_difference(

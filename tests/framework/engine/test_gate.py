@@ -72,6 +72,11 @@ def test_a_gate_that_fails_is_status_3(
     beside = [p for p in (place / "r").iterdir() if p.name != "mine"]
     assert [load_plan(p).label("arch") for p in beside] == ["bm25"]
     assert gate_of(beside[0])["passed"] is None
+    head = read_json(beside[0] / "manifest.json")["head_hash"]
+    against = gate["against"]
+    assert isinstance(against, dict)
+    assert against.pop(beside[0].name) == head
+    assert not against, "the run itself, its own floor, is not named"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from framework.contracts.calibration import CalibrationSet
 from framework.errors import UserError
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings
-from plugins.calibrations.notices import FCRANotices, Notices, NoticesSettings
+from plugins.calibrations.notices import FCRANotices, Letters, Notices, NoticesSettings, _with
 from plugins.calibrations.reasons import Reasons, ReasonsSettings
 from plugins.commands._calibration import Calibration, calibration, verdicts
 from plugins.judges.rules import Rules
@@ -61,6 +61,22 @@ def test_the_rules_pass_what_is_right_and_nothing_else(
     assert found.wrong.n > 2 * found.right.n
     assert found.tells is True
     assert found.rates.demand == made.demand
+
+
+def test_letters_in_other_words_stand_in_the_place_that_they_are_of() -> None:
+    letters = list(of(Letters, "loan", 40).answers())
+    forms = {one.notice for one in of(Notices, "loan", 40).answers() if one.sort == "right"}
+    assert {one.right for one in letters} == {True, False}
+    assert not {one.notice for one in letters} & forms
+    for one in letters:
+        assert one.sort.startswith("right" if one.right else "wrong")
+        if "We hereby approve" in one.notice:
+            assert "decided to deny" in one.notice, "beside the letter"
+        if "turned down" in one.notice:
+            assert "decided to deny" not in one.notice, "in the place of the action"
+    assert tried(Rules(NoSettings()), of(Letters, "loan", 40)).tells is True
+    with pytest.raises(UserError, match="no line for the set letters"):
+        _with("Dear applicant", "action", "No.", "length of employment")
 
 
 @pytest.mark.slow

@@ -18,6 +18,16 @@ _UNSURE: Final = re.compile(
     r"(?:is|was|are|were|have|has)\s+or\s+(?:is|was|are|were|have|has)\s+not)\b",
     re.IGNORECASE,
 )
+_NOT_SAID: Final = re.compile(
+    r"\b(?:whether|would\s+have|(?:false|not\s+true|untrue)\s+that|"
+    r"nothing\s+to\s+do\s+with)\b|(?:\b(?:no|not|never|nor|without)|\[\s*\])\s*$",
+    re.IGNORECASE,
+)
+"""Before a match, what makes the sentence say something else than the match alone."""
+_TAKEN_BACK: Final = re.compile(
+    r"^[\s,]*(?:(?:is|was|are|were)\s+(?:not|no)|played\s+no|had\s+no)\b", re.IGNORECASE
+)
+"""The same, right after it."""
 
 
 @register("rule", "audit")
@@ -25,8 +35,8 @@ class AuditRule(Rule[AuditRequest, tuple[Finding, ...]]):
     """An item is met when the notice matches its patterns, white space runs as one space.
 
     The notice is all that the applicant gets. It must have a match for one alternative of each
-    group, in a sentence that does not call it a mere possibility, nowhere its denial, and nothing
-    forbidden. Raises re.error when one of them is not a regular
+    group, in a sentence that neither denies it nor calls it a condition or a mere possibility,
+    nowhere its denial, and nothing forbidden. Raises re.error when one of them is not a regular
     expression.
     """
 
@@ -51,10 +61,12 @@ def _audited(item: ChecklistItem, text: str) -> Finding:
 
 
 def _sure(match: re.Match[str]) -> bool:
-    """Whether the sentence of a match says what it says for certain."""
+    """Whether the sentence of a match says what the match says, and for certain."""
     start = max(match.string.rfind(end, 0, match.start()) for end in ".;!?") + 1
     end = _SENTENCE.match(match.string, match.end())
-    return _UNSURE.search(match.string[start : end.end() if end else None]) is None
+    before, after = match.string[start : match.start()], match.string[match.end() :]
+    unsure = _UNSURE.search(match.string[start : end.end() if end else None])
+    return not (unsure or _NOT_SAID.search(before) or _TAKEN_BACK.search(after))
 
 
 def _denial(match: re.Match[str]) -> str:
