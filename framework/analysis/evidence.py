@@ -324,7 +324,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"{path.parent} has no {path.name}: none of its jobs is finished") from None
+        unfinished = f"a sweep that has not ended; go on with resume={path.parent}"
+        raise UserError(f"{path.parent} has no {path.name}: {unfinished}") from None
     except ValueError as error:
         raise DataError(path, None, f"not JSON: {error}") from None
     return found

@@ -147,7 +147,8 @@ class PilotPower:
     """What a pilot comparison says of the cases that the real one needs.
 
     Attributes:
-        spread: mean squared paired difference seen; for a 0/1 axis the share of discordant pairs.
+        spread: variance of the paired differences seen, about their own mean, so that the observed
+            effect is not in it; for a 0/1 axis the share of discordant pairs.
         spread_high: its upper 95% limit; ``None`` where none can be had.
         n: cases needed if the spread is as seen; ``None`` where nothing differed.
         n_high: cases needed if it is at its upper limit: what to plan for after a small pilot.
@@ -209,7 +210,7 @@ def power_from_pilot(
     def needed(spread: float) -> CasesNeeded:
         return cases_needed(
             smallest_effect,
-            spread,
+            spread if binary else spread + smallest_effect**2,
             binary=binary,
             share=share,
             power=power,
@@ -221,12 +222,20 @@ def power_from_pilot(
     if size == 0:
         return PilotPower(method="undefined: no cases", units=0, clustered=clustered)
     squares = differences**2
-    spread = float(squares.mean())
     high: float | None = None
     if binary:
         high = clopper_pearson(int(np.count_nonzero(differences)), size)[1]
-    elif size >= MIN_UNITS:
-        high = mean_interval(squares, seed=seed, amount=not share).high
+    else:
+        squares = (differences - differences.mean()) ** 2
+        if size >= MIN_UNITS:
+            # Differences of shares lie up to 2 apart. About 0 they vary more than about their mean.
+            scale = 4.0 if share else 1.0
+            about = mean_interval(squares / scale, seed=seed, amount=not share).high
+            at_0 = mean_interval(differences**2, seed=seed, amount=not share).high
+            limits = [at_0, None if about is None else scale * about]
+            high = min((limit for limit in limits if limit is not None), default=None)
+        squares = squares * size / max(size - 1, 1)
+    spread = float(squares.mean())
     seen = needed(spread) if spread > 0 else None
     at_most = None if high is None else needed(max(high, spread))
     method = seen.method if seen else "no pair of the pilot differs: plan by the upper limit"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from itertools import combinations
 from pathlib import Path
 
@@ -85,10 +86,12 @@ def power(args: argparse.Namespace) -> int:
                 comparisons=comparisons,
             )
             unit = "clusters" if found.clustered else "cases"
+            run = next(s["run"] for s in summaries if s["run"]["arch"] in (a, b))
+            whole = "" if found.clustered else _of_all(found.n, found.units, run["n_cases"])
             lines.append(
                 f"{place}: {a} - {b}: {_count(found.n)}, at most {_count(found.n_high)} {unit}   "
                 f"(spread {_share(found.spread)}, at most {_share(found.spread_high)}, pilot of "
-                f"{found.units} {unit}; {found.method})"
+                f"{found.units} {unit}; {found.method}){whole}"
             )
     except ValueError as error:
         raise UserError(f"power: {error}") from None
@@ -101,6 +104,14 @@ def power(args: argparse.Namespace) -> int:
     print("\n".join(lines))
     print("\nThe difference that the pilot showed is not used: it would only repeat its p-value.")
     return 0
+
+
+def _of_all(n: int | None, counted_cases: int, n_cases: int) -> str:
+    """How many cases to ask for, where not each of the pilot's counts on the axis."""
+    if n is None or not 0 < counted_cases < n_cases:
+        return ""
+    ask = math.ceil(n * n_cases / counted_cases)
+    return f"\n    {counted_cases} of {n_cases} cases count on this axis: ask for n_cases={ask}"
 
 
 def _count(value: int | None) -> str:

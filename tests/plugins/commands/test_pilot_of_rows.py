@@ -24,6 +24,18 @@ def test_discordance_counts_and_the_effect_does_not() -> None:
     assert found.n_high > found.n
 
 
+def test_of_a_graded_axis_the_effect_is_not_in_the_spread() -> None:
+    """Differences about .1 and about .7, with one variance, ask for one number of cases."""
+    noise = [0.05, -0.05, 0.02, -0.02, 0.0] * 8
+    base = arm([0.1] * 40)
+    small = power_from_pilot(arm([0.2 + e for e in noise]), base, smallest_effect=0.1, seed=1)
+    large = power_from_pilot(arm([0.8 + e for e in noise]), base, smallest_effect=0.1, seed=1)
+    assert small.spread == pytest.approx(large.spread)
+    assert small.spread == pytest.approx(0.00116 * 40 / 39)
+    assert small.n == large.n == cases_needed(0.1, 0.00119 + 0.01, binary=False).n
+    assert small.n_high == large.n_high
+
+
 def test_a_pilot_without_a_difference_plans_by_its_limit() -> None:
     found = power_from_pilot(arm([1.0] * 30), arm([1.0] * 30), smallest_effect=0.1, seed=1)
     assert (found.n, found.spread) == (None, 0.0)
