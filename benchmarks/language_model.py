@@ -121,6 +121,7 @@ OF_SESSIONS: Final[Mapping[str, list[str]]] = {
 """By recipe, the tables of sessions; what has seconds in it is never the same twice."""
 MEASURED: Final = (
     "hotpotqa", "longmemeval", "governance", "loan_moderate", "summ_only", "sessions",
+    "extraction",
 )  # fmt: skip
 """Those of them whose answers are recorded: a replay makes these."""
 _FIRST: Final = ("loan_moderate",)

@@ -44,6 +44,8 @@ def compare(args: argparse.Namespace) -> int:
         why = "; ".join(found.notes) or "no two runs that differ in the arm alone have an axis"
         raise UserError(f"nothing to compare: {why}")
     notes = [f"note: {note}" for note in found.notes]
+    if axes:
+        notes.append("note: Holm's family is of --axes alone; chosen after a look it is too small")
     if not args.json and args.out is None:
         print_sweep(found.summary)
         print(*notes, sep="\n", end="\n" if notes else "")

@@ -49,15 +49,7 @@ from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
 from framework.pipeline.score import score_axes
 from framework.pipeline.seams import Seams
-from framework.records import (
-    Answer,
-    Case,
-    Event,
-    Item,
-    MemoryView,
-    Row,
-    Usage,
-)
+from framework.records import Answer, Case, Event, Item, MemoryView, Row, Usage
 from framework.retention import event_ranks, kept_trace, retained
 from framework.text.canonical import digest
 
@@ -365,13 +357,7 @@ class Pipeline:
         return await self._read(clean, found.view, ledger, "control", job.repeat)
 
     async def _find(
-        self,
-        memory: Memory,
-        case: Case,
-        job: _Job,
-        ledger: Ledger,
-        k: int | None,
-        phase: str = "",
+        self, memory: Memory, case: Case, job: _Job, ledger: Ledger, k: int | None, phase: str = ""
     ) -> Found:
         """The view of a case, in as many rounds as the reader searches.
 
