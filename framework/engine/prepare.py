@@ -81,7 +81,7 @@ def prepare(
 
 
 def _cases(domain: Domain[Any], top: TopLevel, groups: Sequence[str]) -> Iterator[Case]:
-    cases = domain.cases(top.n_cases, top.seed)
+    cases = map(_named, domain.cases(top.n_cases, top.seed))
     if top.part is None:
         return cases
     if groups:
@@ -89,6 +89,12 @@ def _cases(domain: Domain[Any], top: TopLevel, groups: Sequence[str]) -> Iterato
     name, _, given = top.part.partition(":")
     part: Part = find("part", name).cls(given)
     return iter(part.of(cases, top.seed))
+
+
+def _named(case: Case) -> Case:
+    if any(str(name) != name for name in (case.id, case.history_id)):
+        raise UserError(f"domain: case {case.id!r} of history {case.history_id!r}: ids are texts")
+    return case
 
 
 def _open_protocol(plan: Plan, gate: Gate[Any]) -> RunProtocol[Any]:

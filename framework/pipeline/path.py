@@ -39,7 +39,7 @@ from framework.contracts import (
     Views,
     maybe_await,
 )
-from framework.errors import NotOffered, StopRun
+from framework.errors import NotOffered, StopRun, UserError
 from framework.models.client import Ledger, ModelClient, track_usage
 from framework.pipeline.concurrency import CancelToken, bounded
 from framework.pipeline.failures import told
@@ -49,7 +49,7 @@ from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
 from framework.pipeline.score import score_axes
 from framework.pipeline.seams import Seams
-from framework.records import Answer, Case, Event, Item, MemoryView, Row, Usage
+from framework.records import ABSTAIN, Answer, Case, Event, Item, MemoryView, Row, Usage
 from framework.retention import event_ranks, kept_trace, retained
 from framework.text.canonical import digest
 
@@ -232,6 +232,8 @@ class Pipeline:
         self, row: Row, job: _Job, ledger: Ledger, answer: bool, k: int | None
     ) -> tuple[Row, Record]:
         case = job.case
+        if case.task.decisions and case.gold.decision not in (*case.task.decisions, ABSTAIN):
+            raise UserError(f"gold decision {case.gold.decision!r} is none of the task card's")
         memory = await self._memory(case.history_id, job)
         ledger.entries.update(memory.usage)
         if memory.error is not None:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from framework.engine.job import timed
 from framework.engine.prepare import check
 from framework.engine.run import execute
 from framework.errors import UserError
-from framework.records import Row
+from framework.records import Case, Row
 from framework.rows import is_measured
 from framework.store import JOURNAL, MANIFEST, verify_run
 from framework.store.directory import (
@@ -32,7 +33,7 @@ from framework.store.directory import (
 )
 from tests.launching import LOAN
 from tests.measuring import measured_digest
-from tests.trivial import trivial_plan, with_top
+from tests.trivial import TrivialDomain, trivial_plan, with_top
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -51,6 +52,34 @@ def test_a_run_directory_is_complete(tmp_path: Path) -> None:
     answers = (outcome.directory / ANSWERS).read_text(encoding="utf-8")
     records = [json.loads(line) for line in answers.splitlines()]
     assert [record["key"][0] for record in records] == [f"t{i:06d}" for i in range(5)]
+
+
+def test_gold_that_is_no_decision_is_an_error_and_no_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def odd(case: Case) -> Case:
+        return replace(case, gold=replace(case.gold, decision="MAYBE"))
+
+    whole = TrivialDomain.cases
+    monkeypatch.setattr(TrivialDomain, "cases", lambda *a: map(odd, whole(*a)))
+    outcome = execute(trivial_plan(n_cases=2, max_errors=2), tmp_path / "run")
+    said = "gold decision 'MAYBE' is none of the task card's"
+    assert outcome.summary is not None
+    assert outcome.summary["errors"]["n"] == 2
+    assert said in outcome.summary["errors"]["commonest"]
+
+
+def test_an_id_that_is_a_number_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = TrivialDomain.cases
+    monkeypatch.setattr(
+        TrivialDomain,
+        "cases",
+        lambda *a: (replace(c, id=7) for c in whole(*a)),  # type: ignore[arg-type]
+    )
+    with pytest.raises(UserError, match=r"case 7 of history '.*': ids are texts"):
+        execute(trivial_plan(n_cases=2), tmp_path / "run")
 
 
 def test_rows_are_stored_with_timing_apart(tmp_path: Path) -> None:
