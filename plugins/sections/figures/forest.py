@@ -54,8 +54,9 @@ def forest(group: Group) -> Drawing | None:
         name=f"forest-{group.index}",
         title="Paired differences on the same cases",
         caption=(
-            f"{against}, with 95% intervals, one panel an axis ({under(group)}). Filled: Holm-"
-            "adjusted p < .05 over every comparison of the sweep. Right of 0 is more; an axis "
+            f"{against}, with 95% intervals, one panel an axis ({under(group)}). Filled: "
+            "told apart, as in the verdict: Holm-adjusted p < .05 over every comparison of the "
+            "sweep, and decision bounds that leave out 0. Right of 0 is more; an axis "
             f"where less is better says so.{band}{declared} {label_of(group, axes)}"
         ),
         alt=f"Forest plot of {len(pairs)} paired differences on {', '.join(axes)}: "
@@ -118,9 +119,8 @@ def _panel(
         for row in rows:
             at = pairs.index((row["arm_a"], row["arm_b"])) + (j - (len(by_budget) - 1) / 2) * step
             whisker(panel, at, row["ci_low"], row["ci_high"], mark.colour)
-            sure = row["holm_p"] is not None and row["holm_p"] < 0.05
             panel.plot(row["delta"], at, marker=mark.marker, ls="", color=mark.colour, zorder=4,
-                       mfc=mark.colour if sure else "white")  # fmt: skip
+                       mfc=mark.colour if _sure(row) else "white")  # fmt: skip
     for i in range(1, len(pairs)):
         panel.axhline(i - 0.5, color="#eeeeee", lw=0.6, zorder=0)
     panel.set_title(axis if higher else f"{axis} (less is better)")
@@ -129,7 +129,12 @@ def _panel(
     panel.tick_params(axis="x", colors=GREY)
 
 
+def _sure(row: Mapping[str, Any]) -> bool:
+    """Whether one of the two is called better: p alone does not say so of skewed differences."""
+    return row["conclusion"] in ("a better", "b better")
+
+
 def _told(rows: Sequence[Mapping[str, Any]], axes: Sequence[str]) -> str:
-    sure = sum(1 for row in rows if row["axis"] in axes and row["holm_p"] and row["holm_p"] < 0.05)
-    total = sum(1 for row in rows if row["axis"] in axes)
-    return f"{sure} of {total} differ at Holm-adjusted p < .05; every number is in the table."
+    drawn = [row for row in rows if row["axis"] in axes]
+    sure = sum(map(_sure, drawn))
+    return f"{sure} of {len(drawn)} are told apart; every number is in the table."

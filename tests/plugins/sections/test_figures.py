@@ -409,3 +409,10 @@ def test_points_of_one_cost_are_drawn_side_by_side_and_others_where_they_are() -
     assert apart([1.0, 10.0, 1000.0], logarithmic=True) == pytest.approx([1, 10, 1000])
     same = apart([7.0, 7.0], logarithmic=False)
     assert same[0] < 7 < same[1]
+
+
+def test_a_forest_fills_what_the_verdict_calls_better_and_not_a_small_p_alone() -> None:
+    row = {"axis": "right", "holm_p": 0.01}
+    rows = [{**row, "conclusion": "undecided"}, {**row, "conclusion": "b better"}]
+    assert list(map(forest._sure, rows)) == [False, True]
+    assert forest._told(rows, ["right"]).startswith("1 of 2 are told apart")
