@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Final, Protocol, Self
 
 from framework.contracts.arch import Arch
 from framework.contracts.configured import Configured, S
@@ -15,6 +15,9 @@ from framework.records import Case, Event, MemoryView, Row
 
 RowKey = tuple[str, str, int, int, int]
 """(case_id, arm, trial, repeat, turn): see `framework.records.Row.key`."""
+
+IS_BASELINE: Final = "this run is the baseline"
+"""Why a run that a gate was asked for has no verdict: it would be compared with itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
 from framework.contracts import REPORTED, Gate, GateOutcome, Judge
+from framework.contracts.run import IS_BASELINE
 from framework.engine.account import served_of
 from framework.engine.domains import open_domain
 from framework.engine.extracted import extraction_of
@@ -197,7 +198,7 @@ def judge_gate(
 ) -> GateOutcome:
     """The gate's outcome on the rows of a run; no verdict without a baseline."""
     if baseline is None and gate.baseline is not None:
-        return GateOutcome(name=gate.name, passed=None, reason="this run is the baseline")
+        return GateOutcome(name=gate.name, passed=None, reason=IS_BASELINE)
 
     places = [place for place in (baseline, floor) if place is not None]
     states = [place if isinstance(place, State) else load_state(place) for place in places]

@@ -364,11 +364,7 @@ class Served(ABC, Generic[S]):
             return response
 
     async def _sent(
-        self,
-        key: str,
-        body: dict[str, Any],
-        account: Spending | None,
-        reserved: Reservation | None,
+        self, key: str, body: dict[str, Any], account: Spending | None, reserved: Reservation | None
     ) -> Response:
         """One attempt; what it held is let go, or counted as lost, unless it was answered."""
         start = time.perf_counter()

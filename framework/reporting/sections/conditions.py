@@ -8,6 +8,7 @@ from typing import Any, Final
 from framework.analysis.axes import correctable
 from framework.analysis.evidence import Evidence, Group
 from framework.contracts.calibration import rates_in
+from framework.contracts.run import IS_BASELINE
 from framework.reporting.blocks import Block, Cell, Heading, Listing, Note, Text
 from framework.reporting.cells import UNDEFINED, count, number_cell, yes_no
 from framework.reporting.tables import arms_table, each, table
@@ -103,7 +104,7 @@ def gate_lines(evidence: Evidence) -> Iterator[Block]:
 def gate_verdict(summary: Mapping[str, Any]) -> str:
     """The verdict of a run's gate in words, by its summary.json; empty where there is none."""
     gate, run = summary["gate"], summary["run"]
-    if gate["passed"] is None and not gate["reason"]:
+    if gate["passed"] is None and gate["reason"] != IS_BASELINE:
         return ""
     outcome = {True: "passed", False: "FAILED", None: "no verdict"}[gate["passed"]]
     said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"

@@ -48,7 +48,15 @@ def test_without_a_baseline_nothing_is_judged(capsys: pytest.CaptureFixture[str]
     done = run(capsys, *HOTPOT, "arch=none")
     assert done.status == 0
     assert gate_of(done.directory)["passed"] is None
-    assert "gate" not in done.out
+    assert "gate" not in done.out + done.err
+
+
+def test_a_run_that_is_its_own_baseline_says_that_it_has_no_verdict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = run(capsys, *GATED, "arch=bm25", "gate.baseline=bm25")
+    assert done.status == 0
+    assert done.err == "gate noninferiority for bm25 tight: no verdict. this run is the baseline\n"
 
 
 @pytest.mark.slow
