@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from framework.contracts import Client, Judge, Verdict, maybe_await
@@ -25,30 +26,27 @@ class RecordingJudge(Judge[Any]):
         self, rationale: str, points: Sequence[ReasoningPoint], client: Client
     ) -> Sequence[Verdict]:
         verdicts = await maybe_await(self._judge.entail(rationale, points, client))
-        self._keep("entail", [point.text for point in points], verdicts)
+        self._keep("entail", [(point.id, point.text) for point in points], verdicts)
         return verdicts
 
     async def audit(self, answer: Answer, standard: Standard, client: Client) -> Sequence[Verdict]:
         verdicts = await maybe_await(self._judge.audit(answer, standard, client))
-        self._keep("audit", [item.text for item in standard.items], verdicts)
+        self._keep("audit", [(item.id, item.text) for item in standard.items], verdicts)
         return verdicts
 
     async def equivalent(
         self, question: str, expected: str, given: str, kind: str, client: Client
     ) -> Verdict:
         verdict = await maybe_await(self._judge.equivalent(question, expected, given, kind, client))
-        self._keep("equivalent", [f"{question} Expected: {expected}"], [verdict])
+        self._keep("equivalent", [(verdict.id, f"{question} Expected: {expected}")], [verdict])
         return verdict
 
-    def _keep(self, question: str, demands: Sequence[str], verdicts: Sequence[Verdict]) -> None:
-        for demand, verdict in zip(demands, verdicts, strict=True):
-            self.verdicts.append(
-                {
-                    "question": question,
-                    "id": verdict.id,
-                    "demand": demand,
-                    "met": verdict.met,
-                    "evidence": verdict.evidence,
-                    "supported": verdict.supported,
-                }
-            )
+    def _keep(
+        self, question: str, demands: Sequence[tuple[str, str]], verdicts: Sequence[Verdict]
+    ) -> None:
+        told, asked = [verdict.id for verdict in verdicts], [id_ for id_, _ in demands]
+        if told != asked:
+            said = ", ".join(told) or "nothing"
+            raise ValueError(f"judge: verdicts on {said}, not on {', '.join(asked)}")
+        for (_, demand), verdict in zip(demands, verdicts, strict=True):
+            self.verdicts.append({"question": question, "demand": demand, **asdict(verdict)})

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from framework.contracts import Verdict
 from framework.errors import UserError
 from framework.pipeline.recording_judge import RecordingJudge
 from framework.records import Answer, ChecklistItem, ReasoningPoint, Standard
@@ -39,6 +40,19 @@ def test_everything_said_is_kept_in_order() -> None:
         ("audit", "i", "who", True),
         ("equivalent", "answer", "Who? Expected: Ada", True),
     ]
+
+
+def test_verdicts_on_something_else_are_told_by_what_they_are_on() -> None:
+    class Odd(Rules):
+        """Answers for a point that nobody asked about, and for none."""
+
+        def entail(self, rationale: str, points: Any, client: Any) -> Any:
+            return [Verdict(id="q", met=True)] if rationale else []
+
+    witness = RecordingJudge(Odd(NoSettings()))
+    for rationale, said in (("So low.", "q"), ("", "nothing")):
+        with pytest.raises(ValueError, match=f"judge: verdicts on {said}, not on p"):
+            asyncio.run(witness.entail(rationale, POINTS, None))  # type: ignore[arg-type]
 
 
 def test_a_judge_without_equivalence_says_so() -> None:
