@@ -24,9 +24,7 @@ _NOT_SAID: Final = re.compile(
     re.IGNORECASE,
 )
 """Before a match, what makes the sentence say something else than the match alone."""
-_TAKEN_BACK: Final = re.compile(
-    r"^[\s,]*(?:(?:is|was|are|were)\s+(?:not|no)|played\s+no|had\s+no)\b", re.IGNORECASE
-)
+_TAKEN_BACK: Final = re.compile(r"^[\s,]*(?:is|was|are|were)\s+(?:not|no)\b", re.IGNORECASE)
 """The same, right after it."""
 
 
