@@ -96,7 +96,8 @@ def gates(evidence: Evidence) -> Iterator[Block]:
 
 def gate_lines(evidence: Evidence) -> Iterator[Block]:
     """A line for each gate that judged, or says why it did not."""
-    lines = [said for job in evidence.jobs if (said := gate_verdict(job.summary))]
+    judged = [job for job in evidence.jobs if job.summary["gate"]["passed"] is not None]
+    lines = [said for job in judged or evidence.jobs if (said := gate_verdict(job.summary))]
     if lines:
         yield Listing(lines)
 
