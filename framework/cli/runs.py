@@ -163,16 +163,17 @@ def _not_of_its_rows(path: Path, again: Path) -> list[str]:
     from framework.store.parquet import MEASURED
 
     one, other = (read_summary(p)["axes"] for p in (path, again))
-    means = [
-        {n: (a[n]["mean"], a[n]["n"]) for n in one.keys() & other.keys()} for a in (one, other)
-    ]
-    files = [pq.ParquetFile(p / ROWS) for p in (path, again)]
+    shared = one.keys() & other.keys()
+    differ = any(one[n][key] != other[n][key] for n in shared for key in ("mean", "n"))
+    said = ["summary.json"] if differ else []
+    try:
+        files = [pq.ParquetFile(p / ROWS) for p in (path, again)]
+    except (OSError, ValueError):  # none, or not Parquet
+        return [*said, ROWS]
     told = [(file.schema_arrow.metadata or {}).get(MEASURED, b"").decode() for file in files]
-    said = [set(names.split(",")) for names in told]
-    named = sorted(said[0] & said[1])
-    tables = [file.read(columns=named) for file in files]
-    same = (means[0] == means[1], tables[0].to_pylist() == tables[1].to_pylist())
-    return [name for name, equal in zip(("summary.json", ROWS), same, strict=True) if not equal]
+    named = set(told[0].split(",")) & set(told[1].split(","))
+    columns = ([file.read([name]).to_pylist() for file in files] for name in sorted(named))
+    return [*said, ROWS] if any(ours != theirs for ours, theirs in columns) else said
 
 
 def table(args: argparse.Namespace) -> int:

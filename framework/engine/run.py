@@ -201,8 +201,10 @@ def judge_gate(
         return GateOutcome(name=gate.name, passed=None, reason=IS_BASELINE)
 
     places = [place for place in (baseline, floor) if place is not None]
-    states = [place if isinstance(place, State) else load_state(place) for place in places]
-    rows = [by_session(run.rows if s.path == run.path else s.rows) for s in states]
+    own = State(path=run.path, started={}, rows=run.rows)
+    known = [own if place == run.path else place for place in places]
+    states = [place if isinstance(place, State) else load_state(place) for place in known]
+    rows = [by_session(state.rows) for state in states]
     against = rows[0] if baseline is not None else ()
     beneath = rows[-1] if floor is not None else None
     outcome = gate.decide(by_session(run.rows), against, seed, floor=beneath)

@@ -33,6 +33,7 @@ SECTIONS = {
     "A type of document": spec.DocumentSpec,
     "A point": spec.PointSpec,
     "The standard": spec.StandardSpec,
+    "A favorable decision": spec.FavorableSpec,
     "An item of the standard": spec.ItemSpec,
     "A slot": grammar.Range,
 }

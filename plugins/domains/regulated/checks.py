@@ -196,6 +196,11 @@ def _standard(spec: Spec) -> Iterator[str]:
         named = [key for form in forms for key in re.findall(r"\{fact:(\w+)\}", form)]
         for key in dict.fromkeys((*item.rests_on, *named)):
             yield from _fact(f"standard.items.{item.id}", key, spec.facts)
+        needed = {"{other_action}": ("favorable",), "{prohibited_basis}": ("prohibited", "people")}
+        for form in needed.keys() & set(item.forbids):
+            for key in needed[form]:
+                if not getattr(spec.standard, key):
+                    yield f"standard.{key}: {form} of items.{item.id} is made of it"
 
 
 def _documents(spec: Spec) -> Iterator[str]:

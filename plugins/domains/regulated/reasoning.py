@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Final
 
 from framework.records import ChecklistItem, ReasoningPoint, Standard
 from plugins.domains.regulated.documents import Content
 from plugins.domains.regulated.outline import CURRENT
-from plugins.domains.regulated.policy import Condition, Knowledge, Rule, Value, compute
+from plugins.domains.regulated.policy import Condition, Rule, compute
 from plugins.domains.regulated.sampled import Sampled
-from plugins.domains.regulated.spec import ASSERTED, EACH_FIGURE, Spec
+from plugins.domains.regulated.spec import Spec
+from plugins.domains.regulated.statements import either, expanded, figure, literal, stated
 from plugins.domains.regulated.wording import render, threshold_forms, value_forms
 
 _NOT: Final = {
@@ -27,24 +27,7 @@ _NOT: Final = {
     "not one of": ("is one of",),
 }
 """How it is said that a comparison does not hold, the usual way first."""
-FIGURES: Final = frozenset({"money", "percent", "count", "score"})
-"""Types of facts whose values are figures."""
-_SAYS: Final = (
-    r"(?:\s+ratio)?(?:\s*[:=(]\s*|(?:,?\s+(?:of|is|was|are|were|at|stands\s+at|comes\s+to|equals|"
-    r"(?:calculated|computed|reported|found)\s+(?:as|at|to\s+be)))*\s+)"
-)
-"""What stands between the name of a fact and its value. A comparison does not."""
 _SMALL_WORDS: Final = frozenset({"a", "an", "the", "of", "for", "in", "to"})
-_OF_THE_CASE: Final = "".join(
-    rf"(?<!{word}\s)" for word in ("maximum", "minimum", "required", "highest", "lowest", "allowed")
-)
-"""Before the name of a fact: what follows is no threshold."""
-_CLAUSE: Final = (
-    r"(?:^|(?<=[.;!?]))(?:(?!n[’']t\b|\b(?:not|never|no|none|nothing|cannot|unable|without|if|unless|"
-    r"earlier|previous|previously|prior|elsewhere|pre-approv\w*|"
-    r"until|once|when|whenever|where|whether|regardless|unlawful|illegal|prohibit\w*|forbid\w*|"
-    r"discriminat\w*)\b)[^.;!?])*?"
-)
 _RELATION: Final = {
     "above": (">", "<="),
     "at or above": (">=", "<"),
@@ -168,7 +151,7 @@ def _item(
     groups: list[tuple[str, ...]] = []
     for group in item.requires:
         if len(group) == 1 and group[0] in each:
-            pattern = _in_order if group[0] == "{each_reason}" else _literal
+            pattern = _in_order if group[0] == "{each_reason}" else literal
             groups += [(pattern(text),) for text in dict.fromkeys(each[group[0]])]
             continue
         filled: list[str] = []
@@ -176,8 +159,8 @@ def _item(
             match = re.fullmatch(r"\{fact:(\w+)\}", form)
             if match:
                 fact = spec.facts[match[1]]
-                values = _few(known, fact.key)
-                filled += [_literal(t) for value in values for t in value_forms(fact, value)]
+                values = stated(known, fact.key)
+                filled += [literal(t) for value in values for t in value_forms(fact, value)]
             else:
                 filled.append(form)
         groups.append(tuple(filled))
@@ -185,48 +168,12 @@ def _item(
     def right(match: re.Match[str]) -> str:
         if match[1] is None:
             amount = amount_of(spec, sampled)
-            return _either([] if amount is None else [_figure(amount)])
-        return _either([_figure(value) for value in _few(known, match[1])])
+            return either([] if amount is None else [figure(amount)])
+        return either([figure(value) for value in stated(known, match[1])])
 
-    forbids = [form.replace(ASSERTED, _CLAUSE) for form in item.forbids]
-    forbids = [re.sub(r"\{(?:fact:(\w+)|amount)\}", right, form) for form in forbids]
-    if EACH_FIGURE in forbids:
-        at = forbids.index(EACH_FIGURE)
-        forbids[at : at + 1] = _misstated(spec, known)
+    named = [pattern for form in item.forbids for pattern in expanded(spec, known, form)]
+    forbids = [re.sub(r"\{(?:fact:(\w+)|amount)\}", right, form) for form in named]
     return dataclasses.replace(item, requires=tuple(groups), forbids=tuple(forbids))
-
-
-def _misstated(spec: Spec, known: Knowledge) -> list[str]:
-    """Patterns for another figure under the name of a fact than those that the history states."""
-    patterns = []
-    for fact in spec.facts.values():
-        if fact.type not in FIGURES:
-            continue
-        values = _few(known, fact.key)
-        forms = [_literal(form) for value in values for form in value_forms(fact, value)]
-        right = _either([*forms, *(_figure(value) + r"(?!\s?%)" for value in values)])
-        names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in fact.labels)
-        patterns.append(rf"{_OF_THE_CASE}\b(?:{names})\b{_SAYS}(?!{right})(?:\$|USD\s*)?\d")
-    return patterns
-
-
-def _few(known: Knowledge, key: str) -> list[Value]:
-    """What the history states of a fact, in a fixed order."""
-    return sorted(known.get(key, ()), key=str)
-
-
-def _either(patterns: Sequence[str]) -> str:
-    """A pattern for any of `patterns`; for none of them one that never matches."""
-    return f"(?:{'|'.join(patterns)})" if patterns else "(?!)"
-
-
-def _figure(value: Value) -> str:
-    """A pattern for a figure, with or without its sign, commas and cents; else for the words."""
-    if isinstance(value, (date, str)):
-        return _literal(str(value))
-    whole, _, decimals = f"{value:,.2f}".partition(".")
-    cents = rf"\.{decimals}" if int(decimals) else r"(?:\.00?)?"
-    return rf"(?:\$|USD\s*)?{whole.replace(',', ',?')}{cents}(?![,.]?\d)"
 
 
 def _in_order(text: str) -> str:
@@ -237,11 +184,3 @@ def _in_order(text: str) -> str:
     words = [re.escape(word) for word in text.split() if word not in _SMALL_WORDS]
     gap = r"\W+(?:(?!(?:not|no|never|nor)\b)\w+\W+){0,3}?"
     return r"(?<!\w)" + gap.join(words) + r"(?!\w)"
-
-
-def _literal(text: str) -> str:
-    """A regular expression for `text` as whole words, any white space between them."""
-    words = r"\s+".join(map(re.escape, text.split()))
-    left = r"(?<!\w)" if text[:1].isalnum() else ""
-    right = r"(?![\w])" if text[-1:].isalnum() else ""
-    return left + words + right

@@ -33,10 +33,6 @@ Use = Literal[
 ]  # fmt: skip
 SINGLE_USES: Final = ("correction", "remention", "amendment", "request", "reply", "monitoring")
 PLACEHOLDER: Final = r"\{(?:fact:\w+|amount)\}"
-EACH_FIGURE: Final = "{each_figure}"
-"""Of `forbids`: another figure under the name of any fact than the right one."""
-ASSERTED: Final = "{asserted}"
-"""Of `forbids`: the start of a clause, up to where it has denied nothing and made no condition."""
 LOOKAHEAD: Final = rf"\(\?!{PLACEHOLDER}\)"
 
 Texts = tuple[str, ...]
@@ -360,12 +356,34 @@ class ItemSpec(Section):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FavorableSpec(Section):
+    """How a decision that calls for no notice is told, in patterns.
+
+    of : what it is of, as the subject or the object; objects : more that are objects alone.
+    unless : what says nearby that it is another decision.
+    """
+
+    verbs: Annotated[Texts, Least(1)]
+    past: Annotated[Texts, Least(1)]
+    of: Annotated[Texts, Least(1)]
+    objects: Texts = ()
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StandardSpec(Section):
-    """The notice standard; `{each_reason}` and the like are filled in from the case."""
+    """The notice standard; `{each_reason}` and the like are filled in from the case.
+
+    favorable : what `{other_action}` is made of. prohibited, people : what `{prohibited_basis}` is:
+        bases that the decision may not have, and whose age is one, in patterns.
+    """
 
     name: str
     question: str
     items: Mapping[str, ItemSpec]
+    favorable: FavorableSpec | None = None
+    prohibited: Texts = ()
+    people: Texts = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -468,6 +470,9 @@ def test_a_summary_and_a_table_that_were_edited_and_sealed_anew_are_found_by_a_r
     said = "not what the rows give, which are the same"
     assert done.status == 1
     assert done.out.splitlines() == [f"summary.json: {said}", f"rows.parquet: {said}"]
+    (place / "bm25/rows.parquet").write_bytes(b"no table")
+    done = framework(capsys, "replay", "bm25")
+    assert (done.status, done.out.splitlines()[-1]) == (1, f"rows.parquet: {said}")
 
 
 def test_other_code_of_a_package_is_told_by_a_replay(
@@ -479,6 +484,25 @@ def test_other_code_of_a_package_is_told_by_a_replay(
     code = manifest._code_of
     monkeypatch.setattr(manifest, "_code_of", lambda name: code(name) + "x" * (name == "plugins"))
     assert "changed since the run: plugins\n" in framework(capsys, "replay", "bm25").err
+
+
+def test_the_code_of_a_package_is_all_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("__init__.py", "sub/helper.py", "sub/forms.yaml", "notes.bin"):
+        (tmp_path / "made" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "made" / name).write_text("first")
+    package = ModuleType("made")
+    package.__file__ = str(tmp_path / "made/__init__.py")
+    monkeypatch.setitem(sys.modules, "made", package)
+    code = manifest._code_of.__wrapped__  # as another process would find it
+    found = [code("made")]
+    for name in ("__init__.py", "sub/helper.py", "sub/forms.yaml"):
+        (tmp_path / "made" / name).write_text("second")
+        found.append(code("made"))
+    assert len(set(found)) == 4
+    (tmp_path / "made/notes.bin").write_text("second")
+    assert code("made") == found[-1]
 
 
 def test_a_column_that_came_later_is_no_difference(

@@ -160,6 +160,14 @@ MISTAKES = {
         put("x", "standard", "items", "creditor", "require"),
         "standard.items.creditor.require: no such key",
     ),
+    "prohibited bases that are not told": (
+        put([], "standard", "prohibited"),
+        "standard.prohibited: {prohibited_basis} of items.lawful_basis is made of it",
+    ),
+    "a favorable decision that is not told": (
+        put(None, "standard", "favorable"),
+        "standard.favorable: {other_action} of items.one_action is made of it",
+    ),
 }
 
 
