@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from sys import intern
 from typing import Any, Final, overload
 
@@ -185,9 +186,10 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def going_up(rows: Sequence[Row]) -> Iterator[Row]:
     """Rows sorted by key; in memory are only those that came before their turn."""
-    keys = [row.key for row in rows]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    del keys
+    if all(before.key <= row.key for before, row in pairwise(rows)):
+        yield from rows
+        return
+    order = sorted(range(len(rows)), key=[row.key for row in rows].__getitem__)
     place = [0] * len(order)
     for turn, at in enumerate(order):
         place[at] = turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ from framework.records import Row
 from framework.registry import plugins
 from framework.rows import PackedRows, in_order
 from framework.statistics.clusters import FloatArray
-from framework.statistics.intervals import mean_intervals
+from framework.statistics.intervals import Interval, mean_intervals
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.variance import repeat_variance
 
-IntArray = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.integer[Any]]
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -152,7 +152,20 @@ def _axes_at(
         weights=_weights(columns.sample[at], case, values, n),
     )  # fmt: skip
     noise = _noise(columns, at, means)
-    entries: dict[str, dict[str, Any]] = {
+    for name, (top, bottom) in ratios().items():
+        if top in means and bottom in means:
+            r = ratio_of_means(means[top], means[bottom], clusters)
+            intervals[name] = Interval(
+                mean=r.value, low=r.low, high=r.high, n=n, n_clusters=r.n, method=r.method
+            )
+    for name, axis in balanced().items():
+        column = _balanced_column(columns, at, case, means.get(axis))
+        if column is not None:
+            i = mean_intervals({name: column}, clusters, seed=seed, amounts=(name,))[name]
+            high = None if i.high is None else min(i.high, 1.0)
+            method = f"{i.method}, gold decisions at equal weight"
+            intervals[name] = replace(i, high=high, method=method)
+    entries = {
         axis: {
             "mean": i.mean,
             "ci_low": i.low,
@@ -160,35 +173,10 @@ def _axes_at(
             "n": i.n,
             "n_clusters": i.n_clusters,
             "method": i.method,
-            "noise_sd": noise[axis],
+            "noise_sd": noise.get(axis),
         }
         for axis, i in intervals.items()
     }
-    for name, (top, bottom) in ratios().items():
-        if top in means and bottom in means:
-            ratio = ratio_of_means(means[top], means[bottom], clusters)
-            entries[name] = {
-                "mean": ratio.value,
-                "ci_low": ratio.low,
-                "ci_high": ratio.high,
-                "n": n,
-                "n_clusters": ratio.n,
-                "method": ratio.method,
-                "noise_sd": None,
-            }
-    for name, axis in balanced().items():
-        column = _balanced_column(columns, at, case, means.get(axis))
-        if column is not None:
-            i = mean_intervals({name: column}, clusters, seed=seed, amounts=(name,))[name]
-            entries[name] = {
-                "mean": i.mean,
-                "ci_low": i.low,
-                "ci_high": None if i.high is None else min(i.high, 1.0),
-                "n": i.n,
-                "n_clusters": i.n_clusters,
-                "method": f"{i.method}, gold decisions at equal weight",
-                "noise_sd": None,
-            }
     if not columns.answered[at].any():
         return entries
     rows = columns.rows_at(at)
@@ -257,11 +245,12 @@ class RowColumns:
     def poolable(self, at: IntArray) -> dict[str, FloatArray]:
         """The values of these rows, by axis: those of `framework.analysis.forms.poolable`."""
         read = self.read[at]
-        values = {name: v[at] for name, (has, v) in self.axes.items() if has[at].any()}
+        whole = np.array_equal(at, np.arange(len(self.rows)))
+        values = {n: v if whole else v[at] for n, (has, v) in self.axes.items() if has[at].any()}
         if read.any() and not read.all():
             free = set() if self.asked[at].any() else model_free_axes()
             for name in values.keys() - free:
-                values[name][~read] = np.nan
+                values[name] = np.where(read, values[name], np.nan)
         return values
 
     def rows_at(self, at: IntArray) -> Sequence[Row]:
@@ -277,6 +266,8 @@ def _means(case: IntArray, values: FloatArray, n: int) -> FloatArray:
     """By case, the mean of the rows that define the axis, NaN where none does."""
     means = np.full(n, np.nan)
     if n == len(values):
+        if (case[1:] > case[:-1]).all():
+            return values
         means[case] = values
         return means
     found: dict[int, list[float]] = defaultdict(list)

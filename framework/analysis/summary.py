@@ -31,7 +31,7 @@ from framework.models.prices import no_price
 from framework.models.transport import Served
 from framework.records import Row, TaskCard, Usage
 from framework.rows import by_session, chosen, going_up
-from framework.text.canonical import digest
+from framework.text.canonical import digest, digest_bytes
 
 _COUNTED: Final = tuple(f.name for f in dataclasses.fields(Usage) if f.name != "call_seconds")
 
@@ -243,7 +243,7 @@ def _strata(
 ) -> dict[str, dict[str, Any]]:
     """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
     rows = columns.rows
-    groups: dict[str, array[int]] = defaultdict(lambda: array("q"))
+    groups: dict[str, array[int]] = defaultdict(lambda: array("i"))
     for at, row in enumerate(rows):
         if row.axes or not row.error:
             groups[f"stratum={row.stratum}"].append(at)
@@ -252,12 +252,12 @@ def _strata(
     known = columns.answered.any()
     shared = sharing([row for row in rows if not row.error]) if known else {}
     # A tag often says the same of a case as its stratum: the same rows are measured once.
-    measured: dict[bytes, dict[str, dict[str, Any]]] = {}
+    measured: dict[str, dict[str, dict[str, Any]]] = {}
     found = {}
     for name, group in sorted(groups.items()):
-        place = group.tobytes()
+        place = digest_bytes(group.tobytes())
         if place not in measured:
-            part = np.array(group)
+            part = np.frombuffer(group, np.intc)
             entries = axes_of_part(columns, part, seed, shared)
             own = columns.rows_at(part) if rates else ()
             measured[place] = with_error(own, entries, rates, judge_kind, seed)

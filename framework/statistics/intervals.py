@@ -217,7 +217,7 @@ def mean_intervals(
         ValueError: an infinite value, or not one label a value.
     """
     result: dict[str, Interval] = {}
-    waiting: dict[int, list[tuple[str, Units, bool]]] = {}
+    waiting: dict[int, list[tuple[str, Units]]] = {}
     for name, raw in axes.items():
         values = as_values(raw)
         share = name not in amounts and is_share(values)
@@ -228,22 +228,28 @@ def mean_intervals(
             limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums), level)
         else:
             limits = without_bootstrap(units, level, share=share, lowest=0.0)
-        if limits is None:
-            waiting.setdefault(len(units.sums), []).append((name, units, share))
-        else:
+        size = len(units.sums)
+        if limits is not None:
             result[name] = interval_of(units, limits, n)
-    for size, group in waiting.items():
-        columns = [units.sums for _, units, _ in group]
-        # Many units are drawn column by column, which is less work where values repeat.
-        parts = [[column] for column in columns] if size >= LARGE else [columns]
-        resampled = [
-            means
-            for part in parts
-            for means in bootstrap_means(part, generator(seed, "mean", str(size)), resamples)
-        ]
-        for (name, units, _), means in zip(group, resampled, strict=True):
-            result[name] = interval_of(units, bootstrap_limits(units.sums, means, level))
+        elif size >= LARGE:  # drawn column by column: less work where values repeat, and memory
+            result |= _resampled([(name, units)], seed, resamples, level)
+        else:
+            waiting.setdefault(size, []).append((name, units))
+    for group in waiting.values():
+        result |= _resampled(group, seed, resamples, level)
     return {name: result[name] for name in axes}
+
+
+def _resampled(
+    group: Sequence[tuple[str, Units]], seed: int, resamples: int, level: float
+) -> dict[str, Interval]:
+    """The bootstrap's intervals of units of one number, by the same draws."""
+    columns = [units.sums for _, units in group]
+    means = bootstrap_means(columns, generator(seed, "mean", str(len(columns[0]))), resamples)
+    return {
+        name: interval_of(units, bootstrap_limits(units.sums, own, level))
+        for (name, units), own in zip(group, means, strict=True)
+    }
 
 
 def as_values(values: npt.ArrayLike | Sequence[float | None]) -> FloatArray:
