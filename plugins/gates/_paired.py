@@ -164,6 +164,7 @@ def judge(
                 "delta": comparison.delta,
                 "bound": decision.bound,
                 "threshold": decision.threshold,
+                "alpha": settings.alpha,
                 "method": decision.method,
                 "n": comparison.n,
                 "n_clusters": comparison.n_clusters,

@@ -81,14 +81,14 @@ def gates(evidence: Evidence) -> Iterator[Block]:
     if findings:
         yield table(
             "gates-findings",
-            "What each outcome rests on: the bound must lie above the threshold.",
+            "The bound, at the one-sided level alpha, must lie above the threshold.",
             {
                 "arm": "arm",
                 "budget": "budget",
                 **each(("axis", "conclusion", "mean"), _part),
                 "of the baseline": ("baseline_mean", _part),
                 "difference": ("delta", _part),
-                **each(("bound", "threshold", "n", "errors", "sensitivity"), _part),
+                **each(("bound", "threshold", "alpha", "n", "errors", "sensitivity"), _part),
             },
             findings,
         )

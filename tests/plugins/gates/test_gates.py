@@ -90,6 +90,7 @@ def test_cases_are_paired_by_id_and_repeats_averaged_first() -> None:
     ]
     finding = only(decide("noninferiority", doubled, baseline))
     assert (finding["n"], finding["delta"], finding["n_discordant"]) == (100, 0.0, 0)
+    assert finding["alpha"] == 0.025
     with pytest.raises(UserError, match="different cases"):
         decide("noninferiority", doubled[:50], baseline)
 
