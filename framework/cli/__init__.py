@@ -179,7 +179,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
     add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")
     add.add_argument("run", metavar="RUN|SWEEP")
-    add.add_argument("--head", help="hash that the journal must end with, kept elsewhere")
+    add.add_argument("--head", help="the head that it must have, kept elsewhere")
     add.set_defaults(command="runs:verify")
 
     add = commands.add_parser("replay", help="run a finished run again and compare measured rows")

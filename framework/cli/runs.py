@@ -69,38 +69,34 @@ def verify(args: argparse.Namespace) -> int:
     from framework.engine.sweep import all_directories, problems_of
     from framework.store import verify_run
     from framework.store.directory import SWEEP_PLAN
+    from framework.store.seal import sweep_head
     from framework.store.shards import problems_of as problems_of_shards
 
     path = Path(args.run)
-    if (path / SWEEP_PLAN).is_file():
-        if args.head is not None:
-            raise UserError("--head is of one run; give the run's directory")
-        runs = all_directories(path)
-    else:
-        runs = [path]
-        if not path.is_dir():
-            raise UserError(f"{path}: no such directory")
-    sound = True
-    for run in runs:
-        named = f"{run}: " if len(runs) > 1 else ""
-        if not run.is_dir():
-            print(f"{named}not run yet")
-            sound = False
-            continue
-        verdict = verify_run(run, args.head)
-        problems = verdict.problems or tuple(problems_of_shards(run))
+    if not path.is_dir():
+        raise UserError(f"{path}: no such directory")
+    sweep = (path / SWEEP_PLAN).is_file()
+    heads, sound = dict[str, str](), True
+    for run in all_directories(path) if sweep else [path]:
+        named = f"{run}: " if sweep else ""
+        problems: tuple[str, ...] = ("not run yet",)
+        if run.is_dir():
+            verdict = verify_run(run, None if sweep else args.head)
+            problems = verdict.problems or tuple(problems_of_shards(run))
+            heads[run.name] = verdict.journal.head_hash
         for problem in problems:
             print(f"{named}{problem}")
         if not problems:
-            print(
-                f"{named}ok: {counted(verdict.journal.n_events, 'event')}, head "
-                f"{verdict.journal.head_hash}"
-            )
+            events = counted(verdict.journal.n_events, "event")
+            print(f"{named}ok: {events}, head {heads[run.name]}")
         sound = sound and not problems
-    if sound and (path / SWEEP_PLAN).is_file():
-        for problem in problems_of(path):
-            print(problem)
-            sound = False
+    if sound and sweep:
+        problems = tuple(problems_of(path))
+        head = sweep_head(heads)
+        if not problems and args.head not in (None, head):
+            problems = (f"head {head}, not {args.head}",)
+        print("\n".join(problems) or f"{path}: ok: {counted(len(heads), 'run')}, head {head}")
+        sound = not problems
     return 0 if sound else 1
 
 

@@ -7,7 +7,7 @@ of that very event and is stamped on afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -158,6 +158,11 @@ def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
             elif (run_dir / MANIFEST).read_text(encoding="utf-8") != as_json(manifest):
                 problems.append(f"{MANIFEST}: not the text that was written")
     return RunVerdict(journal=verdict, files=files, problems=tuple(problems))
+
+
+def sweep_head(heads: Mapping[str, str]) -> str:
+    """The head of a sweep: the digest of its runs' names and the last hash of each journal."""
+    return digest(dict(heads))
 
 
 def edited(run_dir: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from framework.reporting.blocks import Cell, Table, is_numeric
 from framework.reporting.sections.overview import main_tables
 from framework.store.directory import ANSWERS, SWEEP, load_state
 from framework.store.former import read_json
+from framework.store.seal import sweep_head
 
 _WRITTEN: Final = {
     "\\": r"\textbackslash{}",
@@ -36,8 +37,8 @@ _MARKS: Final = re.compile("|".join(map(re.escape, _WRITTEN)))
 class Latex(Exporter):
     """A sweep's tables, as `decisionbench table` prints them: one `table` environment each.
 
-    They need the packages booktabs and graphicx. The first lines name each run and the last hash of
-    its journal, by which a reader who has the runs can tell that these are those of the table.
+    They need the packages booktabs and graphicx. The first line is the command by which a reader
+    who has the runs can tell that they are those of the tables.
     """
 
     opens = "\\input{{{}}} in a document with \\usepackage{{booktabs,graphicx}}"
@@ -49,7 +50,7 @@ class Latex(Exporter):
             raise UserError(f"{run} has no {SWEEP}: not a finished sweep")
         own = [t for section in plugins("section") for t in section.cls().result_tables(run)]
         tables = own or list(main_tables(of_sweep(read_json((run / SWEEP).read_bytes())), None))
-        parts = ["\n".join(_heads(run)), *(to_latex(table, run.name) for table in tables)]
+        parts = [_head(run), *(to_latex(table, run.name) for table in tables)]
         path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         return len(tables)
 
@@ -81,10 +82,10 @@ def to_latex(table: Table, sweep: str) -> str:
     )
 
 
-def _heads(sweep: Path) -> Iterator[str]:
-    yield f"% Results of the sweep {sweep.name}; `decisionbench verify` checks its runs:"
-    for answers in sorted(sweep.glob(f"*/{ANSWERS}")):
-        yield f"%   {answers.parent.name} {load_state(answers.parent).head}"
+def _head(sweep: Path) -> str:
+    runs = [answers.parent for answers in sweep.glob(f"*/{ANSWERS}")]
+    head = sweep_head({run.name: load_state(run).head for run in runs})
+    return f"% decisionbench verify {sweep.name} --head {head}"
 
 
 def _line(cells: Iterable[Any]) -> str:
