@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from framework.contracts import Axis, Scored, Verdict, maybe_await
-from framework.records import Answer, AxisScore, Gold, Row
+from framework.records import Answer, AxisScore, ChecklistItem, Gold, Row
 from framework.registry import NoSettings, register
 from plugins.axes._answers import HIGHER, LOWER, share, succeeded
 
@@ -95,7 +95,8 @@ class CRR(Axis[NoSettings]):
             verdicts = await maybe_await(judge.audit(answer, gold.standard, scored.client))
         if judge is not None and gold.standard is not None:
             values["audited"] = float(is_adverse)
-        evidence = [_line(verdict) for verdict in verdicts or ()]
+        items = {item.id: item for item in gold.standard.items} if gold.standard else {}
+        evidence = [_line(verdict, items[verdict.id]) for verdict in verdicts or ()]
         if not is_adverse:
             values["crr_published"] = 1.0
         elif verdicts is not None:
@@ -159,5 +160,8 @@ def _listed(reasons: Iterable[str]) -> str:
     return "; ".join(sorted(reasons)) or "none"
 
 
-def _line(verdict: Verdict) -> str:
-    return f"{verdict.id}: {'met' if verdict.met else 'not met'} ({verdict.evidence})"
+def _line(verdict: Verdict, item: ChecklistItem) -> str:
+    """The verdict on an item, with its provision, and the axis that counts it where not `crr`."""
+    axis = "" if item.axis in ("", "crr") else f"{item.axis}, "
+    said = f" ({verdict.evidence})" if verdict.evidence else ""
+    return f"{axis}{item.id}, {item.citation}: {'met' if verdict.met else 'not met'}{said}"

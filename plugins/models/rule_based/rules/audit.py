@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -11,7 +12,9 @@ from framework.operations.audit import AuditRequest
 from framework.operations.verdicts import Finding
 from framework.records import ChecklistItem
 from framework.registry import register
+from framework.text.counting import counted
 
+_SPACES: Final = re.compile(r"\\(?:s|W)[+*]\??")
 _SENTENCE: Final = re.compile(r"[^.;!?]*")
 _UNSURE: Final = re.compile(
     r"\b(?:may\s+or\s+may\s+not|might\s+or\s+might\s+not|perhaps|possibly|"
@@ -51,11 +54,19 @@ def _audited(item: ChecklistItem, text: str) -> Finding:
     for group in item.requires:
         match = next((m for p in group for m in _compiled(p).finditer(text) if _sure(m)), None)
         if match is None:
-            return Finding(id=item.id, met=False, why=f"not found: {' | '.join(group)}")
+            return Finding(id=item.id, met=False, why=f"not found: {_wording(group)}")
         if denial := _denial(match):
             return Finding(id=item.id, met=False, quotes=(denial,), why="denied")
         quotes.append(match.group())
     return Finding(id=item.id, met=True, quotes=tuple(quotes))
+
+
+def _wording(group: Sequence[str]) -> str:
+    """What was looked for: the first pattern as a person would read it, and how many others."""
+    first = _SPACES.sub(" ", group[0]).replace(r"\b", "")
+    if "(?" in first:  # of no wording that a person would know
+        return counted(len(group), "pattern")
+    return first + (f" (or {counted(len(group) - 1, 'other pattern')})" if group[1:] else "")
 
 
 def _sure(match: re.Match[str]) -> bool:
